@@ -1,0 +1,95 @@
+/**
+ * Every failure that an operator can meet, and the one table that turns it into an exit code.
+ * A code is stable: scripts read it from the error object on stderr.
+ */
+
+/** Exit codes by failure code. The numbers are part of the command contract (`svc help exit-codes`). */
+export const EXIT_CODES = {
+  local: 1,
+  output: 1,
+  bug: 1,
+  usage: 2,
+  input_needed: 2,
+  config: 3,
+  key_missing: 3,
+  key_refused: 3,
+  unauthorized: 4,
+  forbidden: 4,
+  not_found: 5,
+  job_expired: 5,
+  rejected: 6,
+  changed: 6,
+  rate_limited: 7,
+  network: 8,
+  server: 8,
+  bad_answer: 8,
+  time_up: 8,
+  outcome_unknown: 9,
+  job_failed: 10,
+  threshold: 10,
+  pending: 11,
+  incomplete: 12,
+  altered: 12,
+  refused_input: 13,
+  entries_missing: 14,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const satisfies Record<string, number>;
+
+/** Stable name of a failure. */
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+/** What an error can say beside its message. */
+export interface ErrorDetails {
+  /** The next command, or whose move it is. */
+  readonly hint?: string | undefined;
+  /** HTTP status, where an answer came. */
+  readonly status?: number | undefined;
+  /** The service's id of the request, for a support case. */
+  readonly requestId?: string | undefined;
+  /** Whether the same command may simply be run again. */
+  readonly retryable?: boolean | undefined;
+  /** Further facts for scripts: violations, a job id, a cursor. Never secrets. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error class that leaves the library; `code` tells the kinds apart. */
+export class SvcError extends Error {
+  override readonly name = 'SvcError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly retryable: boolean;
+  readonly facts: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryable = details.retryable ?? RETRYABLE.has(code);
+    this.facts = details.facts;
+  }
+
+  /** The process exit code that goes with this failure. */
+  get exitCode(): number {
+    return EXIT_CODES[this.code];
+  }
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'network',
+  'server',
+  'pending',
+  'time_up',
+]);
+
+/** Whether `error` is a failure of this code. */
+export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
+  return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));
+}
