@@ -1,0 +1,154 @@
+import requestApi from 'undici/lib/api/api-request.js';
+import type { Dispatcher } from 'undici';
+import type { TimeLimits } from './limits.ts';
+import type { Transport } from './transport.ts';
+import { toTransportFailure } from './transport-failure.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** One request on the wire, exactly once. */
+export interface ExchangeRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | AsyncIterable<Uint8Array> | undefined;
+  readonly limits: TimeLimits;
+  readonly signal?: AbortSignal | undefined;
+  /** Use a connection of its own: for requests that must not take effect twice. */
+  readonly fresh?: boolean | undefined;
+}
+
+/** What came back. The body must be read to its end or discarded. */
+export interface Answer {
+  readonly status: number;
+  header(name: string): string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
+  read(limit: number): Promise<{ bytes: Buffer; complete: boolean }>;
+  /** Drops the rest of the body and its connection. */
+  discard(): void;
+}
+
+/**
+ * Sends one request and gives its answer. Redirects are answers like any other.
+ * @throws TransportFailure when no valid answer comes, or the signal's own reason when it aborts.
+ */
+export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
+  request.signal?.throwIfAborted();
+  const abort = new AbortController();
+  const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
+  const onSignal = (): void => abort.abort(request.signal?.reason);
+  request.signal?.addEventListener('abort', onSignal, { once: true });
+  const finish = (): void => {
+    watchdog.stop();
+    request.signal?.removeEventListener('abort', onSignal);
+  };
+  try {
+    const dispatcher = await transport.dispatcher(request.fresh ?? false);
+    const data = await dispatch(dispatcher, request, abort.signal, watchdog);
+    watchdog.answered();
+    return toAnswer(data, abort, watchdog, finish);
+  } catch (error) {
+    finish();
+    throw abort.signal.aborted ? abort.signal.reason : toTransportFailure(error, watchdog.stage);
+  }
+}
+
+function dispatch(
+  dispatcher: Dispatcher,
+  request: ExchangeRequest,
+  signal: AbortSignal,
+  watchdog: Watchdog,
+): Promise<Dispatcher.ResponseData> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      origin: request.url.origin,
+      path: request.url.pathname + request.url.search,
+      method: request.method,
+      headers: request.headers,
+      body: typeof request.body === 'object' ? watched(request.body, watchdog) : (request.body ?? null),
+      signal,
+    };
+    const handler = new SentHandler(options, (error, data) => (error ? reject(error) : resolve(data)));
+    handler.onSent = () => watchdog.sending();
+    // The library lets go of an aborted request only once it is connected: do not wait for that.
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    dispatcher.dispatch(options as Dispatcher.DispatchOptions, handler);
+  });
+}
+
+/** Tells the moment from which the request may have reached the other side. */
+class SentHandler extends requestApi.RequestHandler {
+  onSent: () => void = () => undefined;
+
+  override onConnect(abort: (reason?: Error) => void): void {
+    this.onSent();
+    super.onConnect(abort);
+  }
+}
+
+async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    watchdog.progress();
+    yield chunk;
+  }
+  watchdog.progress();
+}
+
+function toAnswer(
+  data: Dispatcher.ResponseData,
+  abort: AbortController,
+  watchdog: Watchdog,
+  finish: () => void,
+): Answer {
+  // A body that fails when nobody reads it must not end the process.
+  data.body.on('error', () => undefined);
+  const body = readBody(data, abort.signal, watchdog, finish);
+  return {
+    status: data.statusCode,
+    header: (name) => first(data.headers[name]),
+    body,
+    read: (limit) => readUpTo(body, limit),
+    discard() {
+      finish();
+      data.body.destroy();
+    },
+  };
+}
+
+async function* readBody(
+  data: Dispatcher.ResponseData,
+  signal: AbortSignal,
+  watchdog: Watchdog,
+  finish: () => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    watchdog.waiting();
+    for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
+      watchdog.received();
+      yield chunk;
+      watchdog.waiting();
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
+  } finally {
+    finish();
+  }
+}
+
+async function readUpTo(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<{ bytes: Buffer; complete: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), complete: false };
+  }
+  return { bytes: Buffer.concat(chunks), complete: true };
+}
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,62 @@
+import { SvcError } from '../errors.ts';
+import type { Repeatable } from './retry.ts';
+
+/** The two kinds of key: management for logs and the tenant, private for 3DS and the Account Updater. */
+export type KeyKind = 'management' | 'private';
+
+/** A shape that an answer must have. Any zod schema is one. */
+export interface Shape<T> {
+  safeParse(
+    value: unknown,
+  ):
+    | { success: true; data: T }
+    | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
+}
+
+/** One call of an endpoint, as its resource describes it. */
+export interface ApiRequest<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Made by `path`, so that every part is encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly key: KeyKind;
+  /** The permission that the key needs, for the message when it is refused. */
+  readonly permission?: string | undefined;
+  /** The answer's shape; without one the answer's body is not looked at. */
+  readonly shape?: Shape<T> | undefined;
+  /** By default only GET is always repeatable. */
+  readonly repeatable?: Repeatable | undefined;
+  /** How to find out what happened when no clear answer came: a sentence with a command. */
+  readonly howToCheck?: string | undefined;
+  /** What is asked for, for messages: «job 3f…». */
+  readonly subject?: string | undefined;
+}
+
+/** Builds a path from a template, each value encoded as one part of it. */
+export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return parts.reduce((text, part, index) => text + encodePart(values[index - 1] ?? '') + part);
+}
+
+/** Joins base URL, path and query. The base may hold a path of its own. */
+export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
+  const url = new URL(base);
+  url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/** Whether the request may be sent again, by its own word or its method. */
+export function repeatableOf(request: ApiRequest<unknown>): Repeatable {
+  return request.repeatable ?? (request.method === 'GET' ? 'always' : 'unsent');
+}
+
+function encodePart(value: string): string {
+  // URL parsing resolves dot parts even when they are percent-encoded: they would name another endpoint.
+  if (value === '' || /^\.{1,2}$/.test(value))
+    throw new SvcError('usage', 'an id must not be empty or made of dots');
+  return encodeURIComponent(value);
+}

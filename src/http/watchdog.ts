@@ -1,0 +1,64 @@
+import type { TimeLimits } from './limits.ts';
+import { TransportFailure, type Stage } from './transport-failure.ts';
+
+/** Watches one exchange: one timer for the stage that it is in, one for the whole body. */
+export class Watchdog {
+  stage: Stage = 'connect';
+  readonly #limits: TimeLimits;
+  readonly #onExpired: (failure: TransportFailure) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #bodyTimer: NodeJS.Timeout | undefined;
+
+  constructor(limits: TimeLimits, onExpired: (failure: TransportFailure) => void) {
+    this.#limits = limits;
+    this.#onExpired = onExpired;
+    this.#arm(limits.connect);
+  }
+
+  /** The request goes out now. */
+  sending(): void {
+    this.stage = 'send';
+    this.#arm(this.#limits.headers);
+  }
+
+  /** A piece of the request's body went out. */
+  progress(): void {
+    if (this.stage === 'send') this.#arm(Math.max(this.#limits.idle, this.#limits.headers));
+  }
+
+  /** The headers came; the body follows when its reader asks for it. */
+  answered(): void {
+    this.stage = 'body';
+    clearTimeout(this.#timer);
+    if (Number.isFinite(this.#limits.body)) {
+      this.#bodyTimer = setTimeout(() => this.#expire(this.#limits.body), this.#limits.body);
+    }
+  }
+
+  /** The reader waits for the next piece: a slow reader is not a silent server. */
+  waiting(): void {
+    this.#arm(this.#limits.idle);
+  }
+
+  /** The piece came. */
+  received(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The exchange is over. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#bodyTimer);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#expire(ms), ms);
+  }
+
+  #expire(ms: number): void {
+    this.stop();
+    const words = this.stage === 'connect' ? 'no connection was made' : 'it stayed silent';
+    this.#onExpired(new TransportFailure('timeout', this.stage, `${words} within ${ms / 1000} s`));
+  }
+}
