@@ -1,0 +1,59 @@
+// Facts of the two CSV files. Free of zod, so that an offline check loads nothing for them.
+
+/** Columns of a request file, in order. Only `token` needs a value. */
+export const REQUEST_COLUMNS = ['token', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
+
+/** Columns of a result file, in order. Later columns may be added by the service. */
+export const RESULT_COLUMNS = [
+  'token',
+  'expiration_year',
+  'expiration_month',
+  'new_token',
+  'new_expiration_year',
+  'new_expiration_month',
+  'result_code',
+] as const;
+
+/** The largest request file, in bytes. The interface says 30 MB; read as the smaller of the two meanings. */
+export const MAX_REQUEST_FILE_BYTES = 30_000_000;
+
+/** About how many tokens a request file can hold. */
+export const MAX_REQUEST_FILE_ROWS = 300_000;
+
+/** The merchant id that a test tenant takes beside an empty one. */
+export const SANDBOX_MERCHANT_ID = 'SANDBOX';
+
+/** Known result codes. A result file may carry others. */
+export const RESULT_CODES = [
+  'UPD_PAN',
+  'UPD_EXP_DATE',
+  'UPD_BRAND_CONV',
+  'UPD_CORRECTED',
+  'WRN_CLOSED_ACCOUNT',
+  'WRN_CONTACT_CARDHOLDER',
+  'WRN_ISSUER_NOT_ENROLLED',
+  'WRN_ISSUER_NO_DATA',
+  'WRN_OPT_OUT',
+  'WRN_UNSUPPORTED_NETWORK',
+  'ERR_UNDEFINED',
+  'ERR_INVALID_PAN',
+  'ERR_INVALID_TOKEN',
+  'ERR_INVALID_EXP_DATE',
+  'ERR_INVALID_CONFIG',
+] as const;
+
+/** A known result code. */
+export type ResultCode = (typeof RESULT_CODES)[number];
+
+/** What the prefix of a result code says of its row. */
+export const RESULT_PREFIXES = { UPD: 'update', WRN: 'warning', ERR: 'error' } as const;
+
+/** What a result code says of its row; `unknown` for a prefix of later times. */
+export type ResultKind = (typeof RESULT_PREFIXES)[keyof typeof RESULT_PREFIXES] | 'unknown';
+
+/** Reads the prefix of a result code, known or not. */
+export function resultKind(code: string): ResultKind {
+  const [prefix] = code.split('_', 1);
+  if (prefix === 'UPD' || prefix === 'WRN' || prefix === 'ERR') return RESULT_PREFIXES[prefix];
+  return 'unknown';
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { cursorPageSchema } from './pagination.ts';
+
+/** Known states of a job. */
+export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
+/** A known state of a job. */
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** How long a job waits for its request file before it is removed, in milliseconds. */
+export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
+
+/**
+ * An Account Updater job. `upload_url` and `expires_at` are there while it is pending, `download_url` once it
+ * is completed. Both addresses are secrets.
+ */
+export const accountUpdaterJobSchema = z.looseObject({
+  id: z.string(),
+  tenant_id: z.string().nullish(),
+  status: z.string(),
+  created_by: z.string().nullish(),
+  created_at: z.string().nullish(),
+  expires_at: z.string().nullish(),
+  upload_url: z.string().nullish(),
+  errors: z.array(z.string()).nullish(),
+  download_url: z.string().nullish(),
+});
+
+/** An Account Updater job. */
+export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
+
+/** Answer of GET /account-updater/jobs, newest job first. */
+export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
+
+/** Answer of GET /account-updater/jobs. */
+export type AccountUpdaterJobPage = z.infer<typeof accountUpdaterJobPageSchema>;

@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { cursorPageSchema } from './pagination.ts';
+
+/** Operations that logs are known to carry; a log may carry others. */
+export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
+
+/** Kinds of actor that logs are known to carry; a log may carry others. */
+export const ACTOR_TYPES = ['user', 'application'] as const;
+
+/** One audit record. No id is promised, and two records may be equal in every field. */
+export const logSchema = z.looseObject({
+  tenant_id: z.string().nullish(),
+  actor_id: z.string().nullish(),
+  actor_type: z.string().nullish(),
+  entity_type: z.string().nullish(),
+  entity_id: z.string().nullish(),
+  operation: z.string().nullish(),
+  message: z.string().nullish(),
+  /** ISO 8601; the fraction can be missing or have seven digits. */
+  created_at: z.string(),
+});
+
+/** One audit record. */
+export type Log = z.infer<typeof logSchema>;
+
+/** Answer of GET /logs. */
+export const logPageSchema = cursorPageSchema(logSchema);
+
+/** Answer of GET /logs. */
+export type LogPage = z.infer<typeof logPageSchema>;

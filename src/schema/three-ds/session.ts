@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { authenticationSchema } from './authentication.ts';
+import { SESSION_TYPES } from './values.ts';
+
+const text = z.string().nullish();
+const flag = z.boolean().nullish();
+
+/** What the SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
+export const deviceInfoSchema = z.looseObject({
+  browser_accept_header: text,
+  browser_ip_address: text,
+  browser_javascript_enabled: flag,
+  browser_java_enabled: flag,
+  /** Bit depth of the palette. */
+  browser_color_depth: text,
+  /** Pixels. */
+  browser_screen_height: text,
+  /** Pixels. */
+  browser_screen_width: text,
+  /** Minutes between UTC and the browser's time. */
+  browser_tz: text,
+  browser_user_agent: text,
+  sdk_transaction_id: text,
+  sdk_application_id: text,
+  sdk_encryption_data: text,
+  sdk_ephemeral_public_key: z.unknown(),
+  /** Minutes. */
+  sdk_max_timeout: text,
+  sdk_reference_number: text,
+  sdk_render_options: z
+    .looseObject({ sdk_interface: text, sdk_ui_type: z.array(z.unknown()).nullish() })
+    .nullish(),
+});
+
+/** 3DS versions, recommended and possible. */
+export const versionSchema = z.looseObject({
+  recommended_version: text,
+  available_version: z.array(z.string()).nullish(),
+  earliest_acs_supported_version: text,
+  earliest_ds_supported_version: text,
+  latest_acs_supported_version: text,
+  latest_ds_supported_version: text,
+  acs_information: z.array(z.unknown()).nullish(),
+});
+
+/** A 3DS session. */
+export const threeDsSessionSchema = z.looseObject({
+  id: z.string(),
+  tenant_id: text,
+  type: text,
+  pan_token_id: text,
+  token_id: text,
+  token_intent_id: text,
+  card_brand: text,
+  expiration_date: text,
+  created_date: text,
+  created_by: text,
+  modified_date: text,
+  modified_by: text,
+  device: text,
+  device_info: deviceInfoSchema.nullish(),
+  version: versionSchema.nullish(),
+  method: z.looseObject({ method_url: text, method_completion_indicator: text }).nullish(),
+  authentication: authenticationSchema.nullish(),
+});
+
+/** A 3DS session. */
+export type ThreeDsSession = z.infer<typeof threeDsSessionSchema>;
+
+/** Body of POST /3ds/sessions. That exactly one token is named is a rule between fields, checked apart. */
+export const createSessionSchema = z.strictObject({
+  token_id: z.string().optional(),
+  token_intent_id: z.string().optional(),
+  /** Deprecated name of `token_id`. */
+  pan: z.string().optional(),
+  type: z.enum(SESSION_TYPES),
+});
+
+/** Body of POST /3ds/sessions. */
+export type CreateSession = z.infer<typeof createSessionSchema>;
+
+/** Answer of POST /3ds/sessions. */
+export const createdSessionSchema = z.looseObject({
+  id: z.string(),
+  type: text,
+  card_brand: text,
+  method_url: text,
+  method_notification_url: text,
+  directory_server_id: text,
+  recommended_version: text,
+});
+
+/** Answer of POST /3ds/sessions. */
+export type CreatedSession = z.infer<typeof createdSessionSchema>;

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accountUpdaterJobPageSchema, accountUpdaterJobSchema } from '../../src/schema/account-updater.ts';
+import { entityTypeListSchema } from '../../src/schema/entity-type.ts';
+import { webhookDeliverySchema } from '../../src/schema/event.ts';
+import { logPageSchema, logSchema } from '../../src/schema/log.ts';
+import { offsetPageSchema } from '../../src/schema/pagination.ts';
+import { tenantSchema } from '../../src/schema/tenant.ts';
+import { authenticationResultSchema } from '../../src/schema/three-ds/authentication.ts';
+import { threeDsSessionSchema } from '../../src/schema/three-ds/session.ts';
+import { usageReportSchema } from '../../src/schema/usage.ts';
+
+const SAMPLES = [
+  { schema: logSchema, needed: { created_at: '2026-11-20T10:00:00.1234567+00:00' } },
+  { schema: tenantSchema, needed: { id: 't', name: 'n', type: 'staging' } },
+  { schema: accountUpdaterJobSchema, needed: { id: 'any string', status: 'paused' } },
+  { schema: threeDsSessionSchema, needed: { id: 's' } },
+  { schema: authenticationResultSchema, needed: { authentication_status: 'postponed' } },
+  { schema: usageReportSchema, needed: { token_report: {} } },
+  { schema: webhookDeliverySchema, needed: { event: { id: 'e', type: 'tenant.updated' } } },
+  { schema: logPageSchema, needed: { data: [] } },
+  { schema: accountUpdaterJobPageSchema, needed: { data: [] } },
+];
+
+describe('answers', () => {
+  it('R23 keeps every unknown member, and takes unknown values of known ones', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SAMPLES),
+        fc.dictionary(
+          fc.string({ minLength: 1 }).map((name) => `later_${name}`),
+          fc.jsonValue(),
+        ),
+        ({ schema, needed }, extra) => {
+          const read = schema.parse({ ...needed, ...extra });
+          expect(read).toEqual({ ...needed, ...extra });
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('R23 names the needed field that is missing', () => {
+    for (const { schema, needed } of SAMPLES) {
+      for (const name of Object.keys(needed)) {
+        const { [name]: _, ...rest } = needed as Record<string, unknown>;
+        const result = schema.safeParse(rest);
+        expect(result.error?.issues[0]?.path).toEqual([name]);
+      }
+    }
+  });
+
+  it('takes null and absence alike for what may be missing', () => {
+    const job = { id: 'j', status: 'pending', upload_url: null, errors: null, expires_at: null };
+    expect(accountUpdaterJobSchema.parse(job)).toEqual(job);
+    for (const pagination of [null, undefined, {}, { next: null }, { next: '' }, { next: 'c', page_size: 2 }])
+      expect(logPageSchema.safeParse({ data: [], pagination }).success).toBe(true);
+  });
+
+  it('reads offset pages and plain lists', () => {
+    const page = {
+      pagination: { total_items: 1, page_number: 1, page_size: 20, total_pages: 1 },
+      data: [{ value: 'card' }],
+    };
+    expect(offsetPageSchema(entityTypeListSchema.element).parse(page)).toEqual(page);
+    expect(entityTypeListSchema.safeParse([{ display_name: 'Card' }]).success).toBe(false);
+  });
+});
