@@ -1,0 +1,207 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseSourceFile, readSourceFiles, type Import, type SourceFile } from './support/source-file.ts';
+
+/**
+ * From the top down. A file imports from its own layer and from rows below its own, never from above and never from
+ * a neighbour in its row. The floor is every other file that stands directly in src/.
+ */
+const ROWS = [
+  ['process.ts'],
+  ['main.ts'],
+  ['program'],
+  ['commands'],
+  ['cli'],
+  ['context.ts'],
+  ['runs', 'archive', 'terminal'],
+  ['api', 'transfer'],
+  ['http', 'csv', 'config', 'render'],
+  ['schema'],
+  ['floor'],
+] as const;
+
+/** Layers that see less than the rows would let them. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  'index.ts': ['api', 'transfer', 'http', 'schema', 'floor'],
+  api: ['http', 'schema', 'floor'],
+  transfer: ['http', 'schema', 'floor'],
+  http: ['schema', 'floor'],
+  render: ['floor'],
+  sandbox: ['schema'],
+  schema: [],
+  floor: [],
+};
+
+/** Packages of layers that are kept from the rest; `node:` modules are open to all but schema. */
+const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  sandbox: ['hono', '@hono/node-server'],
+  schema: ['zod'],
+  floor: [],
+};
+
+/** What may load before the tool knows which command it is to run. */
+const PACKAGES_AT_START = new Set(['commander']);
+
+/** The service emulated is loaded where it is asked for, and not before. */
+const MAY_LOAD_SANDBOX = /^(context\.ts|commands\/sandbox\/)/;
+
+const MAY_WRITE_TO_STREAMS = /^(process\.ts|terminal\/)/;
+
+const SHAPELESS_NAME = /(^|\/)(utils?|helpers?|misc|common)(\.ts|\/|$)/;
+
+function violations(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap((file) => [...fileRules(file), ...importRules(file)]), ...startUpRule(files)];
+}
+
+function fileRules({ path, ...file }: SourceFile): string[] {
+  const broken: [boolean, string][] = [
+    [file.mentionsProcess && path !== 'process.ts', 'only src/process.ts mentions process'],
+    [file.writesToStreams && !MAY_WRITE_TO_STREAMS.test(path), 'only terminal/ writes to streams'],
+    [file.hasDefaultExport, 'exports have names'],
+    [path.endsWith('/index.ts'), 'src/index.ts is the only index: import the file itself'],
+    [SHAPELESS_NAME.test(path), 'a file is named for what it does'],
+    [layerOf(path) === undefined, 'the layer has no row in test/layers.test.ts'],
+  ];
+  return broken.flatMap(([isBroken, rule]) => (isBroken ? [`${path}: ${rule}`] : []));
+}
+
+function importRules(file: SourceFile): string[] {
+  return file.imports.flatMap((found) => {
+    const rule = found.target === undefined ? packageRule(file.path, found) : layerRule(file.path, found);
+    return rule === undefined ? [] : [`${file.path} imports ${found.specifier}: ${rule}`];
+  });
+}
+
+function packageRule(path: string, { specifier }: Import): string | undefined {
+  if (specifier === '(computed)') return 'an import names its file';
+  if (/^(node:)?process$/.test(specifier) && path !== 'process.ts')
+    return 'only src/process.ts mentions process';
+  const layer = layerOf(path) ?? '';
+  if (specifier.startsWith('node:')) return layer === 'schema' ? 'schema/ imports zod only' : undefined;
+  const allowed = ONLY_PACKAGES[layer];
+  if (allowed === undefined || allowed.includes(packageName(specifier))) return undefined;
+  return `${layer} imports ${allowed.join(' and ') || 'no'} packages only`;
+}
+
+function layerRule(path: string, { target = '', kind }: Import): string | undefined {
+  const [from, to] = [layerOf(path), layerOf(target)];
+  if (from === undefined || to === undefined || from === to) return undefined;
+  if (to === 'sandbox') {
+    if (!MAY_LOAD_SANDBOX.test(path)) return 'only context.ts and commands/sandbox/ load the sandbox';
+    return kind === 'static' ? 'the sandbox is loaded by a dynamic import' : undefined;
+  }
+  const only = ONLY[from];
+  if (only !== undefined) {
+    return only.includes(to) ? undefined : `${from} imports ${only.join(', ') || 'nothing'} only`;
+  }
+  return rowOf(to) > rowOf(from) ? undefined : `imports go down, and ${to} is not below ${from}`;
+}
+
+/** Follows what loads at once from process.ts: neither costly packages nor the sandbox may be reached. */
+function startUpRule(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const seen = new Set(['process.ts']);
+  const found: string[] = [];
+  for (const path of seen) {
+    for (const { specifier, target, kind } of byPath.get(path)?.imports ?? []) {
+      if (kind !== 'static') continue;
+      if (target !== undefined) seen.add(target);
+      else if (!specifier.startsWith('node:') && !PACKAGES_AT_START.has(packageName(specifier)))
+        found.push(`${path} imports ${specifier}: loaded at every start, so import it dynamically`);
+    }
+  }
+  return found;
+}
+
+function layerOf(path: string): string | undefined {
+  const [first = '', ...rest] = path.split('/');
+  const known = first in ONLY || ROWS.some((row) => row.some((layer) => layer === first));
+  if (known) return first;
+  return rest.length === 0 ? 'floor' : undefined;
+}
+
+function rowOf(layer: string): number {
+  return ROWS.findIndex((row) => row.some((name) => name === layer));
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Source text that breaks one rule, the file where it would stand, and words of the rule. */
+const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = {
+  [`import { x } from '../commands/logs.ts'`]: ['api/logs.ts', 'api imports http, schema, floor only'],
+  [`import type { X } from '../terminal/out.ts'`]: ['runs/store.ts', 'imports go down'],
+  [`export * from '../cli/flags.ts'`]: ['context/x.ts', 'has no row'],
+  [`export { x } from '../cli/flags.ts'`]: ['terminal/x.ts', 'imports go down'],
+  [`const x = await import('../program/run.ts')`]: ['commands/x.ts', 'imports go down'],
+  [`type X = import('../config/file.ts').X`]: ['http/core.ts', 'http imports schema, floor only'],
+  [`import { x } from '../errors.ts'`]: ['sandbox/app.ts', 'sandbox imports schema only'],
+  [`import { x } from '../clock.ts'`]: ['schema/job.ts', 'schema imports nothing only'],
+  [`import 'node:fs'`]: ['schema/log.ts', 'zod only'],
+  [`import { z } from 'zod'`]: ['errors.ts', 'no packages only'],
+  [`import { Agent } from 'undici'`]: ['sandbox/store.ts', 'hono and @hono/node-server packages only'],
+  [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports nothing only'],
+  [`import { x } from './config/file.ts'`]: ['index.ts', 'index.ts imports api'],
+  [`import { x } from './sandbox/app.ts'`]: ['context.ts', 'by a dynamic import'],
+  [`await import('../sandbox/app.ts')`]: ['terminal/y.ts', 'load the sandbox'],
+  [`const home = process.env.HOME`]: ['config/paths.ts', 'mentions process'],
+  [`import { env } from 'node:process'`]: ['config/env.ts', 'mentions process'],
+  [`globalThis.process.exit(1)`]: ['main.ts', 'mentions process'],
+  [`await import(name)`]: ['commands/load.ts', 'names its file'],
+  [`context.system.stdout.write('x')`]: ['commands/logs/list.ts', 'writes to streams'],
+  [`rows.pipe(stdout)`]: ['commands/logs/all.ts', 'writes to streams'],
+  [`console.log('x')`]: ['render/table.ts', 'writes to streams'],
+  [`export default 1`]: ['render/bars.ts', 'exports have names'],
+  [`export const a = 1`]: ['api/index.ts', 'only index'],
+  [`export const b = 1`]: ['cli/utils.ts', 'named for what it does'],
+};
+
+describe('the layers of src/', () => {
+  const root = fileURLToPath(new URL('../src/', import.meta.url));
+
+  it('hold: imports go down, one file knows the process, one folder writes to streams', () => {
+    const files = readSourceFiles(root);
+    expect(files.length).toBeGreaterThan(20);
+    expect(violations(files)).toEqual([]);
+  });
+
+  it.each(Object.entries(BROKEN))('refuse `%s` in %s', (code, [path, rule]) => {
+    expect(violations([parseSourceFile(path, code)])).toEqual([expect.stringContaining(rule)]);
+  });
+
+  it('see through a chain of imports to what loads at every start', () => {
+    const files = [
+      parseSourceFile('process.ts', `import { main } from './main.ts'; import type { A } from 'zod';`),
+      parseSourceFile('main.ts', `import { run } from './program/run.ts'; import 'node:fs';`),
+      parseSourceFile('program/run.ts', `import 'commander'; import 'undici'; await import('conf');`),
+      parseSourceFile('commands/other.ts', `import 'ora';`),
+    ];
+    expect(violations(files)).toEqual([
+      expect.stringMatching(/^program\/run\.ts imports undici: loaded at every/),
+    ]);
+  });
+
+  it('allow what they should', () => {
+    const files = [
+      parseSourceFile('commands/logs/tail.ts', `import { x } from '../../api/logs.ts'; stream.write('x');`),
+      parseSourceFile(
+        'context.ts',
+        `const s = await import('./sandbox/app.ts'); type T = import('./sandbox/app.ts').T`,
+      ),
+      parseSourceFile(
+        'sandbox/app.ts',
+        `import { Hono } from 'hono'; import { job } from '../schema/job.ts';`,
+      ),
+      parseSourceFile('terminal/out.ts', `system.stdout.write('x');`),
+      parseSourceFile(
+        'errors.ts',
+        `import { createHash } from 'node:crypto'; import { y } from './clock.ts';`,
+      ),
+    ];
+    expect(violations(files)).toEqual([]);
+  });
+});

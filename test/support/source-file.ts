@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { parseSync } from 'rolldown/utils';
+
+/** One import of a source file, however it is written. */
+export interface Import {
+  /** As written, such as `../errors.ts` or `node:fs`. */
+  readonly specifier: string;
+  /** Path below src/ for a relative import, such as `http/core.ts`. */
+  readonly target: string | undefined;
+  /** `type` imports vanish in the build; `dynamic` ones load when they run. */
+  readonly kind: 'static' | 'type' | 'dynamic';
+}
+
+/** What the layer rules need to know of one file of src/. */
+export interface SourceFile {
+  /** Path below src/, with forward slashes. */
+  readonly path: string;
+  readonly imports: readonly Import[];
+  /** Whether the identifier `process` stands anywhere. */
+  readonly mentionsProcess: boolean;
+  /** Whether it writes to stdout, stderr or the console. */
+  readonly writesToStreams: boolean;
+  readonly hasDefaultExport: boolean;
+}
+
+/** Reads every TypeScript file below `directory`. */
+export function readSourceFiles(directory: string): SourceFile[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.ts'))
+    .toSorted()
+    .map((path) => parseSourceFile(path, readFileSync(join(directory, path), 'utf8')));
+}
+
+/** Parses one file; a syntax error throws. */
+export function parseSourceFile(path: string, text: string): SourceFile {
+  const { program, errors } = parseSync(path, text);
+  if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
+  const nodes = [...walk(program)];
+  return {
+    path,
+    imports: nodes.flatMap((node) => readImport(path, node)),
+    mentionsProcess: nodes.some((node) => node['type'] === 'Identifier' && node['name'] === 'process'),
+    writesToStreams: nodes.some(writesToStream),
+    hasDefaultExport:
+      !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
+  };
+}
+
+type Node = Record<string, unknown>;
+
+function* walk(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const item of value) yield* walk(item);
+  else if (isNode(value)) {
+    if (typeof value['type'] === 'string') yield value;
+    for (const child of Object.values(value)) yield* walk(child);
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}
+
+function readImport(path: string, node: Node): Import[] {
+  const kind = kindOfImport(node);
+  if (kind === undefined || !isNode(node['source'])) return [];
+  const specifier = node['source']['value'];
+  // An import by a computed name escapes every rule, so it is one that no rule allows.
+  if (typeof specifier !== 'string') return [{ specifier: '(computed)', target: undefined, kind }];
+  const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
+  return [{ specifier, target, kind }];
+}
+
+function kindOfImport(node: Node): Import['kind'] | undefined {
+  switch (node['type']) {
+    case 'ImportExpression':
+      return 'dynamic';
+    case 'TSImportType':
+      return 'type';
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ExportNamedDeclaration':
+      return isTypeOnly(node) ? 'type' : 'static';
+    default:
+      return undefined;
+  }
+}
+
+function isTypeOnly(node: Node): boolean {
+  if (node['importKind'] === 'type' || node['exportKind'] === 'type') return true;
+  const names = node['specifiers'];
+  return Array.isArray(names) && names.length > 0 && names.every((name) => isNode(name) && isTypeOnly(name));
+}
+
+function writesToStream(node: Node): boolean {
+  if (node['type'] === 'MemberExpression') return lastName(node['object']) === 'console';
+  if (node['type'] !== 'CallExpression' || !Array.isArray(node['arguments'])) return false;
+  const method = lastName(node['callee']) ?? '';
+  const object = isNode(node['callee']) ? node['callee']['object'] : undefined;
+  if (['write', 'end'].includes(method)) return isStandardStream(object);
+  return ['pipe', 'pipeTo', 'pipeline'].includes(method) && node['arguments'].some(isStandardStream);
+}
+
+function isStandardStream(node: unknown): boolean {
+  return ['stdout', 'stderr'].includes(lastName(node) ?? '');
+}
+
+/** `c` of `a.b.c`, or the name itself. */
+function lastName(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node['type'] === 'Identifier') return String(node['name']);
+  return node['type'] === 'MemberExpression' ? lastName(node['property']) : undefined;
+}
