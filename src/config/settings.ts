@@ -1,0 +1,148 @@
+import { isLoopback } from '../address.ts';
+import { parseDuration } from '../duration.ts';
+import { SvcError } from '../errors.ts';
+import type { System } from '../system.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { OUTPUT_FORMATS, TIME_STYLES, type OutputFormat, type Profile, type TimeStyle } from './document.ts';
+import { DEFAULT_ORIGIN, pickSource, type Origin, type Setting, type Sources } from './origin.ts';
+import { chooseProfile, type ChosenProfile } from './profile.ts';
+
+/** The global options that settings depend on, as they were typed. Undefined: not given. */
+export interface SettingFlags {
+  readonly profile?: string | undefined;
+  readonly sandbox?: boolean | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly output?: string | undefined;
+  readonly time?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly maxWait?: string | undefined;
+}
+
+/** How to resolve. `newProfile`: a profile that is named but not stored is no error (for `svc login`). */
+export interface ResolveOptions {
+  readonly newProfile?: boolean | undefined;
+}
+
+/** Everything that a command takes from flags, environment and profile, each with where it came from. */
+export interface Settings {
+  /** Name of the profile in use. */
+  readonly profile: Setting<string>;
+  /** Whether that is the built-in sandbox. */
+  readonly sandbox: boolean;
+  /** The profile as it is stored; undefined for the sandbox and for a name with nothing stored. */
+  readonly stored: Profile | undefined;
+  /** Undefined: none is configured. In the sandbox: the embedded one is meant, wherever it listens. */
+  readonly baseUrl: Setting<URL> | undefined;
+  /** Undefined value: depends on whether stdout is a terminal, and on the command. */
+  readonly output: Setting<OutputFormat | undefined>;
+  /** Undefined value: depends on whether stdout is a terminal. */
+  readonly time: Setting<TimeStyle | undefined>;
+  /** Bound on the whole command in milliseconds; undefined value: none was asked for. */
+  readonly timeoutMs: Setting<number | undefined>;
+  /** Longest single pause that a rate limit may ask for, in milliseconds. */
+  readonly maxWaitMs: Setting<number>;
+  /** The config file, where there is a place for one; undefined too when it was not looked at. */
+  readonly configFile: string | undefined;
+  /** Lines for stderr about what was repaired while reading. */
+  readonly notices: readonly string[];
+  /** The base URL, or `SvcError` `config` saying how to give one. */
+  requireBaseUrl(): URL;
+}
+
+/** Longest pause for a rate limit unless `--max-wait` says otherwise. */
+export const DEFAULT_MAX_WAIT_MS = 90_000;
+
+/**
+ * Settings by precedence: flag, environment, profile, default. Throws `SvcError`: `usage` for a bad flag, `config`
+ * for a bad variable, a profile that does not exist, or a config file that cannot be used.
+ */
+export async function resolveSettings(
+  system: System,
+  flags: SettingFlags,
+  options: ResolveOptions = {},
+): Promise<Settings> {
+  const chosen = await chooseProfile(system, flags, options.newProfile ?? false);
+  const { stored } = chosen;
+  const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
+    const found = pickSource(system.env, chosen.name.value, sources);
+    return found && { value: parse(found.value, found.origin), origin: found.origin };
+  };
+  const baseUrl = chosen.sandbox
+    ? read({ flag: ['--base-url', flags.baseUrl] }, sandboxBaseUrl)
+    : read(
+        { flag: ['--base-url', flags.baseUrl], variable: 'SVC_BASE_URL', stored: stored?.base_url },
+        parseBaseUrl,
+      );
+  return {
+    profile: chosen.name,
+    sandbox: chosen.sandbox,
+    stored,
+    baseUrl,
+    output:
+      read(
+        { flag: ['--output', flags.output], variable: 'SVC_OUTPUT', stored: stored?.output },
+        choice(OUTPUT_FORMATS),
+      ) ?? NONE,
+    time:
+      read(
+        { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time },
+        choice(TIME_STYLES),
+      ) ?? NONE,
+    timeoutMs: read({ flag: ['--timeout', flags.timeout], variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
+    maxWaitMs: read({ flag: ['--max-wait', flags.maxWait] }, duration) ?? DEFAULT_MAX_WAIT,
+    configFile: chosen.configFile,
+    notices: chosen.notices,
+    requireBaseUrl: () => {
+      if (baseUrl === undefined) throw noBaseUrl(chosen);
+      return baseUrl.value;
+    },
+  };
+}
+
+const NONE: Setting<undefined> = { value: undefined, origin: DEFAULT_ORIGIN };
+const DEFAULT_MAX_WAIT: Setting<number> = { value: DEFAULT_MAX_WAIT_MS, origin: DEFAULT_ORIGIN };
+
+type Parse<T> = (text: string, origin: Origin) => T;
+
+// Real data must not go where the sandbox is meant, nor sandbox data to the real service.
+function sandboxBaseUrl(text: string, origin: Origin): URL {
+  const url = parseBaseUrl(text, origin);
+  if (isLoopback(url)) return url;
+  throw new SvcError(
+    'usage',
+    'the profile sandbox only speaks to this machine, and --base-url names another',
+    {
+      hint: 'Leave --base-url out, or choose another profile with --profile.',
+    },
+  );
+}
+
+function choice<T extends string>(values: readonly T[]): Parse<T> {
+  return (text, origin) => {
+    const found = values.find((value) => value === text);
+    if (found !== undefined) return found;
+    throw badValue(
+      origin,
+      `should be one of ${values.join(', ')}`,
+      `Give one of these, such as ${values[0]}.`,
+    );
+  };
+}
+
+function duration(text: string, origin: Origin): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw badValue(origin, 'should be a duration', 'Write it like 90s, 15m, 1h30m or 7d.');
+}
+
+function badValue(origin: Origin, problem: string, hint: string): SvcError {
+  return new SvcError(origin.kind === 'flag' ? 'usage' : 'config', `the value of ${origin.name} ${problem}`, {
+    hint,
+  });
+}
+
+function noBaseUrl(chosen: ChosenProfile): SvcError {
+  return new SvcError('config', `no base URL is set for profile ${chosen.name.value}`, {
+    hint: 'Set SVC_BASE_URL, or store one with `svc login`; `--sandbox` needs none.',
+  });
+}
