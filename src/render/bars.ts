@@ -1,0 +1,44 @@
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
+const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
+
+/** How a drawing is made. */
+export interface DrawOptions {
+  /** Whether the terminal shows block characters; else ASCII stands in. Default true. */
+  readonly unicode?: boolean | undefined;
+}
+
+/** A bar for `value` out of `most`, at most `width` columns; a value above zero always shows. */
+export function drawBar(
+  value: number,
+  most: number,
+  width: number,
+  { unicode = true }: DrawOptions = {},
+): string {
+  if (!(value > 0) || !(most > 0) || width < 1) return '';
+  const share = Math.min(1, value / most);
+  if (!unicode) return '#'.repeat(Math.max(1, Math.round(share * width)));
+  const eighths = Math.max(1, Math.round(share * width * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** A gauge of exactly `width` columns, filled to `share` (0 to 1). */
+export function drawGauge(share: number, width: number, { unicode = true }: DrawOptions = {}): string {
+  const filled = Math.floor(Math.max(0, Math.min(1, share)) * width);
+  const rest = width - filled;
+  return unicode ? '█'.repeat(filled) + '░'.repeat(rest) : '#'.repeat(filled) + '.'.repeat(rest);
+}
+
+/** One character a value, from the lowest level (zero) to the highest (the largest value). */
+export function drawSparkline(values: readonly number[], { unicode = true }: DrawOptions = {}): string {
+  const levels = unicode ? LEVELS : ASCII_LEVELS;
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return values.map((value) => levels[level(value, most)] ?? levels[0]).join('');
+}
+
+// Zero alone has the lowest level, so that "nothing" and "little" look different.
+function level(value: number, most: number): number {
+  if (!(value > 0) || most === 0) return 0;
+  return Math.min(7, 1 + Math.floor((value / most) * 6.999));
+}

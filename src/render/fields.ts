@@ -1,0 +1,49 @@
+import { SvcError } from '../errors.ts';
+import { nearest } from './nearest.ts';
+import { pickPaths, replaceAt } from './paths.ts';
+import type { View } from './view.ts';
+
+/**
+ * The paths that a `--fields` list chooses, in its order and each once; undefined without a list.
+ * A known path, anything above one (`settings`), and any key below a `.*` are accepted.
+ * Throws `usage` for everything else.
+ */
+export function chooseFields<T>(view: View<T>, list: string | undefined): readonly string[] | undefined {
+  if (list === undefined) return undefined;
+  const paths = list.split(',').map((path) => path.trim());
+  for (const [at, path] of paths.entries()) if (!isKnown(view, path)) throw unknownField(view, path, at + 1);
+  return [...new Set(paths)];
+}
+
+/** Turns a row into what the machine formats show of it: secrets hidden, then the chosen fields. */
+export function projection<T>(
+  view: View<T>,
+  paths: readonly string[] | undefined,
+  showUrls: boolean,
+): (row: T) => unknown {
+  const hidden = showUrls ? [] : (view.secret ?? []);
+  return (row) => {
+    const shown = hidden.length === 0 ? row : replaceAt(row, hidden, '(hidden)');
+    return paths === undefined ? shown : pickPaths(shown, paths);
+  };
+}
+
+function isKnown<T>(view: View<T>, path: string): boolean {
+  return view.fields.some(
+    (field) =>
+      field === path ||
+      field.startsWith(`${path}.`) ||
+      (field.endsWith('.*') && path.startsWith(field.slice(0, -1)) && path.length > field.length - 1),
+  );
+}
+
+// What was typed is repeated only when it is nearly a known name: it might be a key in the wrong place.
+function unknownField<T>(view: View<T>, path: string, place: number): SvcError {
+  const meant = nearest(path, view.fields);
+  const what = meant === undefined ? `number ${place} of --fields` : `"${path}" in --fields`;
+  const known = `The fields of a ${view.name} are: ${view.fields.join(', ')}`;
+  return new SvcError('usage', `${what} is not a field of a ${view.name}`, {
+    hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
+    facts: { known_fields: view.fields },
+  });
+}

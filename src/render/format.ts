@@ -1,0 +1,44 @@
+import type { TimeMode } from './time.ts';
+import type { Palette, View } from './view.ts';
+
+/** Output formats, as `--output` takes them. */
+export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
+
+/** One of {@link FORMATS}. */
+export type Format = (typeof FORMATS)[number];
+
+/** Formats made for programs: times as the service sent them, nothing cut, no colour. */
+export function isMachineFormat(format: Format): boolean {
+  return format !== 'table';
+}
+
+/** What a renderer must know beside the format. */
+export interface RenderOptions<T> {
+  readonly view: View<T>;
+  /** The user's `--fields` list; without it a table shows the view's columns, other formats everything. */
+  readonly fields?: string | undefined;
+  /** How a table shows times. Default `utc`. */
+  readonly time?: TimeMode | undefined;
+  /** Milliseconds since the epoch, for relative times. */
+  readonly now?: (() => number) | undefined;
+  /** Columns of the terminal; absent in a pipe, where nothing is cut. */
+  readonly width?: number | undefined;
+  /** Colours of a table. Default none. */
+  readonly palette?: Palette | undefined;
+  /** Whether secret addresses are shown. Default false. */
+  readonly showUrls?: boolean | undefined;
+}
+
+/**
+ * Turns values into the text of one format. For a list: `begin`, `rows` for each batch, `end`, written in
+ * this order. For one object: `record` alone. Writing is left to the caller.
+ */
+export interface Renderer<T> {
+  begin(): string;
+  /** Asynchronous because what measures wide characters is loaded only when some are met. */
+  rows(batch: readonly T[]): Promise<string>;
+  end(): string;
+  record(value: T): Promise<string>;
+  /** Paths of table columns that did not fit the terminal, known after the first rows. */
+  readonly dropped: readonly string[];
+}

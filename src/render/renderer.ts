@@ -1,0 +1,16 @@
+import type { Format, RenderOptions, Renderer } from './format.ts';
+
+// Only the chosen format's code is loaded.
+const MAKERS = {
+  table: async () => (await import('./table.ts')).tableRenderer,
+  json: async () => (await import('./json.ts')).jsonRenderer,
+  jsonl: async () => (await import('./json.ts')).jsonLinesRenderer,
+  csv: async () => (await import('./csv.ts')).csvRenderer,
+  yaml: async () => (await import('./yaml.ts')).yamlRenderer,
+};
+
+/** The renderer for a format. Throws `usage` for an unknown field. */
+export async function createRenderer<T>(format: Format, options: RenderOptions<T>): Promise<Renderer<T>> {
+  const make = await MAKERS[format]();
+  return make(options);
+}
