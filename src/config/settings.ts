@@ -7,15 +7,15 @@ import { OUTPUT_FORMATS, TIME_STYLES, type OutputFormat, type Profile, type Time
 import { DEFAULT_ORIGIN, pickSource, type Origin, type Setting, type Sources } from './origin.ts';
 import { chooseProfile, type ChosenProfile } from './profile.ts';
 
-/** The global options that settings depend on, as they were typed. Undefined: not given. */
+/** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
 export interface SettingFlags {
   readonly profile?: string | undefined;
   readonly sandbox?: boolean | undefined;
   readonly baseUrl?: string | undefined;
   readonly output?: string | undefined;
   readonly time?: string | undefined;
-  readonly timeout?: string | undefined;
-  readonly maxWait?: string | undefined;
+  readonly timeout?: number | undefined;
+  readonly maxWait?: number | undefined;
 }
 
 /** How to resolve. `newProfile`: a profile that is named but not stored is no error (for `svc login`). */
@@ -88,8 +88,8 @@ export async function resolveSettings(
         { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time },
         choice(TIME_STYLES),
       ) ?? NONE,
-    timeoutMs: read({ flag: ['--timeout', flags.timeout], variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
-    maxWaitMs: read({ flag: ['--max-wait', flags.maxWait] }, duration) ?? DEFAULT_MAX_WAIT,
+    timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
+    maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
     configFile: chosen.configFile,
     notices: chosen.notices,
     requireBaseUrl: () => {
@@ -101,6 +101,10 @@ export async function resolveSettings(
 
 const NONE: Setting<undefined> = { value: undefined, origin: DEFAULT_ORIGIN };
 const DEFAULT_MAX_WAIT: Setting<number> = { value: DEFAULT_MAX_WAIT_MS, origin: DEFAULT_ORIGIN };
+
+function typed(name: string, value: number | undefined): Setting<number> | undefined {
+  return value === undefined ? undefined : { value, origin: { kind: 'flag', name } };
+}
 
 type Parse<T> = (text: string, origin: Origin) => T;
 
