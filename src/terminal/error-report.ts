@@ -1,0 +1,71 @@
+import { EXIT_CODES, SvcError } from '../errors.ts';
+import { cleanText } from '../render/clean.ts';
+import { jsonLine } from '../render/json.ts';
+import { plainPalette, type Palette } from '../render/view.ts';
+
+/** How an error is told. */
+export interface ReportStyle {
+  /** One JSON object on one line, for a program, instead of lines for a person. */
+  readonly machine: boolean;
+  /** Adds the stacks of the error and its causes. */
+  readonly debug: boolean;
+  /** The words of the command that failed, for the machine form. */
+  readonly command?: string | undefined;
+  readonly palette?: Palette | undefined;
+}
+
+/** The text for stderr that tells of a failure, clean for a terminal, with its newline. The output redacts it. */
+export function reportError(error: unknown, style: ReportStyle): string {
+  return style.machine ? forProgram(error, style) : forPerson(error, style);
+}
+
+function forProgram(error: unknown, style: ReportStyle): string {
+  const known = asSvcError(error);
+  const report = {
+    code: known.code,
+    message: known.message,
+    status: known.status,
+    hint: known.hint,
+    retryable: known.retryable,
+    exit_code: EXIT_CODES[known.code],
+    request_id: known.requestId,
+    command: style.command,
+  };
+  const stacks = style.debug ? { stack: stacksOf(error) } : {};
+  // The fixed members come first and a fact cannot take the place of one.
+  return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
+}
+
+function forPerson(error: unknown, { palette = plainPalette, debug }: ReportStyle): string {
+  const known = asSvcError(error);
+  const lines = [`${palette.bad('error:')} ${cleanText(known.message, 'keep')}`];
+  for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
+  if (known.hint !== undefined) lines.push(`${palette.strong('hint:')} ${cleanText(known.hint, 'keep')}`);
+  if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
+  if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
+  return `${lines.join('\n')}\n`;
+}
+
+function asSvcError(error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new SvcError('bug', `unexpected failure: ${message}`, {
+    hint: 'This is a fault of the tool: run the command again with --debug and report what it prints',
+  });
+}
+
+function problemsOf(error: SvcError): readonly string[] {
+  const problems = error.facts?.['problems'];
+  if (!Array.isArray(problems)) return [];
+  return problems.map((problem: unknown) => (typeof problem === 'string' ? problem : jsonLine(problem)));
+}
+
+function stacksOf(error: unknown): string[] {
+  const stacks: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    stacks.push(at.stack ?? String(at));
+  }
+  return stacks;
+}

@@ -1,0 +1,67 @@
+import { cleanText } from '../render/clean.ts';
+import { plainPalette, type Palette } from '../render/view.ts';
+import type { Output } from './output.ts';
+
+/** How much is said on stderr. */
+export type NoticeLevel = 'quiet' | 'normal' | 'verbose' | 'debug';
+
+const RANK = { quiet: 0, normal: 1, verbose: 2, debug: 3 } as const;
+
+/** What the tool says beside its data, on stderr, by level. Every text is cleaned; nobody waits for it. */
+export class Notices {
+  readonly level: NoticeLevel;
+  readonly #out: Output;
+  readonly #palette: Palette;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette) {
+    this.#out = out;
+    this.level = level;
+    this.#palette = palette;
+  }
+
+  /** What happened or happens next. Not with `--quiet`. */
+  note(text: string): void {
+    if (this.shows('normal')) this.#print(text);
+  }
+
+  /** Something to look into. Shown with `--quiet` too. */
+  warn(text: string): void {
+    this.#print(text, this.#palette.warn('warning: '));
+  }
+
+  /** More than usual, with `--verbose`. */
+  verbose(text: string): void {
+    if (this.shows('verbose')) this.#print(text, '', 'quiet');
+  }
+
+  /** For finding faults, with `--debug`. */
+  debug(text: string): void {
+    if (this.shows('debug')) this.#print(text, '', 'quiet');
+  }
+
+  /** A finished report of the error reporter, already clean and with its newline, at every level. */
+  report(text: string): void {
+    this.#send(text);
+  }
+
+  /** Whether texts of this level are shown: ask before building a costly one. */
+  shows(level: NoticeLevel): boolean {
+    return RANK[this.level] >= RANK[level];
+  }
+
+  /** Resolves when stderr has taken everything said so far, or failed to. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  #print(text: string, prefix = '', tone?: 'quiet'): void {
+    const clean = cleanText(text, 'keep');
+    this.#send(`${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
+  }
+
+  // When stderr fails there is nowhere left to say so. Writes end in the order in which they began.
+  #send(text: string): void {
+    this.#last = this.#out.write(text).catch(() => {});
+  }
+}

@@ -1,0 +1,122 @@
+import { fstatSync, writeSync } from 'node:fs';
+import { SvcError } from '../errors.ts';
+import type { OutputStream } from '../system.ts';
+
+const DEFAULT_WIDTH = 80;
+
+/** The reader of a pipe closed it (`| head`). The command ends quietly with exit code 0. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+
+  constructor() {
+    super('the reader of the output went away');
+  }
+}
+
+/** What an {@link Output} needs beside its stream. */
+export interface OutputOptions {
+  /** What the stream is called in an error: "standard output". */
+  readonly name: string;
+  /** Removes secrets. Every text goes through it, and there is no other way out. */
+  readonly redact: (text: string) => string;
+  /** Called around each write to a terminal, so that a live line makes room. */
+  readonly around?: { hide(): void; redraw(): void } | undefined;
+}
+
+/** The one place where text leaves the process: redacted, waited for, and checked. */
+export class Output {
+  readonly #stream: OutputStream;
+  readonly #options: OutputOptions;
+  readonly #gone = new AbortController();
+  readonly #file: number | undefined;
+  #failure: Error | undefined;
+
+  constructor(stream: OutputStream, options: OutputOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    this.#file = fileOf(stream);
+    // An error may come between two writes; the next write reports it, and the process does not crash.
+    stream.on('error', (error: Error) => this.#fail(error));
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  /** Columns of the terminal now; 80 where that is not known. */
+  get width(): number {
+    const { columns } = this.#stream;
+    return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH;
+  }
+
+  /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
+  get readerGone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
+  async write(text: string): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (text === '') return;
+    const shown = this.#options.redact(text);
+    this.#options.around?.hide();
+    const taken = this.#take(shown);
+    this.#options.around?.redraw();
+    try {
+      await taken;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  async #take(text: string): Promise<void> {
+    if (this.#file !== undefined) {
+      writeWhole(this.#file, Buffer.from(text));
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#stream.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
+  #fail(error: unknown): Error {
+    this.#failure ??= isClosedPipe(error) ? new ReaderGone() : writeError(this.#options.name, error);
+    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
+    return this.#failure;
+  }
+}
+
+// Node writes to a file once and does not look at how much was taken: on a disk that is nearly full the rest is
+// lost without an error. So a file is written here.
+function writeWhole(file: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+}
+
+function fileOf(stream: OutputStream): number | undefined {
+  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return undefined;
+  try {
+    return fstatSync(stream.fd).isFile() ? stream.fd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isClosedPipe(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EPIPE' || code === 'EOF' || code === 'ECONNRESET';
+}
+
+function writeError(name: string, error: unknown): SvcError {
+  const code = codeOf(error);
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+  return new SvcError('output', `${name} could not be written${code === undefined ? '' : ` (${code})`}`, {
+    hint: full ? 'Make room on the disk, or write somewhere else, and run the command again' : undefined,
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

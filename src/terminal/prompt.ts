@@ -1,0 +1,111 @@
+import { Writable } from 'node:stream';
+import { SvcError } from '../errors.ts';
+import { cleanText } from '../render/clean.ts';
+import type { Environment, InputStream } from '../system.ts';
+import type { LiveLine } from './live-line.ts';
+import type { Output } from './output.ts';
+
+/** What decides whether and how questions are asked. */
+export interface PromptOptions {
+  readonly stdin: InputStream;
+  /** Stderr: questions are not data. */
+  readonly out: Output;
+  readonly env: Environment;
+  /** `--no-input`: never ask. */
+  readonly noInput: boolean;
+  /** `--yes`: ordinary confirmations are answered yes. */
+  readonly yes: boolean;
+  readonly signal: AbortSignal;
+  readonly live?: LiveLine | undefined;
+}
+
+/**
+ * Questions to the person at the terminal. Where nobody can answer they throw `input_needed` at once; `instead`
+ * is the imperative hint that names the flag to give: "Pass --yes". Ctrl-C throws `interrupted`.
+ */
+export class Prompts {
+  readonly #options: PromptOptions;
+
+  constructor(options: PromptOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for a secret: nothing that is typed shows. */
+  async promptHidden(question: string, instead: string): Promise<string> {
+    return this.#ask(question, instead, false);
+  }
+
+  /** Asks for a line of text. */
+  async promptText(question: string, instead: string): Promise<string> {
+    return this.#ask(question, instead, true);
+  }
+
+  /** Asks yes or no; no is the default. */
+  async confirm(question: string, instead: string): Promise<boolean> {
+    if (this.#options.yes) return true;
+    const answer = await this.#ask(`${question} [y/N]`, instead, true);
+    return /^y(?:es)?$/i.test(answer.trim());
+  }
+
+  async #ask(question: string, instead: string, echo: boolean): Promise<string> {
+    const { live, signal } = this.#options;
+    signal.throwIfAborted();
+    const text = cleanText(question, 'keep');
+    if (!this.#canAsk())
+      throw new SvcError('input_needed', `an answer is needed and nobody can be asked: ${text}`, {
+        hint: instead,
+      });
+    live?.hide();
+    try {
+      return await this.#readLine(`${text} `, echo);
+    } finally {
+      live?.redraw();
+    }
+  }
+
+  #canAsk(): boolean {
+    const { stdin, out, env, noInput } = this.#options;
+    const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
+    return stdin.isTTY === true && out.isTerminal && !noInput && !automated;
+  }
+
+  async #readLine(prompt: string, echo: boolean): Promise<string> {
+    const { createInterface } = await import('node:readline');
+    const { stdin, out, signal } = this.#options;
+    const screen = echo ? echoTo(out) : silence();
+    if (!echo) await out.write(prompt);
+    const answered = new AbortController();
+    const lines = createInterface({ input: stdin, output: screen, terminal: true, historySize: 0 });
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
+        const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: answered.signal });
+        lines
+          .once('SIGINT', interrupted)
+          .once('close', ended)
+          .question(echo ? prompt : '', resolve);
+      });
+    } finally {
+      answered.abort();
+      lines.close();
+      if (!echo) await out.write('\n');
+    }
+  }
+}
+
+// readline draws its line on this; what the person types is redacted and checked like all other output.
+function echoTo(out: Output): Writable & { columns?: number } {
+  const screen: Writable & { columns?: number } = new Writable({
+    decodeStrings: false,
+    write: (text, _encoding, taken) => {
+      out.write(String(text)).then(() => taken(), taken);
+    },
+  });
+  screen.columns = out.width;
+  return screen;
+}
+
+function silence(): Writable {
+  return new Writable({ write: (_text, _encoding, taken) => taken() });
+}
