@@ -14,7 +14,7 @@ const ROWS = [
   ['cli'],
   ['context.ts'],
   ['runs', 'archive', 'terminal'],
-  ['api', 'transfer'],
+  ['api', 'transfer', 'views'],
   ['http', 'csv', 'config', 'render'],
   ['schema'],
   ['floor'],

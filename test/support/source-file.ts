@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { parseSync } from 'rolldown/utils';
+import { isNode, lastName, nodesOf, type Node } from './syntax.ts';
 
 /** One import of a source file, however it is written. */
 export interface Import {
@@ -35,9 +35,7 @@ export function readSourceFiles(directory: string): SourceFile[] {
 
 /** Parses one file; a syntax error throws. */
 export function parseSourceFile(path: string, text: string): SourceFile {
-  const { program, errors } = parseSync(path, text);
-  if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
-  const nodes = [...walk(program)];
+  const nodes = nodesOf(path, text);
   return {
     path,
     imports: nodes.flatMap((node) => readImport(path, node)),
@@ -46,20 +44,6 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     hasDefaultExport:
       !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
   };
-}
-
-type Node = Record<string, unknown>;
-
-function* walk(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const item of value) yield* walk(item);
-  else if (isNode(value)) {
-    if (typeof value['type'] === 'string') yield value;
-    for (const child of Object.values(value)) yield* walk(child);
-  }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null;
 }
 
 function readImport(path: string, node: Node): Import[] {
@@ -104,11 +88,4 @@ function writesToStream(node: Node): boolean {
 
 function isStandardStream(node: unknown): boolean {
   return ['stdout', 'stderr'].includes(lastName(node) ?? '');
-}
-
-/** `c` of `a.b.c`, or the name itself. */
-function lastName(node: unknown): string | undefined {
-  if (!isNode(node)) return undefined;
-  if (node['type'] === 'Identifier') return String(node['name']);
-  return node['type'] === 'MemberExpression' ? lastName(node['property']) : undefined;
 }

@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+// `npm run completions` writes them again.
+it.each([
+  ['bash', 'svc.bash'],
+  ['zsh', '_svc'],
+  ['fish', 'svc.fish'],
+  ['powershell', 'svc.ps1'],
+])('the completions for %s are what the program prints', async (shell, file) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path('bin/svc.js'), 'completion', shell], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  await expect(stdout).toMatchFileSnapshot(path(`completions/${file}`));
+});

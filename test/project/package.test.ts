@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publint } from 'publint';
+import { afterAll, describe, expect, it } from 'vitest';
+import { lastName, nodesOf, textOf } from '../support/syntax.ts';
+import lock from '../../package-lock.json' with { type: 'json' };
+import manifest from '../../package.json' with { type: 'json' };
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'svc-package-'));
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** All that an installed package holds. */
+const PACKED = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  /^bin\/(svc\.js|package\.json)$/,
+  /^dist\/cli\/[\w.-]+\.cjs$/,
+  /^dist\/library\/[\w.-]+\.js$/,
+  /^dist\/types\/[\w./-]+\.d\.ts$/,
+  /^completions\//,
+];
+
+describe('the package', () => {
+  it('holds what is needed to run it, and nothing else', () => {
+    const [packed] = JSON.parse(must('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])) as [
+      { files: { path: string }[]; unpackedSize: number },
+    ];
+    const paths = packed.files.map((file) => file.path);
+    expect(paths.filter((path) => !PACKED.some((allowed) => allowed.test(path)))).toEqual([]);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'bin/svc.js',
+        'dist/cli/svc.cjs',
+        'dist/library/index.js',
+        'dist/types/index.d.ts',
+        'LICENSE',
+        'CHANGELOG.md',
+        'README.md',
+      ]),
+    );
+    expect(packed.unpackedSize).toBeLessThan(4_000_000);
+  });
+
+  it('runs unpacked, with no other package beside it', () => {
+    must('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch]);
+    must('tar', ['-xzf', join(scratch, `${manifest.name}-${manifest.version}.tgz`), '-C', scratch]);
+    const svc = join(scratch, 'package/bin/svc.js');
+    expect(must(process.execPath, [svc, '--version'])).toBe(`${manifest.version}\n`);
+    expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
+  });
+
+  it('says how to build it when it is not built', () => {
+    must('cp', ['-r', join(project, 'bin'), join(scratch, 'bin')]);
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(scratch, 'bin/svc.js'), '--version'],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^svc: not built yet; run `npm ci`.*\n$/);
+  });
+
+  it('has exports and types that other tools understand', async () => {
+    const { messages } = await publint({ pkgDir: project, pack: false, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it.each([
+    ['dist/cli', isNodes],
+    ['dist/library', (name: string) => isNodes(name) || packageName(name) in manifest.dependencies],
+  ])('loads from %s only what it may', (directory, isAllowed) => {
+    const foreign = builtFiles(directory).flatMap(({ path, text }) =>
+      loadsOf(path, text)
+        .filter((name) => !name.startsWith('./') && !isAllowed(name))
+        .map((name) => `${path} loads ${name}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('is searched for every way of loading', () => {
+    const code = `import a from 'a'; export * from "b"; import('c'); __require(\`d\`); x('e'); 'require("f")'`;
+    expect(loadsOf('x.js', code)).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('what an install brings', () => {
+  it('comes from whatever registry the operator has set', () => {
+    const named = Object.entries(lock.packages).filter(([, entry]) => 'resolved' in entry);
+    expect(named.map(([path]) => path)).toEqual([]);
+  });
+
+  it('runs no script of any package', () => {
+    const scripted = Object.entries(lock.packages).filter(
+      ([, entry]) => 'hasInstallScript' in entry && !isForOtherSystems(entry),
+    );
+    expect(scripted.map(([path]) => path)).toEqual([]);
+    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
+  });
+});
+
+describe('the text of the project', () => {
+  it('names no directory of the machine it was written on, and no registry', () => {
+    const directories = [project.replace(/\/$/, ''), `${homedir()}/`].filter((name) => name.length > 3);
+    const patterns = [...directories.map((name) => name.replaceAll('.', '[.]')), 'registry[.][a-z]'];
+    const search = ['grep', '-lE', ...patterns.flatMap((pattern) => ['-e', pattern])];
+    const { status, stdout } = spawnSync('git', [...search, '--', '.', ':!package-lock.json'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  });
+
+  it('is not built into the program with directories of the machine', () => {
+    const root = project.replace(/\/$/, '');
+    const named = ['dist/cli', 'dist/library'].flatMap(builtFiles).filter(({ text }) => text.includes(root));
+    expect(named.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+function must(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });
+  if (status !== 0)
+    throw error ?? new Error(`${command} ${args[0] ?? ''} ended with ${String(status)}: ${stderr}`);
+  return stdout;
+}
+
+function builtFiles(directory: string): { path: string; text: string }[] {
+  return readdirSync(join(project, directory))
+    .map((name) => `${directory}/${name}`)
+    .map((path) => ({ path, text: readFileSync(join(project, path), 'utf8') }));
+}
+
+/** Names that a built file loads, by `require`, `import` or `export … from`. */
+function loadsOf(path: string, text: string): string[] {
+  return nodesOf(path, text).flatMap((node) => {
+    const isRequire =
+      node['type'] === 'CallExpression' && lastName(node['callee'])?.endsWith('require') === true;
+    const [argument] = isRequire && Array.isArray(node['arguments']) ? node['arguments'] : [];
+    return textOf(argument ?? node['source']) ?? [];
+  });
+}
+
+function isNodes(name: string): boolean {
+  return name.startsWith('node:') || isBuiltin(name);
+}
+
+function packageName(name: string): string {
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function isForOtherSystems(entry: object): boolean {
+  return 'os' in entry && Array.isArray(entry.os) && !entry.os.includes(process.platform);
+}
