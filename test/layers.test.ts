@@ -43,7 +43,7 @@ const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES_AT_START = new Set(['commander']);
 
 /** The service emulated is loaded where it is asked for, and not before. */
-const MAY_LOAD_SANDBOX = /^(context\.ts|commands\/sandbox\/)/;
+const MAY_LOAD_SANDBOX = /^(program\/embedded-sandbox\.ts|commands\/sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|terminal\/)/;
 
@@ -87,7 +87,8 @@ function layerRule(path: string, { target = '', kind }: Import): string | undefi
   const [from, to] = [layerOf(path), layerOf(target)];
   if (from === undefined || to === undefined || from === to) return undefined;
   if (to === 'sandbox') {
-    if (!MAY_LOAD_SANDBOX.test(path)) return 'only context.ts and commands/sandbox/ load the sandbox';
+    if (!MAY_LOAD_SANDBOX.test(path))
+      return 'only program/embedded-sandbox.ts and commands/sandbox/ load the sandbox';
     return kind === 'static' ? 'the sandbox is loaded by a dynamic import' : undefined;
   }
   const only = ONLY[from];
@@ -146,7 +147,7 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
   [`import { Agent } from 'undici'`]: ['sandbox/store.ts', 'hono and @hono/node-server packages only'],
   [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports nothing only'],
   [`import { x } from './config/file.ts'`]: ['index.ts', 'index.ts imports api'],
-  [`import { x } from './sandbox/app.ts'`]: ['context.ts', 'by a dynamic import'],
+  [`import { x } from '../sandbox/app.ts'`]: ['program/embedded-sandbox.ts', 'by a dynamic import'],
   [`await import('../sandbox/app.ts')`]: ['terminal/y.ts', 'load the sandbox'],
   [`const home = process.env.HOME`]: ['config/paths.ts', 'mentions process'],
   [`import { env } from 'node:process'`]: ['config/env.ts', 'mentions process'],
