@@ -12,7 +12,6 @@ const ROWS = [
   ['program'],
   ['commands'],
   ['cli'],
-  ['context.ts'],
   ['runs', 'archive', 'terminal'],
   ['api', 'transfer', 'views'],
   ['http', 'csv', 'config', 'render'],
@@ -190,8 +189,8 @@ describe('the layers of src/', () => {
     const files = [
       parseSourceFile('commands/logs/tail.ts', `import { x } from '../../api/logs.ts'; stream.write('x');`),
       parseSourceFile(
-        'context.ts',
-        `const s = await import('./sandbox/app.ts'); type T = import('./sandbox/app.ts').T`,
+        'commands/sandbox/a.ts',
+        `import('../../sandbox/a.ts'); type T = import('../../sandbox/b.ts').T`,
       ),
       parseSourceFile(
         'sandbox/app.ts',
