@@ -112,6 +112,8 @@ function makeDirectory(directory: string): void {
   if (parent !== directory) makeDirectory(parent);
   try {
     fs.mkdirSync(directory, { mode: 0o700 });
+    // The umask may have taken more away than others' rights.
+    fs.chmodSync(directory, 0o700);
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST') throw error;
   }

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import { afterAll, beforeAll } from 'vitest';
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Ways to run child.ts as a process of its own. */
+export interface Children {
+  run(words: readonly string[], options?: RunOptions): Promise<Ended>;
+  start(words: readonly string[], options?: RunOptions): ChildProcess;
+}
+
+/** `shell`: what sh does before it becomes the child, as in `umask 000`. `uid`: run as this user (root only). */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly shell?: string;
+  readonly uid?: number;
+}
+
+/** Bundles child.ts for the tests of this file: the oldest Node that is supported does not run TypeScript. */
+export function bundledChildren(): Children {
+  let directory = '';
+  beforeAll(async () => {
+    directory = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-child-'));
+    fs.chmodSync(directory, 0o755);
+    await build({
+      input: fileURLToPath(new URL('child.ts', import.meta.url)),
+      platform: 'node',
+      logLevel: 'silent',
+      output: {
+        dir: directory,
+        format: 'esm',
+        entryFileNames: '[name].mjs',
+        chunkFileNames: '[name]-[hash].mjs',
+      },
+    });
+  });
+  afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+  const start: Children['start'] = (words, { env = {}, shell, uid } = {}) => {
+    const command = [process.execPath, path.join(directory, 'child.mjs'), ...words];
+    const [file = '', ...args] =
+      shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
+    return spawn(file, args, {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    });
+  };
+  return { start, run: (words, options) => ended(start(words, options)) };
+}
+
+/** Waits for the end of a process. */
+export async function ended(child: ChildProcess): Promise<Ended> {
+  const out = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (out.stderr += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, ...out };
+}
