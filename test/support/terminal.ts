@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { spawn, type IPty } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { build } from 'rolldown';
+
+/** How a program is started on a pseudo-terminal. */
+export interface TerminalRun {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly cwd?: string;
+  /** The whole environment beside TERM and PATH; nothing is inherited. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** How a program on a pseudo-terminal ended. */
+export interface TerminalExit {
+  readonly exitCode: number;
+  readonly signal: number | undefined;
+}
+
+/** A program on a pseudo-terminal of a given size, and the screen as a person sees it. */
+export class TerminalSession {
+  /** Resolves when the program has ended. */
+  readonly exited: Promise<TerminalExit>;
+  /** Everything the program wrote, escapes and all. */
+  raw = '';
+  readonly #pty: IPty;
+  readonly #screen: InstanceType<typeof xterm.Terminal>;
+  #changed: () => void = () => {};
+
+  constructor(command: string, args: readonly string[], run: TerminalRun = {}) {
+    const { columns = 80, rows = 24, cwd = tmpdir(), env = {} } = run;
+    this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 10_000 });
+    this.#pty = spawn(command, [...args], {
+      name: 'xterm-256color',
+      cols: columns,
+      rows,
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+    });
+    this.#pty.onData((data) => {
+      this.raw += data;
+      this.#screen.write(data, () => this.#changed());
+    });
+    this.exited = new Promise((resolve) => {
+      this.#pty.onExit(({ exitCode, signal }) => resolve({ exitCode, signal: signal || undefined }));
+    });
+  }
+
+  /** All lines with what has scrolled away, without spaces at line ends and empty lines at the end. */
+  screen(): string {
+    const { buffer } = this.#screen;
+    const lines = Array.from(
+      { length: buffer.active.length },
+      (_, at) => buffer.active.getLine(at)?.translateToString(true) ?? '',
+    );
+    return lines.join('\n').trimEnd();
+  }
+
+  /** The screen once it matches, or once the program ended and it does; fails after `ms`. */
+  async waitFor(pattern: string | RegExp, ms = 10_000): Promise<string> {
+    const matches = (): boolean =>
+      typeof pattern === 'string' ? this.screen().includes(pattern) : pattern.test(this.screen());
+    await new Promise<void>((resolve, reject) => {
+      const fail = (): void => reject(new Error(`never saw ${String(pattern)} on:\n${this.screen()}`));
+      const timer = setTimeout(fail, ms);
+      this.#changed = () => {
+        if (!matches()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#changed();
+    });
+    return this.screen();
+  }
+
+  /** Whether the cursor is visible, by the last thing the program said about it. */
+  get cursorShows(): boolean {
+    return this.raw.lastIndexOf('\u001b[?25h') >= this.raw.lastIndexOf('\u001b[?25l');
+  }
+
+  /** Types keys: `\r` is Enter, `\u0003` Ctrl-C. */
+  type(keys: string): void {
+    this.#pty.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#pty.resize(columns, rows);
+    this.#screen.resize(columns, rows);
+  }
+
+  kill(signal = 'SIGKILL'): void {
+    this.#pty.kill(signal);
+  }
+}
+
+/** A program of the tests, bundled so that plain node runs it; `remove` deletes the bundle. */
+export interface Bundle {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Bundles a TypeScript program with everything it imports. */
+export async function bundleProgram(entry: string): Promise<Bundle> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-program-'));
+  await build({
+    input: entry,
+    platform: 'node',
+    logLevel: 'silent',
+    output: { dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+  });
+  const path = join(dir, `${basename(entry, '.ts')}.mjs`);
+  return { path, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
