@@ -1,0 +1,58 @@
+import type { HttpCore } from '../http/core.ts';
+import { path } from '../http/request.ts';
+import {
+  accountUpdaterJobSchema,
+  accountUpdaterJobPageSchema,
+  type AccountUpdaterJob,
+} from '../schema/account-updater.ts';
+import { cursorPages, type PageOptions } from './cursor-pages.ts';
+import type { Pages } from './pages.ts';
+
+/** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
+export class AccountUpdater {
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
+  /**
+   * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
+   * @throws SvcError `outcome_unknown` when no clear answer came: the job may exist
+   */
+  create(): Promise<AccountUpdaterJob> {
+    return this.#core.call({
+      method: 'POST',
+      path: path`/account-updater/jobs`,
+      key: 'private',
+      permission: 'account-updater:job:create',
+      subject: 'creating a job',
+      howToCheck:
+        "look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing",
+      shape: accountUpdaterJobSchema,
+    });
+  }
+
+  /** `GET /account-updater/jobs/{id}`, permission account-updater:job:read. An expired job is `not_found`. */
+  read(id: string): Promise<AccountUpdaterJob> {
+    return this.#core.call({
+      method: 'GET',
+      path: path`/account-updater/jobs/${id}`,
+      key: 'private',
+      permission: 'account-updater:job:read',
+      subject: `job ${id}`,
+      shape: accountUpdaterJobSchema,
+    });
+  }
+
+  /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
+  list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
+    return cursorPages(this.#core, options, {
+      path: path`/account-updater/jobs`,
+      key: 'private',
+      permission: 'account-updater:job:read',
+      subject: 'jobs',
+      shape: accountUpdaterJobPageSchema,
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import { isSafeAddress, readAddress } from '../address.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { SvcError } from '../errors.ts';
+import { type ApiKey, HttpCore } from '../http/core.ts';
+import type { TimeLimits } from '../http/limits.ts';
+import { KNOWN_RATES, Pacer } from '../http/pacing.ts';
+import type { KeyKind } from '../http/request.ts';
+import type { Trace } from '../http/trace.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
+import type { Environment } from '../system.ts';
+import { VERSION } from '../version.ts';
+import { AccountUpdater } from './account-updater.ts';
+import { Logs } from './logs.ts';
+import { Tenant } from './tenant.ts';
+
+/** How to reach the service. Only `baseUrl` and the keys of the endpoints that are used must be given. */
+export interface ClientOptions {
+  /** https, or http on this machine. */
+  readonly baseUrl: string | URL;
+  /** For logs and the tenant. */
+  readonly managementKey?: string | undefined;
+  /** For 3-D Secure and the Account Updater. */
+  readonly privateKey?: string | undefined;
+  /** Finds a key when it is first needed, in place of the two above. */
+  readonly key?: ((kind: KeyKind) => Promise<ApiKey>) | undefined;
+  /** Ends every request and pause when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s by default. */
+  readonly maxWaitMs?: number | undefined;
+  /** False sends as fast as the caller asks; by default the known rate limits are kept. */
+  readonly pacing?: boolean | undefined;
+  /** Where proxy variables are read from; none by default. */
+  readonly environment?: Environment | undefined;
+  readonly limits?: TimeLimits | undefined;
+  readonly clock?: Clock | undefined;
+  readonly trace?: Trace | undefined;
+}
+
+/** The typed client of the service. Close it when done: it keeps connections open. */
+export class Client {
+  readonly logs: Logs;
+  readonly tenant: Tenant;
+  readonly accountUpdater: AccountUpdater;
+  readonly transport: Transport;
+  readonly #core: HttpCore;
+
+  constructor(options: ClientOptions) {
+    const clock = options.clock ?? systemClock;
+    this.transport = createTransport(options.environment);
+    this.#core = new HttpCore({
+      baseUrl: safeBase(options.baseUrl),
+      key: options.key ?? givenKeys(options),
+      transport: this.transport,
+      clock,
+      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock),
+      userAgent: `svc/${VERSION}`,
+      limits: options.limits,
+      maxWaitMs: options.maxWaitMs,
+      signal: options.signal,
+      trace: options.trace,
+    });
+    this.logs = new Logs(this.#core);
+    this.tenant = new Tenant(this.#core);
+    this.accountUpdater = new AccountUpdater(this.#core);
+  }
+
+  /** The service's time in milliseconds since the epoch, as far as its answers have told it. */
+  now(): number {
+    return this.#core.serviceClock.now();
+  }
+
+  /** Ends all connections. */
+  close(): Promise<void> {
+    return this.transport.close();
+  }
+}
+
+function safeBase(base: string | URL): URL {
+  const url = readAddress(String(base));
+  if (url && isSafeAddress(url) && url.username === '' && url.password === '') return url;
+  throw new SvcError(
+    'config',
+    'the base URL must be an https address (http only on this machine), without user or password',
+  );
+}
+
+function givenKeys(options: ClientOptions): (kind: KeyKind) => Promise<ApiKey> {
+  return async (kind) => {
+    const value = kind === 'management' ? options.managementKey : options.privateKey;
+    if (value) return { value, origin: `option ${kind}Key` };
+    throw new SvcError('key_missing', `no ${kind} key was given`, { hint: `give the client a ${kind}Key` });
+  };
+}

@@ -1,0 +1,54 @@
+import type { HttpCore } from '../http/core.ts';
+import { path } from '../http/request.ts';
+import { type EntityType, entityTypeListSchema } from '../schema/entity-type.ts';
+import { type Log, logPageSchema } from '../schema/log.ts';
+import { cursorPages, type PageOptions } from './cursor-pages.ts';
+import type { Pages } from './pages.ts';
+
+/** What the service itself can filter logs by. Times are ISO 8601. */
+export interface LogFilter {
+  readonly entityType?: string | undefined;
+  readonly entityId?: string | undefined;
+  /** Keeps entries created at this time or later. */
+  readonly startDate?: string | undefined;
+  /** Keeps entries created before this time. */
+  readonly endDate?: string | undefined;
+}
+
+/** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
+export class Logs {
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
+  /** Entries of the tenant's log, as far back as its retention reaches. */
+  list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
+    return cursorPages(this.#core, options, {
+      path: path`/logs`,
+      query: {
+        entity_type: filter.entityType,
+        entity_id: filter.entityId,
+        start_date: filter.startDate,
+        end_date: filter.endDate,
+      },
+      key: 'management',
+      permission: 'log:read',
+      subject: 'logs',
+      shape: logPageSchema,
+    });
+  }
+
+  /** The kinds of entity that logs are about. */
+  entityTypes(): Promise<EntityType[]> {
+    return this.#core.call({
+      method: 'GET',
+      path: path`/logs/entity-types`,
+      key: 'management',
+      permission: 'log:read',
+      subject: 'entity types',
+      shape: entityTypeListSchema,
+    });
+  }
+}

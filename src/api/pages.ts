@@ -1,0 +1,56 @@
+import { SvcError } from '../errors.ts';
+
+/** One page as a list endpoint gives it. `next` is absent on the last one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | undefined;
+}
+
+/** Reads one page; no cursor means the first. */
+export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
+
+/**
+ * All items of a list, read a page at a time and only when asked for. Iterating again starts again.
+ * Both styles of the service come here: cursors, and page numbers written as cursors.
+ * @throws SvcError `incomplete` when the service gives the same cursor twice: going on would never end
+ */
+export class Pages<T> implements AsyncIterable<T> {
+  readonly #read: ReadPage<T>;
+  readonly #start: string | undefined;
+
+  constructor(read: ReadPage<T>, start?: string) {
+    this.#read = read;
+    this.#start = start;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for await (const page of this.pages()) yield* page.items;
+  }
+
+  /** The pages themselves. An empty page with a next cursor is not the end. */
+  async *pages(): AsyncGenerator<Page<T>> {
+    const seen = new Set<string>();
+    let cursor = this.#start;
+    for (;;) {
+      if (cursor !== undefined) remember(seen, cursor);
+      const page = await this.#read(cursor);
+      yield page;
+      if (page.next === undefined) return;
+      cursor = page.next;
+    }
+  }
+}
+
+function remember(seen: Set<string>, cursor: string): void {
+  if (!seen.has(cursor)) {
+    seen.add(cursor);
+    return;
+  }
+  throw new SvcError(
+    'incomplete',
+    `the service gave the same cursor twice after ${seen.size} pages; the list cannot be completed`,
+    {
+      hint: 'run the command again; if it happens again, tell the service',
+    },
+  );
+}

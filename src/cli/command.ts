@@ -1,0 +1,49 @@
+import type { Context } from './context.ts';
+import type { Input, Parameters } from './parameter.ts';
+
+/** A command line that works, and what it does. */
+export type Example = readonly [line: string, does: string];
+
+/** What is said of a command beside its parameters. */
+export interface CommandFacts {
+  readonly name: string;
+  /** One line, shown in lists. */
+  readonly summary: string;
+  /** More, shown in the command's own help. */
+  readonly description?: string;
+  /** First in the help. */
+  readonly examples: readonly Example[];
+  /** Permissions that the key needs. */
+  readonly permissions?: readonly string[];
+  /** Exit codes beyond the ordinary ones that this command can end with. */
+  readonly exitCodes?: readonly number[];
+  /** The profile that is named need not exist yet. */
+  readonly newProfile?: boolean;
+}
+
+/** A command of the tree: facts, parameters, and a function of typed input and a context. */
+export interface Command extends CommandFacts {
+  readonly parameters: Parameters;
+  /** Resolves to the exit code; nothing means 0. Failures are thrown. */
+  readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<number | void>;
+}
+
+/** Several commands under one word. */
+export interface Group {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly Command[];
+  /** The command that runs when none is named. */
+  readonly defaultCommand?: string;
+}
+
+/** Declares a command; its run function sees each parameter by name, with its type. */
+export function defineCommand<const P extends Parameters>(
+  spec: CommandFacts & {
+    readonly parameters: P;
+    run(context: Context, input: Input<P>): Promise<number | void>;
+  },
+): Command {
+  // The parser fills exactly the declared parameters, so the input has the declared type.
+  return { ...spec, run: (context, input) => spec.run(context, input as Input<P>) };
+}

@@ -1,0 +1,73 @@
+import type { Page } from '../api/pages.ts';
+import type { Format, Renderer } from '../render/format.ts';
+import { createRenderer } from '../render/renderer.ts';
+import type { View } from '../render/view.ts';
+import { printList, printRecord } from '../terminal/print.ts';
+import type { Context } from './context.ts';
+
+/** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
+export function formatOf(context: Context, data: 'list' | 'record'): Format {
+  const chosen = context.settings.output.value;
+  if (chosen) return chosen;
+  if (context.out.isTerminal) return 'table';
+  return data === 'list' ? 'jsonl' : 'json';
+}
+
+/** Whether stdout is read by a person, who likes a mark or a picture beside the data. */
+export function isForPeople(context: Context): boolean {
+  return formatOf(context, 'record') === 'table';
+}
+
+/** Checks `--fields` before anything is asked of the service, then gives the function that writes a list. */
+export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
+  const renderer = await rendererFor(context, view, 'list');
+  return async (batches) => {
+    const count = await printList(context.out, renderer, batches);
+    if (renderer.dropped.length > 0) {
+      context.notices.note(
+        `not shown for lack of room: ${renderer.dropped.join(', ')} (choose with --fields, or -o json for everything)`,
+      );
+    }
+    return count;
+  };
+}
+
+/** Writes batches as they come and resolves to the number of rows. */
+export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
+
+/** Checks `--fields` before anything is asked of the service, then gives the function that writes one object. */
+export async function recordPrinter<T>(
+  context: Context,
+  view: View<T>,
+): Promise<(value: T) => Promise<void>> {
+  const renderer = await rendererFor(context, view, 'record');
+  return (value) => printRecord(context.out, renderer, value);
+}
+
+/** The items of pages, page by page. */
+export async function* batches<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<readonly T[]> {
+  for await (const page of pages) yield page.items;
+}
+
+/** A list that is whole already, as batches. */
+export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield items;
+}
+
+async function rendererFor<T>(
+  context: Context,
+  view: View<T>,
+  data: 'list' | 'record',
+): Promise<Renderer<T>> {
+  const { settings, globals, out, clock } = context;
+  const format = formatOf(context, data);
+  return createRenderer(format, {
+    view,
+    fields: globals.fields,
+    time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
+    now: () => clock.now(),
+    width: out.isTerminal ? out.width : undefined,
+    palette: format === 'table' ? context.palette : undefined,
+    showUrls: globals.showUrls,
+  });
+}

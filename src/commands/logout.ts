@@ -1,0 +1,29 @@
+import { defineCommand } from '../cli/command.ts';
+import { updateConfig } from '../config/store.ts';
+import { SvcError } from '../errors.ts';
+
+/** `svc logout` */
+export const logout = defineCommand({
+  name: 'logout',
+  summary: 'remove the stored keys of a profile',
+  description:
+    'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',
+  examples: [
+    ['svc logout', 'forget the keys of the current profile'],
+    ['svc logout --profile test', 'of another one'],
+  ],
+  parameters: {},
+  async run({ settings, system, notices }) {
+    if (settings.sandbox)
+      throw new SvcError('usage', 'the sandbox has no stored keys', {
+        hint: 'Choose another profile with --profile.',
+      });
+    const name = settings.profile.value;
+    const kinds = Object.keys(settings.stored?.keys ?? {});
+    if (kinds.length === 0) return notices.note(`profile ${name} has no stored keys`);
+    await updateConfig(system, (config) => {
+      delete config.profiles[name]?.keys;
+    });
+    notices.note(`removed the ${kinds.join(' and ')} key of profile ${name}`);
+  },
+});

@@ -1,0 +1,11 @@
+import type { Group } from '../../cli/command.ts';
+import { entityTypes } from './entity-types.ts';
+import { list } from './list.ts';
+
+/** `svc logs` */
+export const logs: Group = {
+  name: 'logs',
+  summary: 'audit logs of the tenant',
+  commands: [list, entityTypes],
+  defaultCommand: 'list',
+};

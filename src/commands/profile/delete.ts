@@ -1,0 +1,31 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument } from '../../cli/parameter.ts';
+import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
+import { readConfig, updateConfig } from '../../config/store.ts';
+import { SvcError } from '../../errors.ts';
+import { unknownProfileError } from './show.ts';
+
+/** `svc profile delete` */
+export const deleteProfile = defineCommand({
+  name: 'delete',
+  summary: 'delete a profile with its stored keys',
+  examples: [['svc profile delete test --yes', 'without being asked']],
+  newProfile: true,
+  parameters: { name: argument('<name>', 'a stored profile') },
+  async run({ system, prompts, notices }, { name }) {
+    if (name === SANDBOX_PROFILE)
+      throw new SvcError('usage', 'the profile sandbox always exists', {
+        hint: "'svc sandbox reset' forgets its state.",
+      });
+    const { config } = readConfig(system);
+    if (!Object.hasOwn(config.profiles, name)) throw unknownProfileError(Object.keys(config.profiles));
+    if (!(await prompts.confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
+      return notices.note('nothing was deleted');
+    }
+    await updateConfig(system, (current) => {
+      delete current.profiles[name];
+      if (current.current === name) delete current.current;
+    });
+    notices.note(`deleted profile ${name}`);
+  },
+});

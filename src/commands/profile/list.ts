@@ -1,0 +1,37 @@
+import { defineCommand } from '../../cli/command.ts';
+import { listPrinter, once } from '../../cli/print.ts';
+import type { Config, Profile } from '../../config/document.ts';
+import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
+import { readConfig } from '../../config/store.ts';
+import { type ProfileRow, profileView } from '../../views/profile.ts';
+
+/** `svc profile list`, also `svc profile` */
+export const list = defineCommand({
+  name: 'list',
+  summary: 'the stored profiles, and the sandbox that always exists',
+  examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
+  newProfile: true,
+  parameters: {},
+  async run(context) {
+    const print = await listPrinter(context, profileView);
+    await print(once(profileRows(readConfig(context.system).config, context.settings.profile.value)));
+  },
+});
+
+/** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
+export function profileRows(config: Config, current: string): ProfileRow[] {
+  const rows = Object.entries(config.profiles).map(([name, profile]) => toRow(name, profile, current));
+  return [...rows, { ...toRow(SANDBOX_PROFILE, {}, current), management_key: true, private_key: true }];
+}
+
+function toRow(name: string, profile: Profile, current: string): ProfileRow {
+  return {
+    name,
+    current: name === current,
+    base_url: profile.base_url ?? null,
+    management_key: profile.keys?.management !== undefined,
+    private_key: profile.keys?.private !== undefined,
+    output: profile.output ?? null,
+    time: profile.time ?? null,
+  };
+}

@@ -1,0 +1,30 @@
+import { defineCommand } from '../../cli/command.ts';
+import { optionalArgument } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { readConfig } from '../../config/store.ts';
+import { SvcError } from '../../errors.ts';
+import { profileView } from '../../views/profile.ts';
+import { profileRows } from './list.ts';
+
+/** `svc profile show` */
+export const show = defineCommand({
+  name: 'show',
+  summary: 'one profile: its settings, and which keys are stored',
+  examples: [['svc profile show', 'the one in use']],
+  parameters: { name: optionalArgument('[name]', 'a profile; the one in use when left out') },
+  async run(context, input) {
+    const print = await recordPrinter(context, profileView);
+    const current = context.settings.profile.value;
+    const rows = profileRows(readConfig(context.system).config, current);
+    const row = rows.find(({ name }) => name === (input.name ?? current));
+    if (!row) throw unknownProfileError(rows.map(({ name }) => name));
+    await print(row);
+  },
+});
+
+/** No such profile; the ones that exist are named. */
+export function unknownProfileError(names: readonly string[]): SvcError {
+  return new SvcError('config', 'there is no profile of this name', {
+    hint: `Choose one of: ${names.join(', ')}. 'svc login --profile <name>' makes a new one.`,
+  });
+}

@@ -1,0 +1,25 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument } from '../../cli/parameter.ts';
+import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
+import { updateConfig } from '../../config/store.ts';
+import { unknownProfileError } from './show.ts';
+
+/** `svc profile use` */
+export const use = defineCommand({
+  name: 'use',
+  summary: 'choose the profile that is used when none is named',
+  examples: [
+    ['svc profile use prod', 'from now on'],
+    ['svc profile use sandbox', 'work in the sandbox without saying so each time'],
+  ],
+  newProfile: true,
+  parameters: { name: argument('<name>', 'a stored profile, or sandbox') },
+  async run({ system, notices }, { name }) {
+    await updateConfig(system, (config) => {
+      const names = [...Object.keys(config.profiles), SANDBOX_PROFILE];
+      if (!names.includes(name)) throw unknownProfileError(names);
+      config.current = name;
+    });
+    notices.note(`profile ${name} is now in use`);
+  },
+});

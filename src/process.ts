@@ -1,0 +1,83 @@
+/** The only reader of the process: its streams, environment and signals come in here, its exit code goes out. */
+import { homedir } from 'node:os';
+import process from 'node:process';
+import { systemClock } from './clock.ts';
+import { type ErrorCode, SvcError } from './errors.ts';
+import { main } from './main.ts';
+import type { System } from './system.ts';
+
+const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
+  SIGHUP: { code: 'hangup', words: 'the terminal went away' },
+  SIGINT: { code: 'interrupted', words: 'interrupted' },
+  SIGTERM: { code: 'terminated', words: 'ended by a signal' },
+};
+
+const system: System = {
+  env: process.env,
+  platform: process.platform,
+  home: homeDirectory(),
+  cwd: workingDirectory(),
+  pid: process.pid,
+  nodeVersion: process.versions.node,
+  // Standard streams are opened when first used: a command that reads no input leaves it alone.
+  get stdin() {
+    return process.stdin;
+  },
+  get stdout() {
+    return process.stdout;
+  },
+  get stderr() {
+    return process.stderr;
+  },
+  clock: systemClock,
+  signal: endingSignal(),
+  isAlive,
+};
+
+void start();
+
+async function start(): Promise<void> {
+  // Not process.exit: it would cut output that is still on its way into a pipe.
+  process.exitCode = await main(process.argv.slice(2), system);
+}
+
+/** The first signal asks the command to end in order; a second one ends the process at once. */
+function endingSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const [name, ending] of Object.entries(ENDINGS)) {
+    process.on(name, () => {
+      const error = new SvcError(ending.code, ending.words);
+      if (controller.signal.aborted) process.exit(error.exitCode);
+      controller.abort(error);
+    });
+  }
+  return controller.signal;
+}
+
+function homeDirectory(): string | undefined {
+  const variable = process.env['HOME'];
+  if (variable !== undefined) return variable === '' ? undefined : variable;
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    // The directory was removed beneath us: paths relative to it will fail with their own words.
+    return '/';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,52 @@
+import type { Command, Group } from '../cli/command.ts';
+
+/** A word that can follow `svc`. What is behind it loads only when it is typed. */
+export interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Group | Command>;
+}
+
+/** The whole program, in the order of its help. */
+export const TREE: readonly Entry[] = [
+  {
+    name: 'logs',
+    summary: 'audit logs of the tenant',
+    load: async () => (await import('../commands/logs/group.ts')).logs,
+  },
+  {
+    name: 'tenant',
+    summary: 'the tenant that the key belongs to',
+    load: async () => (await import('../commands/tenant/group.ts')).tenant,
+  },
+  {
+    name: 'au',
+    summary: 'Account Updater: refresh card tokens in batch jobs',
+    load: async () => (await import('../commands/au/group.ts')).au,
+  },
+  {
+    name: 'sandbox',
+    summary: 'the service emulated on this machine',
+    load: async () => (await import('../commands/sandbox/group.ts')).sandbox,
+  },
+  {
+    name: 'login',
+    summary: 'store a base URL and keys in a profile',
+    load: async () => (await import('../commands/login.ts')).login,
+  },
+  {
+    name: 'logout',
+    summary: 'remove the stored keys of a profile',
+    load: async () => (await import('../commands/logout.ts')).logout,
+  },
+  {
+    name: 'profile',
+    summary: 'named settings: list, show, use, set, delete',
+    load: async () => (await import('../commands/profile/group.ts')).profile,
+  },
+];
+
+/** Whether a node of the tree holds commands of its own. */
+export function isGroup(node: Group | Command): node is Group {
+  return 'commands' in node;
+}

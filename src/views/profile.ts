@@ -1,0 +1,27 @@
+import type { View } from '../render/view.ts';
+
+/** A profile as it is shown: never the keys themselves. */
+export interface ProfileRow {
+  readonly name: string;
+  readonly current: boolean;
+  readonly base_url: string | null;
+  readonly management_key: boolean;
+  readonly private_key: boolean;
+  readonly output: string | null;
+  readonly time: string | null;
+}
+
+/** How profiles are shown. */
+export const profileView: View<ProfileRow> = {
+  name: 'profile',
+  fields: ['name', 'current', 'base_url', 'management_key', 'private_key', 'output', 'time'],
+  columns: [
+    { path: 'name', kind: 'id' },
+    { path: 'current', kind: 'status', paint: (value) => (value === true ? 'good' : undefined) },
+    { path: 'base_url', kind: 'text' },
+    { path: 'management_key', kind: 'status', priority: 2 },
+    { path: 'private_key', kind: 'status', priority: 2 },
+    { path: 'output', kind: 'text', priority: 1 },
+    { path: 'time', kind: 'text', priority: 1 },
+  ],
+};
