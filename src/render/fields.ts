@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../nearest.ts';
 import { pickPaths, replaceAt } from './paths.ts';
 import type { View } from './view.ts';
 

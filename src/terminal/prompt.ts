@@ -7,7 +7,8 @@ import type { Output } from './output.ts';
 
 /** What decides whether and how questions are asked. */
 export interface PromptOptions {
-  readonly stdin: InputStream;
+  /** Opened only when there is something to ask: a command that reads no input leaves it alone. */
+  readonly stdin: () => InputStream;
   /** Stderr: questions are not data. */
   readonly out: Output;
   readonly env: Environment;
@@ -66,7 +67,7 @@ export class Prompts {
   #canAsk(): boolean {
     const { stdin, out, env, noInput } = this.#options;
     const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
-    return stdin.isTTY === true && out.isTerminal && !noInput && !automated;
+    return out.isTerminal && !noInput && !automated && stdin().isTTY === true;
   }
 
   async #readLine(prompt: string, echo: boolean): Promise<string> {
@@ -75,7 +76,7 @@ export class Prompts {
     const screen = echo ? echoTo(out) : silence();
     if (!echo) await out.write(prompt);
     const answered = new AbortController();
-    const lines = createInterface({ input: stdin, output: screen, terminal: true, historySize: 0 });
+    const lines = createInterface({ input: stdin(), output: screen, terminal: true, historySize: 0 });
     try {
       return await new Promise<string>((resolve, reject) => {
         const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));

@@ -1,3 +1,4 @@
+import type { Palette } from '../render/view.ts';
 import type { System } from '../system.ts';
 import { createPalette, showsUnicode, type ColourMode } from './colour.ts';
 import { LiveLine } from './live-line.ts';
@@ -5,7 +6,6 @@ import { Notices, type NoticeLevel } from './notices.ts';
 import { Output } from './output.ts';
 import { Progress } from './progress.ts';
 import { Prompts } from './prompt.ts';
-import type { Palette } from '../render/view.ts';
 
 /** The global options that matter here. */
 export interface TerminalSettings {
@@ -36,7 +36,7 @@ export interface Terminal {
 
 /** Puts the pieces together over the process's streams. */
 export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
-  const { env, stdin, stdout, stderr, clock, signal, platform } = system;
+  const { env, stdout, stderr, clock, signal, platform } = system;
   const { redact, level, color, noInput, yes } = settings;
   const bare = new Output(stderr, { name: 'standard error', redact });
   const live = bare.isTerminal && env['TERM'] !== 'dumb' ? new LiveLine(bare) : undefined;
@@ -58,7 +58,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     noticePalette,
     notices,
     progress,
-    prompts: new Prompts({ stdin, out: bare, env, noInput, yes, signal, live }),
+    prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
     unicode,
     close,
   };
