@@ -35,7 +35,7 @@ const system: System = {
 // Without pauses the takers meet far more often.
 const restless: Clock = { ...systemClock, sleep: () => new Promise((resolve) => setImmediate(resolve)) };
 
-type Action = (...words: string[]) => Promise<unknown> | unknown;
+type Action = (...words: string[]) => unknown;
 
 const ACTIONS: Record<string, Action> = {
   read: () => readConfig(system),

@@ -22,7 +22,6 @@ export function fakeClock(onSleep: () => void = () => {}): Clock & { slept: numb
 
 /** A Linux process at home in `/home/op`, with nothing in its environment. */
 export function testSystem(parts: Partial<System> = {}): System {
-  const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
   return {
     env: {},
     platform: 'linux',
@@ -50,4 +49,8 @@ export function temporaryDirectory(): string {
 /** The permission bits of a file, as in `600`. */
 export function modeOf(file: string): string {
   return (fs.statSync(file).mode & 0o7777).toString(8);
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { cacheDirectory, configDirectory, requireDirectory, stateDirectory } from '../../src/config/paths.ts';
+import type { System } from '../../src/system.ts';
+import { testSystem } from './support/system.ts';
+
+function places(parts: Partial<System>): (string | undefined)[] {
+  const system = testSystem({ cwd: '/work', ...parts });
+  return [configDirectory(system), stateDirectory(system), cacheDirectory(system)];
+}
+
+const XDG = { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s', XDG_CACHE_HOME: '/x/k' };
+const OWN = { SVC_CONFIG_DIR: 'c', SVC_STATE_DIR: '/own/s', SVC_CACHE_DIR: '../k' };
+
+describe('the directories', () => {
+  it('are those of the XDG rules on Linux', () => {
+    expect(places({ home: '/h' })).toEqual(['/h/.config/svc', '/h/.local/state/svc', '/h/.cache/svc']);
+    expect(places({ home: '/h', env: XDG })).toEqual(['/x/c/svc', '/x/s/svc', '/x/k/svc']);
+    expect(places({ home: undefined, env: XDG })).toEqual(['/x/c/svc', '/x/s/svc', '/x/k/svc']);
+    expect(places({ home: '/h', env: { XDG_CONFIG_HOME: 'relative' } })[0]).toBe('/h/.config/svc');
+  });
+
+  it('are those of macOS and Windows there', () => {
+    const mac = ['/h/Library/Preferences/svc', '/h/Library/Application Support/svc', '/h/Library/Caches/svc'];
+    expect(places({ platform: 'darwin', home: '/h', env: XDG })).toEqual(mac);
+    const windows = { platform: 'win32', home: 'C:\\Users\\op' } as const;
+    expect(places(windows)).toEqual([
+      'C:\\Users\\op\\AppData\\Roaming\\svc\\Config',
+      'C:\\Users\\op\\AppData\\Local\\svc\\State',
+      'C:\\Users\\op\\AppData\\Local\\svc\\Cache',
+    ]);
+    expect(places({ ...windows, env: { APPDATA: 'D:\\a', LOCALAPPDATA: 'D:\\l' } })).toEqual([
+      'D:\\a\\svc\\Config',
+      'D:\\l\\svc\\State',
+      'D:\\l\\svc\\Cache',
+    ]);
+  });
+
+  it('are where SVC_…_DIR says, before all else, as they are', () => {
+    for (const home of ['/h', undefined])
+      expect(places({ home, env: { ...XDG, ...OWN } })).toEqual(['/work/c', '/own/s', '/k']);
+    expect(places({ home: '/h', env: { SVC_CONFIG_DIR: '' } })[0]).toBe('/h/.config/svc');
+  });
+
+  it.each([undefined, ''])('R10 are none without a home (%j), which only a writer minds', (home) => {
+    expect(places({ home })).toEqual([undefined, undefined, undefined]);
+    for (const kind of ['config', 'state', 'cache'] as const)
+      expect(() => requireDirectory(testSystem({ home }), kind)).toThrow(
+        expect.objectContaining({
+          code: 'config',
+          hint: expect.stringContaining(`SVC_${kind.toUpperCase()}_DIR`) as unknown,
+        }),
+      );
+  });
+});
