@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { SvcError } from '../errors.ts';
 import { readAddress } from '../address.ts';
 import type { Environment } from '../system.ts';
+import { answerFirstPool } from './answer-first.ts';
 
 /** The connections of one client. Closing it ends them all at once. */
 export interface Transport {
@@ -28,7 +29,12 @@ export function createTransport(environment: Environment = {}): Transport {
 }
 
 // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
-const OPTIONS = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } };
+const OPTIONS = {
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connect: { timeout: 0 },
+  factory: answerFirstPool,
+};
 
 async function createDispatcher(environment: Environment, fresh: boolean): Promise<Dispatcher> {
   const options = { ...OPTIONS, pipelining: fresh ? 0 : 1 };

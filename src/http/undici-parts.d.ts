@@ -22,3 +22,9 @@ declare module 'undici/lib/api/api-request.js' {
 
   export default request;
 }
+declare module 'undici/lib/core/connect.js' {
+  export { buildConnector as default } from 'undici';
+}
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici';
+}

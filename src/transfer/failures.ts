@@ -1,0 +1,106 @@
+import { shownHost } from '../address.ts';
+import { SvcError, type ErrorCode } from '../errors.ts';
+import type { TransportFailure } from '../http/transport-failure.ts';
+import { storeWords, type StoreError } from './store-error.ts';
+
+/** What was being done, for messages. */
+export type Doing = 'upload' | 'download';
+
+/** A store's answer that is no success. */
+export interface Refusal {
+  readonly url: URL;
+  readonly doing: Doing;
+  readonly status: number;
+  readonly error: StoreError;
+}
+
+/**
+ * The store does not accept the address (400, 401 or 403, whatever its body says): most likely it has expired. The
+ * job is to be read again: it may give a new address, or be gone. `storeCode` is the store's own word.
+ */
+export class AddressExpired extends SvcError {
+  readonly storeCode: string | undefined;
+
+  constructor({ url, doing, status, error }: Refusal) {
+    super(
+      status === 400 ? 'rejected' : 'forbidden',
+      `the store at ${shownHost(url)} refused the ${doing} (${storeWords(status, error)})`,
+      {
+        status,
+        requestId: error.requestId,
+        hint: 'The address may have expired: read the job again for a new one.',
+        facts: error.code === undefined ? undefined : { store_code: error.code },
+      },
+    );
+    this.storeCode = error.code;
+  }
+}
+
+/** The whole file may have reached the store, and nothing tells. The job must be read before another PUT (R36). */
+export class UploadUnclear extends SvcError {
+  constructor(url: URL, bytes: number, what: string, status?: number) {
+    super('outcome_unknown', `outcome unknown: the store at ${shownHost(url)} may have the file; ${what}`, {
+      status,
+      hint: "Read the job before you upload again: 'svc au status' shows whether the file has arrived.",
+      retryable: false,
+      facts: { bytes },
+    });
+  }
+}
+
+/** The error for an answer that is no success and will not be tried again. */
+export function refusedByStore(refusal: Refusal): SvcError {
+  const { url, doing, status, error } = refusal;
+  if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
+  const code = codeOf(status);
+  const message = `the store at ${shownHost(url)} ${WORDS[code]} the ${doing} (${storeWords(status, error)})`;
+  return new SvcError(code, message, { status, requestId: error.requestId, hint: HINTS[code] });
+}
+
+/** A redirect is never followed: the file, or what is taken for it, would go to or come from elsewhere. */
+export function redirectedByStore(url: URL, status: number, location: string | undefined): SvcError {
+  const target = URL.canParse(location ?? ':', url.href) ? new URL(location ?? ':', url) : undefined;
+  const host = target === undefined ? 'an unnamed place' : shownHost(target);
+  return new SvcError(
+    'bad_answer',
+    `the store at ${shownHost(url)} redirects to ${host} (${status}); redirects are not followed`,
+    { status, hint: 'Check the base URL and your proxy settings; something in between may be answering.' },
+  );
+}
+
+/** No usable answer came. */
+export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailure): SvcError {
+  return new SvcError('network', `the ${doing} with ${shownHost(url)} failed: ${failure.message}`, {
+    hint:
+      failure.kind === 'tls'
+        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        : 'Check your network and proxy settings, then run the command again; that is safe.',
+    retryable: failure.kind !== 'tls',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
+}
+
+type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server' | 'not_found' | 'bad_answer'>;
+
+function codeOf(status: number): RefusalCode {
+  if (status < 400) return 'bad_answer';
+  if (status === 429) return 'rate_limited';
+  if (status === 404 || status === 410) return 'not_found';
+  return status === 408 || status >= 500 ? 'server' : 'rejected';
+}
+
+const WORDS: Record<RefusalCode, string> = {
+  bad_answer: 'gave an answer that makes no sense to',
+  rate_limited: 'is limiting requests and refused',
+  not_found: 'does not have the object of',
+  server: 'failed during',
+  rejected: 'rejected',
+};
+
+const HINTS: Record<RefusalCode, string> = {
+  bad_answer: 'Something between you and the store may be answering: check your proxy settings.',
+  rate_limited: 'Wait a little and run the command again.',
+  not_found: 'Read the job again: it may have expired.',
+  server: 'Run the command again later; that is safe.',
+  rejected: 'Mend what the message names and run the command again.',
+};

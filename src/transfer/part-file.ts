@@ -1,0 +1,148 @@
+import { constants, readFileSync } from 'node:fs';
+import fs, { type FileHandle } from 'node:fs/promises';
+import { writeFailure, writeFileAtomic } from '../atomic-file.ts';
+import { Digests, type Sink } from './sink.ts';
+import type { Version } from './version.ts';
+
+const PIECE = 1024 * 1024;
+
+/**
+ * The partial file beside a target, and a note of which version of the object it begins: a later process can go on
+ * with it. Both are 0600. Only for the holder of the target's lock.
+ */
+export class PartFile implements Sink {
+  length = 0;
+  version: Version | undefined;
+  digests = new Digests(false);
+  /** Where the bytes lie. */
+  readonly path: string;
+  #handle: FileHandle | undefined;
+
+  private constructor(target: string) {
+    this.path = `${target}.svc-part`;
+  }
+
+  /** Opens what an earlier attempt left, if it can be trusted; else starts with nothing. */
+  static async open(target: string): Promise<PartFile> {
+    const part = new PartFile(target);
+    await part.#adopt();
+    return part;
+  }
+
+  /** Reads again what the file holds: hashes must be of the bytes on the disk. */
+  async resume(): Promise<void> {
+    this.digests = new Digests(true);
+    const handle = this.#handle;
+    if (!handle) return;
+    // With the last byte still to come, even a whole partial file is checked against the store.
+    const end = Math.min(this.length, (this.version?.total ?? 0) - 1);
+    const buffer = Buffer.allocUnsafe(PIECE);
+    this.length = 0;
+    while (this.length < end) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(PIECE, end - this.length), this.length);
+      if (bytesRead === 0) break;
+      this.digests.update(buffer.subarray(0, bytesRead));
+      this.length += bytesRead;
+    }
+    await this.#guard(() => handle.truncate(this.length));
+  }
+
+  async begin(version: Version | undefined): Promise<void> {
+    await this.discard();
+    this.version = version;
+    this.length = 0;
+    // A version has a length, and that is proof enough of a file that came in one go.
+    this.digests = new Digests(version === undefined);
+    if (version) await writeFileAtomic(this.#note, JSON.stringify({ format: 1, ...version }));
+    await this.#guard(async () => {
+      this.#handle = await fs.open(this.path, 'wx+', 0o600);
+    });
+  }
+
+  async write(piece: Uint8Array): Promise<void> {
+    await this.#guard(async () => {
+      // A nearly full disk takes a part and says so; only the next write fails.
+      for (let at = 0; at < piece.byteLength && this.#handle;)
+        at += (await this.#handle.write(piece, at, piece.byteLength - at, this.length + at)).bytesWritten;
+    });
+    this.digests.update(piece);
+    this.length += piece.byteLength;
+  }
+
+  /** Makes the bytes durable and closes the file. */
+  async seal(): Promise<void> {
+    await this.#guard(async () => this.#handle?.sync());
+    await this.close();
+  }
+
+  /** Removes the note once the bytes are in place. */
+  async forget(): Promise<void> {
+    await fs.rm(this.#note, { force: true });
+  }
+
+  /** Closes and keeps the file if a later attempt can go on with it, else removes it; says which. */
+  async abandon(): Promise<boolean> {
+    const isKept = this.version !== undefined && this.length > 0;
+    if (isKept) await this.close();
+    else await this.discard();
+    return isKept;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+
+  /** Removes the partial file first: a note without bytes harms nobody. */
+  async discard(): Promise<void> {
+    await this.close();
+    await this.#guard(() => fs.rm(this.path, { force: true }));
+    await this.forget();
+  }
+
+  get #note(): string {
+    return `${this.path}.json`;
+  }
+
+  async #adopt(): Promise<void> {
+    const version = readNote(this.#note);
+    const handle = version && (await openOwn(this.path));
+    if (!version || !handle) return;
+    this.#handle = handle;
+    this.length = (await handle.stat()).size;
+    if (this.length > version.total) this.length = 0;
+    else this.version = version;
+  }
+
+  async #guard(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      throw writeFailure(this.path, error);
+    }
+  }
+}
+
+function readNote(file: string): Version | undefined {
+  try {
+    const note: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof note !== 'object' || note === null) return undefined;
+    const { format, etag, total }: { format?: unknown; etag?: unknown; total?: unknown } = note;
+    const isValid = format === 1 && typeof etag === 'string' && Number.isSafeInteger(total);
+    return isValid && typeof total === 'number' ? { etag, total } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only a file of our own making: regular, not a link, and without a second name. */
+async function openOwn(path: string): Promise<FileHandle | undefined> {
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await fs.open(path, flags).catch(() => undefined);
+  const stat = await handle?.stat();
+  // A killed run may have linked it into place already: writing here would then write into the target.
+  if (handle && stat?.isFile() && stat.nlink === 1) return handle;
+  await handle?.close();
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import fs, { type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { SvcError } from '../errors.ts';
+import { systemCodeOf } from '../system-code.ts';
+
+/** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */
+export interface UploadSource {
+  /** Exact number of bytes. */
+  readonly size: number;
+  /** Hex SHA-256 of what was checked; without one the first attempt's bytes set the measure. */
+  readonly sha256?: string | undefined;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Which bytes of a file to send: `prefix` (a header row), then `start` up to but not including `end`. */
+export interface FilePart {
+  readonly sha256?: string | undefined;
+  readonly prefix?: Uint8Array | undefined;
+  readonly start?: number | undefined;
+  /** The end of the file unless given. */
+  readonly end?: number | undefined;
+}
+
+const PIECE = 1024 * 1024;
+
+/** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
+export async function fileSource(path: string, part: FilePart = {}): Promise<UploadSource> {
+  const { prefix = new Uint8Array(), start = 0 } = part;
+  const handle = await openRegular(path);
+  const end = part.end ?? (await handle.stat()).size;
+  await handle.close();
+  return {
+    size: prefix.byteLength + end - start,
+    sha256: part.sha256,
+    async *open() {
+      if (prefix.byteLength > 0) yield prefix;
+      // A whole file is read to its present end, so that one that grew is noticed.
+      yield* pieces(path, start, part.end ?? Infinity);
+    },
+  };
+}
+
+/** Reads one piece ahead: the disk works while the network does. */
+async function* pieces(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const handle = await openRegular(path);
+  let next: Promise<Uint8Array> | undefined;
+  try {
+    let at = start;
+    next = readPiece(handle, path, at, end);
+    for (;;) {
+      const piece = await next;
+      if (piece.byteLength === 0) return;
+      at += piece.byteLength;
+      next = readPiece(handle, path, at, end);
+      // A reader that stops here never looks at it.
+      next.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    await next?.catch(() => undefined);
+    await handle.close();
+  }
+}
+
+async function readPiece(handle: FileHandle, path: string, at: number, end: number): Promise<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - at)));
+  if (buffer.length === 0) return buffer;
+  try {
+    return buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function openRegular(path: string): Promise<FileHandle> {
+  const handle = await open(path);
+  const isFile = await handle.stat().then(
+    (stat) => stat.isFile(),
+    () => false,
+  );
+  if (isFile) return handle;
+  await handle.close();
+  throw new SvcError('local', `${path} is not a regular file`, {
+    hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
+  });
+}
+
+async function open(path: string): Promise<FileHandle> {
+  try {
+    // Not to hang on a pipe that has no writer.
+    return await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): SvcError {
+  const code = systemCodeOf(error) ?? 'unknown';
+  return new SvcError('local', `${path} could not be read (${code})`, {
+    hint: 'Check the path and that you may read it.',
+    cause: error,
+  });
+}

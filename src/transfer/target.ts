@@ -1,0 +1,65 @@
+import fs from 'node:fs/promises';
+import nodePath from 'node:path';
+import { writeFailure } from '../atomic-file.ts';
+import { SvcError } from '../errors.ts';
+import { systemCodeOf } from '../system-code.ts';
+
+/** What stands at the place where a download is to go. */
+export type Target =
+  /** A regular file, or nothing yet; `path` is free of links, so that a link stays one. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** A pipe with a name, or a device: bytes pass straight through. */
+  | { readonly kind: 'pipe' | 'device'; readonly path: string };
+
+/** Looks at a target before any request. @throws SvcError `usage` when it exists and may not be overwritten */
+export async function inspectTarget(path: string, overwrite: boolean): Promise<Target> {
+  const stat = await fs.stat(path).catch(() => undefined);
+  if (stat?.isFIFO()) return { kind: 'pipe', path };
+  if (stat?.isCharacterDevice()) return { kind: 'device', path };
+  if (stat && !stat.isFile())
+    throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
+  const isTaken = stat !== undefined || (await fs.lstat(path).catch(() => undefined)) !== undefined;
+  if (isTaken && !overwrite) throw taken(path);
+  return { kind: 'file', path: stat ? await fs.realpath(path) : path };
+}
+
+/**
+ * Gives the finished file its name, in one step. Without `overwrite` a file that appeared meanwhile stays.
+ * @throws SvcError `usage` when the name is taken, `local` when the disk refuses
+ */
+export async function putInPlace(part: string, target: string, overwrite: boolean): Promise<void> {
+  try {
+    if (overwrite) await fs.rename(part, target);
+    else await moveUnlessTaken(part, target);
+  } catch (error) {
+    throw systemCodeOf(error) === 'EEXIST' ? taken(target) : writeFailure(target, error);
+  }
+  await syncDirectory(nodePath.dirname(target));
+}
+
+const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+async function moveUnlessTaken(part: string, target: string): Promise<void> {
+  try {
+    await fs.link(part, target);
+    await fs.unlink(part);
+  } catch (error) {
+    if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
+    // A file system without links: look and rename, with a moment in between.
+    if (await fs.lstat(target).catch(() => undefined)) throw taken(target);
+    await fs.rename(part, target);
+  }
+}
+
+// Makes the name durable too. Not every file system lets a directory be synced, and the file is in place.
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await fs.open(directory, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+function taken(path: string): SvcError {
+  return new SvcError('usage', `${path} exists`, {
+    hint: 'Give another name, or --force to replace it.',
+  });
+}

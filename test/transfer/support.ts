@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { SvcError } from '../../src/errors.ts';
+import { FILE_LIMITS, type TimeLimits } from '../../src/http/limits.ts';
+import { createTransport, type Transport } from '../../src/http/transport.ts';
+import { type FaultStore, SIGNATURE, type StoreScript, startFaultStore } from '../support/fault-store.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A store that is closed after the test. */
+export async function store(script: StoreScript): Promise<FaultStore> {
+  const started = await startFaultStore(script);
+  cleanups.push(() => started.close());
+  return started;
+}
+
+/** A transport that is closed after the test. */
+export function transport(): Transport {
+  const made = createTransport();
+  cleanups.push(() => made.close());
+  return made;
+}
+
+/** A directory of its own, removed after the test. */
+export function directory(): string {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-transfer-'));
+  cleanups.push(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A clock whose sleeps take no time; it counts them. */
+export function instantClock(): Clock & { readonly slept: number[] } {
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => Date.now(),
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** Short limits, so that a hang ends soon. */
+export const SHORT: TimeLimits = { ...FILE_LIMITS, connect: 300, headers: 300, idle: 300 };
+
+/** Bytes that repeat nowhere. */
+export function content(size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0, seed = 1; at < size; at += 4) {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    if (at + 4 <= size) bytes.writeUInt32LE(seed, at);
+  }
+  return bytes;
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The error that a promise ends in, once nothing in it shows the address's signature (R06). */
+export async function failure(promise: Promise<unknown>): Promise<SvcError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SvcError)) throw new Error(`no SvcError but ${String(error)}`, { cause: error });
+  for (let part: unknown = error; part instanceof Error; part = part.cause) {
+    const shown = `${JSON.stringify({ ...part })} ${part.message} ${part.stack ?? ''}`;
+    if (shown.includes(SIGNATURE)) throw new Error('the signature shows');
+  }
+  return error;
+}
