@@ -24,6 +24,10 @@ function failing(call: keyof WriteCalls, code: string): WriteCalls {
   };
 }
 
+function writeOneByte(descriptor: number, bytes: Uint8Array, at: number): number {
+  return fs.writeSync(descriptor, bytes, at, 1);
+}
+
 const WRITERS = {
   sync: async (...args: Parameters<typeof writeFileAtomic>) => writeFileAtomicSync(...args),
   async: writeFileAtomic,
@@ -59,8 +63,7 @@ describe.each(Object.entries(WRITERS))('an atomic write (%s)', (_name, write) =>
 describe('an atomic write that meets trouble', () => {
   it('R11 writes every byte though the system takes one at a time', () => {
     const file = existing();
-    const short = (fd: number, bytes: Uint8Array, at: number): number => fs.writeSync(fd, bytes, at, 1);
-    writeFileAtomicSync(file, 'a longer text', {}, { ...fs, writeSync: short as typeof fs.writeSync });
+    writeFileAtomicSync(file, 'a longer text', {}, { ...fs, writeSync: writeOneByte as typeof fs.writeSync });
     expect(fs.readFileSync(file, 'utf8')).toBe('a longer text');
   });
 

@@ -12,7 +12,8 @@ export function profileNameProblem(name: string): string | undefined {
   if (name.length > 64) return 'is longer than 64 characters';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
-  return ['constructor', 'prototype'].includes(name) ? 'is one of those that JavaScript keeps' : undefined;
+  // `constructor`, `toString` and the like: every object seems to have a member of that name.
+  return name in {} ? 'is one of those that JavaScript keeps' : undefined;
 }
 
 /** Throws `SvcError` `usage` when a profile cannot be stored under this name. */

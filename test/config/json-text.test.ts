@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonFault, plainValue, positionOf, readJson } from '../../src/config/json-text.ts';
 
@@ -21,11 +21,13 @@ function builtIn(text: string): { value: unknown } | undefined {
 
 describe('the JSON reader', () => {
   it('reads what JSON.stringify writes', () => {
+    expect.hasAssertions();
     const json = fc.jsonValue({ maxDepth: 6 });
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 2, '\t'), (value, space) => {
         const text = JSON.stringify(value, undefined, space);
-        if (!text.includes('"__proto__"')) expect(read(text)).toEqual(builtIn(text));
+        fc.pre(!text.includes('"__proto__"'));
+        expect(read(text)).toEqual(builtIn(text));
       }),
     );
   });
@@ -36,7 +38,7 @@ describe('the JSON reader', () => {
       at: fc.nat(sample.length),
       cut: fc.nat(3),
       put: fc.string({
-        unit: fc.constantFrom(...'{}[]",:0159.-+eEtrufalsn\\ \t\n\u0001\u00e9'),
+        unit: fc.constantFrom(...Array.from('{}[]",:0159.-+eEtrufalsn\\ \t\n\u0001\u00e9')),
         maxLength: 3,
       }),
     });

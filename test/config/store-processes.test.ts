@@ -80,6 +80,7 @@ describe('the config file, written by real processes', () => {
     { timeout: 300_000 },
     async () => {
       const directory = temporaryDirectory();
+      let midway = 0;
       for (let round = 0; round < (SOAK ? 200 : 25); round++) {
         const child = children.start(['churn'], at(directory));
         const end = ended(child);
@@ -87,9 +88,11 @@ describe('the config file, written by real processes', () => {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
         child.kill('SIGKILL');
         await end;
+        midway += Number(fs.existsSync(path.join(directory, 'config.json.lock')));
         const { filler = '', hash } = stored(directory);
         expect(createHash('sha256').update(filler).digest('hex')).toBe(hash);
       }
+      expect(midway).toBeGreaterThan(0);
       expect(await children.run(['add', 'last'], at(directory))).toMatchObject({ code: 0 });
       expect(Object.keys(stored(directory).profiles)).toEqual(['last']);
       expect(fs.readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
