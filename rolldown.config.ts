@@ -1,4 +1,6 @@
-import { defineConfig, type RolldownOptions } from 'rolldown';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig, type Plugin, type RolldownOptions } from 'rolldown';
 import manifest from './package.json' with { type: 'json' };
 
 const shared: RolldownOptions = {
@@ -19,6 +21,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
+  plugins: [thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -45,3 +48,27 @@ const library: RolldownOptions = {
 };
 
 export default defineConfig([commandLine, library]);
+
+/** Writes THIRD-PARTY-NOTICES.txt: the licences of the packages inside the bundle ask to go where their code goes. */
+function thirdPartyNotices(): Plugin {
+  return {
+    name: 'third-party-notices',
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+      const packages = new Set(
+        modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []),
+      );
+      const source = [...packages].toSorted().map(notice).join('\n\n');
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-NOTICES.txt', source });
+    },
+  };
+}
+
+function notice(directory: string): string {
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(directory, 'package.json'), 'utf8'),
+  ) as Record<string, string>;
+  const text = readdirSync(directory).find((file) => /^licen[cs]e/i.test(file));
+  const terms = text === undefined ? '' : `\n\n${readFileSync(join(directory, text), 'utf8').trim()}\n`;
+  return `${name} ${version} (${license})${terms}`;
+}

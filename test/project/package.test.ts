@@ -19,7 +19,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const PACKED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^bin\/(svc\.js|package\.json)$/,
-  /^dist\/cli\/[\w.-]+\.cjs$/,
+  /^dist\/cli\/([\w.-]+\.cjs|THIRD-PARTY-NOTICES\.txt)$/,
   /^dist\/library\/[\w.-]+\.js$/,
   /^dist\/types\/[\w./-]+\.d\.ts$/,
   /^completions\//,
@@ -84,6 +84,17 @@ describe('the package', () => {
     expect(foreign).toEqual([]);
   });
 
+  it('carries the licence of every package inside it', () => {
+    const notices = readFileSync(join(project, 'dist/cli/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const [, ...parts] = notices.split(/^(\S+ \d+\.\d+\.\d+ \(.+\))$/m);
+    const terms = new Map(
+      parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : [])),
+    );
+    expect([...terms.keys()]).toContain(`undici ${manifest.dependencies.undici} (MIT)`);
+    const bare = [...terms].filter(([, text]) => !/permission|redistribution/i.test(text ?? ''));
+    expect(bare.map(([name]) => name)).toEqual([]);
+  });
+
   it('is searched for every way of loading', () => {
     const code = `import a from 'a'; export * from "b"; import('c'); __require(\`d\`); x('e'); 'require("f")'`;
     expect(loadsOf('x.js', code)).toEqual(['a', 'b', 'c', 'd']);
@@ -133,6 +144,7 @@ function must(command: string, args: readonly string[]): string {
 
 function builtFiles(directory: string): { path: string; text: string }[] {
   return readdirSync(join(project, directory))
+    .filter((name) => /\.c?js$/.test(name))
     .map((name) => `${directory}/${name}`)
     .map((path) => ({ path, text: readFileSync(join(project, path), 'utf8') }));
 }
