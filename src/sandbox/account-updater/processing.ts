@@ -1,0 +1,84 @@
+import { renameSync } from 'node:fs';
+import { TEST_CARDS } from '../data/account-updater-cards.ts';
+import { derivedToken, originOfToken } from '../seed/cards.ts';
+import { isDue, jobStatus } from '../state/job-status.ts';
+import type { SandboxState } from '../state/state.ts';
+import type { Job } from '../state/world.ts';
+import type { StoreFiles } from '../store/files.ts';
+import { requestObject, resultObject } from '../store/objects.ts';
+import type { VaultCard } from './outcome.ts';
+import { processRequestFile, type Vault } from './process-file.ts';
+
+/**
+ * Makes result files. Each upload's result is the same whoever makes it and whenever, so it is made when first
+ * looked for, or ahead of that in the background; two processes may do it at once without harm.
+ */
+export class Processing {
+  readonly #state: SandboxState;
+  readonly #files: StoreFiles;
+  readonly #stop = new AbortController();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(state: SandboxState, files: StoreFiles) {
+    this.#state = state;
+    this.#files = files;
+  }
+
+  /** Makes the results of those jobs whose time has come. */
+  async settle(jobs: readonly Job[], now: number): Promise<void> {
+    for (const job of jobs) if (isDue(job, now)) await this.#processOnce(job);
+  }
+
+  /** Begins ahead of time, so that nobody has to wait. A failure here is met again, and told, by `settle`. */
+  prepare(job: Job): void {
+    void this.#processOnce(job).catch(() => undefined);
+  }
+
+  /** Ends work in the background. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#running.values());
+  }
+
+  #processOnce(job: Job): Promise<void> {
+    const name = `${job.id} ${job.uploads}`;
+    const running = this.#running.get(name) ?? this.#process(job).finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
+  }
+
+  async #process(job: Job): Promise<void> {
+    const { upload, uploads } = job;
+    if (upload === undefined) return;
+    const draft = this.#files.draft();
+    try {
+      const vault = vaultAt(this.#state, job, upload.at);
+      const request = this.#files.path(requestObject(job.id));
+      const made = await processRequestFile(request, draft, vault, this.#stop.signal);
+      renameSync(draft, this.#files.path(resultObject(job.id)));
+      const { rows, bytes, md5, errors } = made;
+      const at = this.#state.now();
+      this.#state.record({ type: 'result', at, job: job.id, upload: uploads, rows, bytes, md5, errors });
+    } finally {
+      this.#files.discard(draft);
+    }
+  }
+}
+
+// A token that an earlier job made is there from the moment that job was completed.
+function vaultAt(state: SandboxState, job: Job, at: number): Vault {
+  const { start, jobs } = state.world;
+  const find = (token: string): VaultCard | undefined => {
+    const origin = originOfToken(start.seed, token);
+    const card = origin && TEST_CARDS[origin.index];
+    if (origin === undefined || card === undefined) return undefined;
+    if (origin.kind === 'seeded') return { ...card, refreshed: false };
+    const maker = jobs[origin.job - 1];
+    return maker !== undefined && jobStatus(maker, at) === 'completed'
+      ? { ...card, refreshed: true }
+      : undefined;
+  };
+  const renew = (token: string, row: number): string =>
+    derivedToken(start.seed, job.number, row, originOfToken(start.seed, token)?.index ?? 0);
+  return { find, renew };
+}

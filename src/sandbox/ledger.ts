@@ -1,0 +1,125 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { findKey } from './keys.ts';
+import { isoTime } from './time.ts';
+
+/** A request that reached the sandbox. Holds no key and no signature. */
+export interface LedgerEntry {
+  /** The sandbox's time of arrival, ISO 8601. */
+  readonly at: string;
+  readonly method: string;
+  /** With the query for the API; without for the store, where it is a secret. */
+  readonly path: string;
+  /** Names of all headers, lower case, in the order sent. */
+  readonly headerNames: readonly string[];
+  /** Values of the headers that say how a body was sent or what is wanted. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Name of the key that came along; `unknown` for one that the sandbox does not have. */
+  readonly key?: string;
+  /** 0 while there is no answer. */
+  status: number;
+  /** Bytes on the wire, head included. */
+  received: number;
+  sent: number;
+  /** Whether the exchange broke off before the answer was sent. */
+  aborted: boolean;
+}
+
+const SHOWN_HEADERS = [
+  'accept',
+  'content-length',
+  'content-md5',
+  'content-type',
+  'expect',
+  'host',
+  'if-match',
+  'if-range',
+  'range',
+  'transfer-encoding',
+  'user-agent',
+  'x-ms-blob-type',
+] as const;
+
+// Enough for any test; a sandbox that runs for weeks must not grow without end. The file holds all.
+const KEPT_ENTRIES = 100_000;
+
+/** The record of every request that a sandbox process got, in memory and in a file of the state directory. */
+export class Ledger {
+  readonly #file: number;
+  readonly #entries: LedgerEntry[] = [];
+  readonly #bytes = new WeakMap<Socket, { read: number; written: number }>();
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'a', 0o600);
+  }
+
+  /** Follows an exchange from its arrival to its end. */
+  watch(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
+    const entry = newEntry(incoming, now);
+    this.#entries.push(entry);
+    if (this.#entries.length > KEPT_ENTRIES) this.#entries.shift();
+    const { socket } = incoming;
+    let told = false;
+    const tell = (): void => {
+      if (told) return;
+      told = true;
+      entry.aborted = !outgoing.writableFinished;
+      entry.status = outgoing.headersSent ? outgoing.statusCode : 0;
+      Object.assign(entry, this.#traffic(socket));
+      this.#write(entry);
+    };
+    outgoing.once('finish', tell).once('close', tell);
+  }
+
+  /** The requests of this process, in the order of arrival. */
+  entries(): LedgerEntry[] {
+    return this.#entries.map((entry) => ({ ...entry }));
+  }
+
+  /** Closes the file. Exchanges that are still open are written no more. */
+  close(): void {
+    this.#closed = true;
+    closeSync(this.#file);
+  }
+
+  #closed = false;
+
+  #write(entry: LedgerEntry): void {
+    if (!this.#closed) writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+  }
+
+  #traffic(socket: Socket): { received: number; sent: number } {
+    const before = this.#bytes.get(socket) ?? { read: 0, written: 0 };
+    const after = { read: socket.bytesRead, written: socket.bytesWritten };
+    this.#bytes.set(socket, after);
+    return { received: after.read - before.read, sent: after.written - before.written };
+  }
+}
+
+/** The requests that all sandboxes of a state directory got, in the order of their ends. */
+export function readLedger(path: string): LedgerEntry[] {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as LedgerEntry);
+}
+
+function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {
+  const key = headers['svc-api-key'];
+  return {
+    at: isoTime(now),
+    method,
+    path: url.startsWith('/store/') ? url.replace(/\?.*/s, '') : url,
+    headerNames: rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),
+    headers: Object.fromEntries(
+      SHOWN_HEADERS.flatMap((name) => {
+        const value = headers[name];
+        return value === undefined ? [] : [[name, String(value)]];
+      }),
+    ),
+    ...(key !== undefined && { key: findKey(String(key))?.value ?? 'unknown' }),
+    status: 0,
+    received: 0,
+    sent: 0,
+    aborted: false,
+  };
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SandboxKey } from './keys.ts';
+import type { LedgerEntry } from './ledger.ts';
+
+/** Stands before the sandbox at the wire: answers or breaks the exchange itself, or lets it proceed. */
+export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
+
+/** How to run a sandbox. */
+export interface SandboxOptions {
+  /** Where the state is; made when it is not there. Several sandboxes may share it. */
+  readonly directory: string;
+  /** A loopback address; 127.0.0.1 by default. */
+  readonly host?: string | undefined;
+  /** 0, the default, takes a free one. */
+  readonly port?: number | undefined;
+  /** Milliseconds since the epoch; the machine's by default. */
+  readonly clock?: { now(): number } | undefined;
+  /** What the world is made from. Fixed by the first start on a directory. */
+  readonly seed?: number | undefined;
+  /** Made-up logs of the day before the first start. Fixed by the first start on a directory. */
+  readonly logCount?: number | undefined;
+  /** Whether the live service's rate limits hold; off by default. */
+  readonly limits?: 'off' | 'on' | undefined;
+  /** Whether a 429 tells how long to wait; true by default. */
+  readonly retryAfter?: boolean | undefined;
+  /** How long after its upload a job is done; 2 seconds by default. */
+  readonly processingMs?: number | undefined;
+  /** How long after its upload a job still shows as pending; a quarter second by default. */
+  readonly pickupMs?: number | undefined;
+  readonly intercept?: Interceptor | undefined;
+}
+
+/** A sandbox that accepts requests. */
+export interface RunningSandbox {
+  /** Base URL, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly keys: readonly SandboxKey[];
+  /** The requests that this process got. */
+  ledger(): LedgerEntry[];
+  /** Ends open connections and lets go of the directory. */
+  close(): Promise<void>;
+}

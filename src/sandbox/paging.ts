@@ -1,0 +1,57 @@
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/pagination.ts';
+import { mix } from './seed/random.ts';
+import { invalid } from './problem.ts';
+
+/** Reads `size`: 1 to 100, 20 by default. */
+export function pageSize(query: URLSearchParams): number {
+  return wholeNumber(query, 'size', DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+}
+
+/** Reads `page`, counted from 1. */
+export function pageNumber(query: URLSearchParams): number {
+  return wholeNumber(query, 'page', 1, Number.MAX_SAFE_INTEGER);
+}
+
+// A cursor begins with characters that must be escaped in a query and carries a check: a client that does not
+// send it byte for byte gets a 400.
+const CURSOR_MARK = '+/+/';
+
+/** Writes a cursor: where a list of this name goes on. */
+export function writeCursor(list: string, positions: readonly number[]): string {
+  const text = [list, ...positions].join(':');
+  return CURSOR_MARK + Buffer.from(`${text}:${checkOf(text)}`).toString('base64');
+}
+
+/** Reads `start`; undefined when it is absent. Throws a 400 for anything that `writeCursor` did not write. */
+export function readCursor(query: URLSearchParams, list: string): readonly number[] | undefined {
+  const cursor = query.get('start');
+  if (cursor === null || cursor === '') return undefined;
+  const text = Buffer.from(cursor.slice(CURSOR_MARK.length), 'base64').toString();
+  const [name, ...numbers] = text.split(':');
+  const positions = numbers.slice(0, -1).map(Number);
+  if (name !== list || !positions.every(Number.isSafeInteger) || writeCursor(list, positions) !== cursor)
+    throw invalid('start', 'The cursor is not valid.');
+  return positions;
+}
+
+/** A page as the service answers it; the last one's `next` is null. */
+export function cursorPage<Item>(
+  data: readonly Item[],
+  size: number,
+  next: string | undefined,
+): { pagination: { next: string | null; page_size: number }; data: readonly Item[] } {
+  return { pagination: { next: next ?? null, page_size: size }, data };
+}
+
+function wholeNumber(query: URLSearchParams, name: string, standard: number, most: number): number {
+  const text = query.get(name);
+  if (text === null) return standard;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > most)
+    throw invalid(name, most === MAX_PAGE_SIZE ? `Must be between 1 and ${most}.` : 'Must be at least 1.');
+  return value;
+}
+
+function checkOf(text: string): string {
+  return mix(...Buffer.from(text)).toString(36);
+}

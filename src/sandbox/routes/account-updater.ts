@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import {
+  accountUpdaterJobPageSchema,
+  accountUpdaterJobSchema,
+  type AccountUpdaterJob,
+} from '../../schema/account-updater.ts';
+import { jobView } from '../account-updater/job-view.ts';
+import { cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { notFound } from '../problem.ts';
+import { jobStatus } from '../state/job-status.ts';
+import type { ApiRoute, Call } from './route.ts';
+
+/** Endpoints of the Account Updater. Its files go to and from the store. */
+export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
+  {
+    method: 'POST',
+    path: '/account-updater/jobs',
+    summary: 'Create a job',
+    kind: 'private',
+    permission: 'account-updater:job:create',
+    response: accountUpdaterJobSchema,
+    status: 201,
+    handle: createJob,
+  },
+  {
+    method: 'GET',
+    path: '/account-updater/jobs/:id',
+    summary: 'Read a job',
+    kind: 'private',
+    permission: 'account-updater:job:read',
+    response: accountUpdaterJobSchema,
+    status: 200,
+    handle: readJob,
+  },
+  {
+    method: 'GET',
+    path: '/account-updater/jobs',
+    summary: 'List jobs, newest first',
+    kind: 'private',
+    permission: 'account-updater:job:read',
+    response: accountUpdaterJobPageSchema,
+    status: 200,
+    handle: listJobs,
+  },
+];
+
+const ENTITY_TYPE = 'account_updater_job';
+
+// The body may be empty or hold members that mean nothing here; it must be JSON when there is one.
+async function createJob({ service, key, now, json, audit }: Call): Promise<AccountUpdaterJob> {
+  await json();
+  const nonce = randomUUID();
+  const world = service.state.record({ type: 'job', at: now, nonce, application: key.application });
+  const job = world.jobs.findLast((candidate) => candidate.nonce === nonce);
+  if (job === undefined) throw new Error('the journal lost a job');
+  audit({ entityType: ENTITY_TYPE, entityId: job.id, operation: 'create', message: 'Job created' });
+  return jobView(service, job, now);
+}
+
+async function readJob({ service, params, now, audit }: Call): Promise<AccountUpdaterJob> {
+  const job = service.state.world.jobById.get(params['id'] ?? '');
+  if (job === undefined || jobStatus(job, now) === 'removed') throw notFound('The Account Updater job');
+  await service.processing.settle([job], now);
+  audit({ entityType: ENTITY_TYPE, entityId: job.id, operation: 'read', message: 'Job read' });
+  return jobView(service, job, now);
+}
+
+async function listJobs({ service, query, now }: Call): Promise<unknown> {
+  const size = pageSize(query);
+  const [below = Infinity] = readCursor(query, 'jobs') ?? [];
+  const jobs = service.state.world.jobs.filter(
+    (job) => job.number < below && jobStatus(job, now) !== 'removed',
+  );
+  const page = jobs.toReversed().slice(0, size);
+  await service.processing.settle(page, now);
+  const last = page.at(-1);
+  const next = last !== undefined && jobs.length > size ? writeCursor('jobs', [last.number]) : undefined;
+  return cursorPage(
+    page.map((job) => jobView(service, job, now)),
+    size,
+    next,
+  );
+}

@@ -1,0 +1,76 @@
+import { entityTypeListSchema, type EntityType } from '../../schema/entity-type.ts';
+import { logPageSchema, type LogPage } from '../../schema/log.ts';
+import { listLogs, type LogFilter, type LogPosition } from '../logs/log-list.ts';
+import { cursorPage, pageNumber, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { invalid } from '../problem.ts';
+import { ENTITY_KINDS } from '../seed/entities.ts';
+import type { ApiRoute, Call } from './route.ts';
+
+// Reading logs leaves no log: else no walk would end, and no follower would ever be idle.
+/** Endpoints of the audit logs. */
+export const LOG_ROUTES: readonly ApiRoute[] = [
+  {
+    method: 'GET',
+    path: '/logs',
+    summary: 'List logs',
+    kind: 'management',
+    permission: 'log:read',
+    response: logPageSchema,
+    status: 200,
+    handle: readPage,
+  },
+  {
+    method: 'GET',
+    path: '/logs/entity-types',
+    summary: 'List entity types',
+    kind: 'management',
+    permission: 'log:read',
+    response: entityTypeListSchema,
+    status: 200,
+    handle: (): EntityType[] =>
+      ENTITY_KINDS.map(({ displayName, value }) => ({ display_name: displayName, value })),
+  },
+];
+
+function readPage({ query, service, now }: Call): unknown {
+  const size = pageSize(query);
+  const skipped = (pageNumber(query) - 1) * size;
+  const data: LogPage['data'] = [];
+  let last: LogPosition | undefined;
+  let seen = 0;
+  for (const { log, after } of listLogs(service.state.world, now, readFilter(query), readPosition(query))) {
+    seen += 1;
+    if (seen <= skipped) continue;
+    if (last !== undefined && data.length === size)
+      return cursorPage(data, size, writeCursor('logs', [last.seeded, last.audit]));
+    data.push(log());
+    last = after;
+  }
+  return cursorPage(data, size, undefined);
+}
+
+function readPosition(query: URLSearchParams): LogPosition | undefined {
+  const positions = readCursor(query, 'logs');
+  if (positions === undefined) return undefined;
+  const [seeded = 0, audit = 0] = positions;
+  return { seeded, audit };
+}
+
+function readFilter(query: URLSearchParams): LogFilter {
+  return {
+    entityType: query.get('entity_type') || undefined,
+    entityId: query.get('entity_id') || undefined,
+    from: readDate(query, 'start_date'),
+    before: readDate(query, 'end_date'),
+  };
+}
+
+const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+function readDate(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const time = ISO_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw invalid(name, 'Must be an ISO 8601 date.');
+  return time;
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Shape } from '../../schema/shape.ts';
+import type { KeyKind, Permission, SandboxKey } from '../keys.ts';
+import type { Service } from '../service.ts';
+
+/** An answer of the API: a JSON body, or none. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What an API request leaves in the tenant's logs. */
+export interface AuditNote {
+  readonly entityType: string;
+  readonly entityId: string;
+  readonly operation: string;
+  readonly message: string;
+}
+
+/** One request, as a handler sees it. */
+export interface Call {
+  readonly service: Service;
+  /** Parts of the path by name, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly key: SandboxKey;
+  /** The sandbox's time at arrival, in milliseconds. */
+  readonly now: number;
+  /** The JSON body; undefined when there is none. Throws a 400 when it is not JSON. */
+  readonly json: () => Promise<unknown>;
+  /** Adds a record to the tenant's logs. */
+  readonly audit: (note: AuditNote) => void;
+}
+
+/** An endpoint of the API: data, from which the app is made, and a description of it can be. */
+export interface ApiRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Parts that vary are written `:name`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly kind: KeyKind;
+  readonly permission: Permission;
+  readonly request?: Shape;
+  readonly response?: Shape;
+  /** The status of success. */
+  readonly status: number;
+  /** Gives the body of the answer. Throws a `ProblemError` for another answer. */
+  handle(call: Call): unknown;
+}
+
+/** A pre-signed address of the store. It needs no key, and is served close to the wire. */
+export interface StoreRoute {
+  readonly method: 'GET' | 'PUT';
+  readonly path: string;
+  readonly summary: string;
+  handle(service: Service, exchange: Exchange): void | Promise<void>;
+}
+
+/** A request and its answer as Node has them. */
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** The path without the query, decoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Also in the header X-Request-Id. */
+  readonly requestId: string;
+}

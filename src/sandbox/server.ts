@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Processing } from './account-updater/processing.ts';
+import { createApp } from './app.ts';
+import { SANDBOX_KEYS } from './keys.ts';
+import { Ledger } from './ledger.ts';
+import { RateLimits } from './limits.ts';
+import type { RunningSandbox, SandboxOptions } from './options.ts';
+import type { Service } from './service.ts';
+import { prepareDirectory, statePaths } from './state/directory.ts';
+import { SandboxState } from './state/state.ts';
+import { StoreFiles } from './store/files.ts';
+
+/** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
+export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const host = options.host ?? '127.0.0.1';
+  if (!/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host))
+    throw new Error(`the sandbox listens on loopback only, not on ${host}`);
+  const paths = statePaths(options.directory);
+  prepareDirectory(paths);
+  const now = options.clock === undefined ? Date.now : options.clock.now.bind(options.clock);
+  const ledger = new Ledger(paths.ledger);
+  let origin = '';
+  const service = makeService(options, now, () => origin);
+  service.files.sweep(Date.now());
+  const server = createServer();
+  server.keepAliveTimeout = 30_000;
+  listenTo(server, service, ledger, options);
+  const port = await listen(server, host, options.port ?? 0);
+  origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const close = async (): Promise<void> => {
+    await stop(server);
+    await service.processing.close();
+    service.state.close();
+    ledger.close();
+  };
+  return { url: origin, port, keys: SANDBOX_KEYS, ledger: () => ledger.entries(), close };
+}
+
+function makeService(options: SandboxOptions, now: () => number, origin: () => string): Service {
+  const { seed, logCount, processingMs = 2000, pickupMs = 250 } = options;
+  const paths = statePaths(options.directory);
+  const state = new SandboxState(paths, { seed, logCount }, now);
+  const files = new StoreFiles(paths.files);
+  const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
+  const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
+  return { state, files, processing: new Processing(state, files), limits, speed, origin };
+}
+
+function listenTo(server: Server, service: Service, ledger: Ledger, { intercept }: SandboxOptions): void {
+  // The response object of the app is never used, so the process keeps its own Request and Response.
+  const serve = getRequestListener(createApp(service).fetch, {
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false,
+  });
+  const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    service.state.refresh();
+    const now = service.state.now();
+    outgoing.setHeader('date', new Date(now).toUTCString());
+    outgoing.setHeader('x-request-id', randomUUID());
+    ledger.watch(incoming, outgoing, now);
+    const proceed = (): void => void serve(incoming, outgoing);
+    if (intercept === undefined) proceed();
+    else intercept(incoming, outgoing, proceed);
+  };
+  server.on('request', receive).on('checkContinue', receive);
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,57 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Exchange } from '../routes/route.ts';
+import type { Service } from '../service.ts';
+import { checkAddress } from './address.ts';
+import { jobOfObject } from './objects.ts';
+import { readRange } from './range.ts';
+import { StoreRefusal } from './refusal.ts';
+
+/** Sends a result file, or a range of it. `If-Match` is honoured; `If-Range` is not, as in many stores. */
+export async function getResult(service: Service, exchange: Exchange): Promise<void> {
+  const { incoming, outgoing, path, query } = exchange;
+  if (incoming.headers.authorization !== undefined)
+    throw new StoreRefusal(400, 'InvalidArgument', 'Only one authentication mechanism is allowed.');
+  const method = incoming.method ?? '';
+  const { world } = service.state;
+  checkAddress({ method, object: path }, query, { secret: world.start.secret, now: service.state.now() });
+  const result = world.jobById.get(jobOfObject(path) ?? '')?.result;
+  if (result === undefined) throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
+  const etag = `"${result.md5}"`;
+  checkCondition(incoming, etag);
+  const range = readRange(incoming.headers.range, result.bytes);
+  if (range === 'unsatisfiable') {
+    outgoing.setHeader('content-range', `bytes */${result.bytes}`);
+    throw new StoreRefusal(416, 'InvalidRange', 'The range cannot be satisfied.');
+  }
+  const { first, last } = range ?? { first: 0, last: result.bytes - 1 };
+  outgoing.statusCode = range === undefined ? 200 : 206;
+  if (range !== undefined) outgoing.setHeader('content-range', `bytes ${first}-${last}/${result.bytes}`);
+  setHeaders(outgoing, { etag, length: last - first + 1, modified: result.at });
+  const file = createReadStream(service.files.path(path), {
+    start: first,
+    end: last,
+    highWaterMark: 1 << 18,
+  });
+  await pipeline(file, outgoing);
+}
+
+function checkCondition({ headers }: IncomingMessage, etag: string): void {
+  const wanted = headers['if-match'];
+  if (wanted === undefined || wanted === '*' || wanted.split(/\s*,\s*/).includes(etag)) return;
+  throw new StoreRefusal(412, 'PreconditionFailed', 'A condition of the request does not hold.', {
+    Condition: 'If-Match',
+  });
+}
+
+function setHeaders(
+  outgoing: ServerResponse,
+  { etag, length, modified }: { etag: string; length: number; modified: number },
+): void {
+  outgoing.setHeader('etag', etag);
+  outgoing.setHeader('accept-ranges', 'bytes');
+  outgoing.setHeader('content-type', 'text/csv');
+  outgoing.setHeader('content-length', length);
+  outgoing.setHeader('last-modified', new Date(modified).toUTCString());
+}
