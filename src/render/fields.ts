@@ -41,8 +41,8 @@ function isKnown<T>(view: View<T>, path: string): boolean {
 function unknownField<T>(view: View<T>, path: string, place: number): SvcError {
   const meant = nearest(path, view.fields);
   const what = meant === undefined ? `number ${place} of --fields` : `"${path}" in --fields`;
-  const known = `The fields of a ${view.name} are: ${view.fields.join(', ')}`;
-  return new SvcError('usage', `${what} is not a field of a ${view.name}`, {
+  const known = `Choose from: ${view.fields.join(', ')}.`;
+  return new SvcError('usage', `${what} is not a field of this ${view.name}`, {
     hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
     facts: { known_fields: view.fields },
   });

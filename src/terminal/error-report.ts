@@ -50,7 +50,7 @@ function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new SvcError('bug', `unexpected failure: ${message}`, {
-    hint: 'This is a fault of the tool: run the command again with --debug and report what it prints',
+    hint: 'This is a fault of the tool: run the command again with --debug and report what it prints.',
   });
 }
 

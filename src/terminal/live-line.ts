@@ -16,6 +16,11 @@ export class LiveLine {
     this.#out = out;
   }
 
+  /** Columns that the line can take. The last of the terminal stays free: a full line makes some terminals wrap. */
+  get columns(): number {
+    return this.#out.width - 1;
+  }
+
   /** Shows `text` (clean, one line) in place of what was shown, cut to the terminal. The cursor hides. */
   show(text: string): void {
     const begun = this.#text === undefined;
@@ -47,8 +52,7 @@ export class LiveLine {
 
   #paint(): void {
     if (this.#hidden > 0 || this.#text === undefined) return;
-    // The last column stays free: a full line makes some terminals wrap.
-    this.#send(ERASE_LINE + cutRoughly(this.#text, this.#out.width - 1));
+    this.#send(ERASE_LINE + cutRoughly(this.#text, this.columns));
   }
 
   // Nobody waits for a live line, and one that cannot be shown is no failure of the command.

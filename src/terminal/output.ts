@@ -111,7 +111,7 @@ function writeError(name: string, error: unknown): SvcError {
   const code = codeOf(error);
   const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
   return new SvcError('output', `${name} could not be written${code === undefined ? '' : ` (${code})`}`, {
-    hint: full ? 'Make room on the disk, or write somewhere else, and run the command again' : undefined,
+    hint: full ? 'Make room on the disk, or write somewhere else, and run the command again.' : undefined,
     cause: error,
   });
 }

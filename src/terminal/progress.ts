@@ -21,8 +21,8 @@ export interface ProgressOptions {
 
 /** Something under way, as one line of text. */
 export interface Painted {
-  /** The line now; `frame` counts repaints. */
-  line(now: number, frame: number): string;
+  /** The line now, at best within `columns`; `frame` counts repaints. */
+  line(now: number, frame: number, columns: number): string;
 }
 
 /** What a thing under way may ask of its surroundings. */
@@ -98,7 +98,7 @@ export class Progress {
     for (let frame = 0; !stop.aborted; frame += 1) {
       const [first, ...others] = this.#items;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      if (first !== undefined) live?.show(first.line(clock.now(), frame) + more);
+      if (first !== undefined) live?.show(first.line(clock.now(), frame, live.columns - more.length) + more);
       await clock.sleep(REPAINT_MS, stop).catch(() => {});
     }
   }

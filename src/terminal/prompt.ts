@@ -22,7 +22,7 @@ export interface PromptOptions {
 
 /**
  * Questions to the person at the terminal. Where nobody can answer they throw `input_needed` at once; `instead`
- * is the imperative hint that names the flag to give: "Pass --yes". Ctrl-C throws `interrupted`.
+ * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
  */
 export class Prompts {
   readonly #options: PromptOptions;
@@ -33,22 +33,22 @@ export class Prompts {
 
   /** Asks for a secret: nothing that is typed shows. */
   async promptHidden(question: string, instead: string): Promise<string> {
-    return this.#ask(question, instead, false);
+    return this.#ask({ question, instead, echo: false });
   }
 
   /** Asks for a line of text. */
   async promptText(question: string, instead: string): Promise<string> {
-    return this.#ask(question, instead, true);
+    return this.#ask({ question, instead, echo: true });
   }
 
   /** Asks yes or no; no is the default. */
   async confirm(question: string, instead: string): Promise<boolean> {
     if (this.#options.yes) return true;
-    const answer = await this.#ask(`${question} [y/N]`, instead, true);
+    const answer = await this.#ask({ question, instead, echo: true, choices: ' [y/N]' });
     return /^y(?:es)?$/i.test(answer.trim());
   }
 
-  async #ask(question: string, instead: string, echo: boolean): Promise<string> {
+  async #ask({ question, instead, echo, choices = '' }: Question): Promise<string> {
     const { live, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
@@ -58,7 +58,7 @@ export class Prompts {
       });
     live?.hide();
     try {
-      return await this.#readLine(`${text} `, echo);
+      return await this.#readLine(`${text}${choices} `, echo);
     } finally {
       live?.redraw();
     }
@@ -73,11 +73,12 @@ export class Prompts {
   async #readLine(prompt: string, echo: boolean): Promise<string> {
     const { createInterface } = await import('node:readline');
     const { stdin, out, signal } = this.#options;
-    const screen = echo ? echoTo(out) : silence();
-    if (!echo) await out.write(prompt);
     const answered = new AbortController();
-    const lines = createInterface({ input: stdin(), output: screen, terminal: true, historySize: 0 });
+    // The terminal stops echoing here, before the question shows: what is typed at once must not show either.
+    const output = echo ? echoTo(out) : silence();
+    const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
     try {
+      if (!echo) await out.write(prompt);
       return await new Promise<string>((resolve, reject) => {
         const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
         const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
@@ -95,12 +96,20 @@ export class Prompts {
   }
 }
 
-// readline draws its line on this; what the person types is redacted and checked like all other output.
+interface Question {
+  readonly question: string;
+  readonly instead: string;
+  readonly echo: boolean;
+  readonly choices?: string;
+}
+
+// readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
 function echoTo(out: Output): Writable & { columns?: number } {
   const screen: Writable & { columns?: number } = new Writable({
     decodeStrings: false,
     write: (text, _encoding, taken) => {
-      out.write(String(text)).then(() => taken(), taken);
+      out.write(String(text)).catch(() => {});
+      taken();
     },
   });
   screen.columns = out.width;

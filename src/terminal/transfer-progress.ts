@@ -4,6 +4,7 @@ import { formatDuration } from '../render/time.ts';
 import type { Painted, Stage } from './progress.ts';
 
 const BAR_COLUMNS = 20;
+const LEAST_BAR = 5;
 const LINE_EVERY_MS = 10_000;
 const LEAST_GAP_MS = 1000;
 const STEP = 0.25;
@@ -71,10 +72,13 @@ export class Transfer implements TransferProgress, Painted {
     this.#end(`stopped at ${formatBytes(this.#bytes)}${of}`);
   }
 
-  line(now: number): string {
+  // On a narrow terminal the bar gives way to the numbers.
+  line(now: number, _frame: number, columns: number): string {
     const share = this.#share();
-    const bar = share === undefined ? '' : `${drawGauge(share, BAR_COLUMNS, this.#stage)} `;
-    return `${this.#label} ${bar}${this.#numbers(now)}`;
+    const numbers = this.#numbers(now);
+    const room = Math.min(BAR_COLUMNS, columns - this.#label.length - numbers.length - 2);
+    const bar = share === undefined || room < LEAST_BAR ? '' : `${drawGauge(share, room, this.#stage)} `;
+    return `${this.#label} ${bar}${numbers}`;
   }
 
   #numbers(now: number): string {

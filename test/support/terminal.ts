@@ -10,7 +10,7 @@ export interface TerminalRun {
   readonly columns?: number;
   readonly rows?: number;
   readonly cwd?: string;
-  /** The whole environment beside TERM and PATH; nothing is inherited. */
+  /** The whole environment beside TERM, PATH and LANG; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -34,11 +34,12 @@ export class TerminalSession {
     const { columns = 80, rows = 24, cwd = tmpdir(), env = {} } = run;
     this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 10_000 });
     this.#pty = spawn(command, [...args], {
-      name: 'xterm-256color',
+      // The name becomes TERM, whatever the environment says.
+      name: env['TERM'] ?? 'xterm-256color',
       cols: columns,
       rows,
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+      env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
     });
     this.#pty.onData((data) => {
       this.raw += data;

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/errors.ts';
+import { reportError } from '../../src/terminal/error-report.ts';
+
+const person = { machine: false, debug: false } as const;
+const program = { machine: true, debug: false } as const;
+
+const refused = new SvcError('rejected', 'the service refused the tenant\u001b[31m', {
+  hint: 'Correct the name and run the command again',
+  status: 422,
+  requestId: 'req-1',
+  facts: { problems: ['name: too long', { path: 'x', rule: 'y\u202e' }], code: 'mine', job_id: 'j1' },
+  cause: new Error('inner'),
+});
+
+function parsed(text: string): Record<string, unknown> {
+  expect(text.endsWith('\n')).toBe(true);
+  expect(text.trimEnd()).not.toContain('\n');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+describe('an error for a person', () => {
+  it('R49 says what, which problems, what now, and the request id, all cleaned', () => {
+    expect(reportError(refused, person)).toBe(
+      [
+        String.raw`error: the service refused the tenant\x1b[31m`,
+        '  name: too long',
+        String.raw`  {"path":"x","rule":"y\u202e"}`,
+        'hint: Correct the name and run the command again',
+        'request id: req-1',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says of a fault of the tool what to do, with a stack only for --debug', () => {
+    const fault = new TypeError('x is not a function');
+    const text = reportError(fault, person);
+    expect(text).toContain('error: unexpected failure: x is not a function\nhint: ');
+    expect(text).not.toContain('    at ');
+    expect(reportError(fault, { ...person, debug: true })).toContain('    at ');
+    expect(reportError('thrown text', person)).toContain('unexpected failure: thrown text');
+  });
+});
+
+describe('an error for a program', () => {
+  it('R52 is one JSON object on one line whose members no fact can replace', () => {
+    expect(parsed(reportError(refused, { ...program, command: 'tenant update' }))).toEqual({
+      code: 'rejected',
+      message: 'the service refused the tenant\u001b[31m',
+      status: 422,
+      hint: 'Correct the name and run the command again',
+      retryable: false,
+      exit_code: 6,
+      request_id: 'req-1',
+      command: 'tenant update',
+      problems: ['name: too long', { path: 'x', rule: 'y\u202e' }],
+      job_id: 'j1',
+    });
+    expect(reportError(refused, program)).not.toContain('\u202e');
+  });
+
+  it('leaves out what is not known', () => {
+    expect(Object.keys(parsed(reportError(new SvcError('network', 'no answer'), program)))).toEqual([
+      'code',
+      'message',
+      'retryable',
+      'exit_code',
+    ]);
+  });
+
+  it('holds the stacks of the causes too for --debug, and survives causes in a ring', () => {
+    const ring = new Error('a');
+    ring.cause = new Error('b', { cause: ring });
+    expect(parsed(reportError(ring, { machine: true, debug: true }))['stack']).toHaveLength(2);
+  });
+});

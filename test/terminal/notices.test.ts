@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { Notices, type NoticeLevel } from '../../src/terminal/notices.ts';
+import { Sink, brokenStream, outputOver } from './streams.ts';
+
+async function said(level: NoticeLevel): Promise<string> {
+  const sink = new Sink();
+  const notices = new Notices(outputOver(sink), level);
+  notices.note('a note');
+  notices.warn('a warning');
+  notices.verbose('more');
+  notices.debug('most');
+  notices.report('error: it\n');
+  await notices.settled();
+  return sink.text;
+}
+
+describe('notices', () => {
+  it('say more from level to level, and what matters at each', async () => {
+    expect(await said('quiet')).toBe('warning: a warning\nerror: it\n');
+    expect(await said('normal')).toBe('a note\nwarning: a warning\nerror: it\n');
+    expect(await said('verbose')).toBe('a note\nwarning: a warning\nmore\nerror: it\n');
+    expect(await said('debug')).toBe('a note\nwarning: a warning\nmore\nmost\nerror: it\n');
+  });
+
+  it('R49 are cleaned, and keep their own line breaks', async () => {
+    const sink = new Sink();
+    const notices = new Notices(outputOver(sink), 'normal');
+    notices.note('two\nlines \u001b[31m\u202e');
+    await notices.settled();
+    expect(sink.text).toBe('two\nlines \\x1b[31m\\u202e\n');
+  });
+
+  it('do not mind a stderr that cannot be written', async () => {
+    const notices = new Notices(outputOver(brokenStream('ENOSPC')), 'normal');
+    notices.note('lost');
+    notices.note('lost too');
+    await expect(notices.settled()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,42 @@
+import { systemClock } from '../../../src/clock.ts';
+import { SvcError } from '../../../src/errors.ts';
+import type { System } from '../../../src/system.ts';
+import { reportError } from '../../../src/terminal/error-report.ts';
+import { ReaderGone } from '../../../src/terminal/output.ts';
+import { openTerminal, type Terminal } from '../../../src/terminal/terminal.ts';
+
+/** Runs a small program of the tests over the real process, with the endings that a command has. */
+export async function runProgram(body: (terminal: Terminal, system: System) => Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  process.once('SIGINT', () => ended.abort(new SvcError('interrupted', 'interrupted')));
+  const system: System = {
+    env: process.env,
+    platform: process.platform,
+    home: undefined,
+    cwd: process.cwd(),
+    pid: process.pid,
+    nodeVersion: process.versions.node,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: systemClock,
+    signal: ended.signal,
+    isAlive: () => false,
+  };
+  const settings = { level: 'normal', color: 'auto', noInput: false, yes: false, redact } as const;
+  const terminal = await openTerminal(system, settings);
+  try {
+    await body(terminal, system);
+  } catch (error) {
+    if (error instanceof ReaderGone) return;
+    terminal.progress.end();
+    terminal.notices.report(reportError(error, { machine: false, debug: false }));
+    process.exitCode = error instanceof SvcError ? error.exitCode : 1;
+  } finally {
+    await terminal.close();
+  }
+}
+
+function redact(text: string): string {
+  return text.replaceAll('canary-secret', '[redacted]');
+}
