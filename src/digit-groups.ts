@@ -1,0 +1,95 @@
+/** A stretch of a text, in UTF-16 units. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Digits with nothing between them, and the separator that stands before them. */
+export interface Group {
+  readonly start: number;
+  end: number;
+  digits: string;
+  readonly gap: string;
+}
+
+// What a UTF-16 unit is to the scan; 0 is not looked up yet. A digit is DIGIT plus its value.
+const BREAK = 1;
+const JOINT = 2; // separates digits in a card as written by people
+const OTHER = 3; // separates digits in a cell only
+const INVISIBLE = 4;
+const DIGIT = 16;
+/** By code point, for the two planes in use. */
+const kinds = new Uint8Array(0x2_0000);
+
+/**
+ * The next stretch of `text` from `from` on that holds at least `fewest` digits, with no letter or line end
+ * between them; undefined where there is none. This is the loop that all clean text runs through.
+ */
+export function nextChain(text: string, from: number, fewest: number): Span | undefined {
+  let start = from;
+  let digits = 0;
+  for (let index = from; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    const kind = kinds[unit] || kindOf(text, index, unit);
+    if (kind >= DIGIT) {
+      if (digits === 0) start = index;
+      digits += 1;
+    } else if (kind === BREAK) {
+      if (digits >= fewest) return { start, end: index };
+      digits = 0;
+    }
+  }
+  return digits >= fewest ? { start, end: text.length } : undefined;
+}
+
+function kindOf(text: string, index: number, unit: number): number {
+  if (unit >= 0xdc00 && unit <= 0xdfff) return INVISIBLE; // counted with its first half
+  const point = text.codePointAt(index) ?? unit;
+  const kind = kinds[point] || classify(String.fromCodePoint(point), point);
+  kinds[point] = kind;
+  return kind;
+}
+
+function classify(character: string, point: number): number {
+  if (/\p{Nd}/u.test(character)) return DIGIT + digitValue(point);
+  const plain = character.normalize('NFKC');
+  if (/^[0-9]$/.test(plain)) return DIGIT + Number(plain);
+  if (/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character)) return INVISIBLE;
+  if (/[\p{L}\p{N}\p{Zl}\p{Zp}\r\n\u2022]/u.test(character)) return BREAK; // the bullet is our own mask
+  return /[\p{Zs}\p{Pd}\u2212._/\u00B7+]/u.test(character) ? JOINT : OTHER;
+}
+
+/** Decimal digits stand in Unicode in tens, from zero up, without gaps between tens that touch. */
+function digitValue(point: number): number {
+  let first = point;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  return (point - first) % 10;
+}
+
+/** The groups of digits in a stretch. Signs that nobody sees do not part them. */
+export function digitGroups(text: string, chain: Span): Group[] {
+  const groups: Group[] = [];
+  let open: Group | undefined;
+  let gap = '';
+  for (let index = chain.start; index < chain.end; index += 1) {
+    const unit = text.charCodeAt(index);
+    const kind = kinds[unit] || kindOf(text, index, unit);
+    if (kind === INVISIBLE) {
+      if (open !== undefined) open.end = index + 1;
+    } else if (kind >= DIGIT) {
+      if (open === undefined) groups.push((open = { start: index, end: index, digits: '', gap }));
+      open.digits += String(kind - DIGIT);
+      open.end = index + 1;
+      gap = '';
+    } else {
+      open = undefined;
+      gap += String.fromCharCode(unit);
+    }
+  }
+  return groups;
+}
+
+/** Whether one sign stands between the digits of a card as people write it. */
+export function isJoint(sign: string): boolean {
+  return kinds[sign.charCodeAt(0)] === JOINT;
+}

@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+
+/** Numbers that card networks publish for testing, one or more a network. */
+export const PUBLISHED_TEST_CARDS = [
+  '4111111111111111',
+  '4012888888881881',
+  '4222222222222',
+  '5555555555554444',
+  '5105105105105100',
+  '2223003122003222',
+  '378282246310005',
+  '371449635398431',
+  '6011111111111117',
+  '30569309025904',
+  '38520000023237',
+  '3566002020360505',
+  '6200000000000005',
+  '6759649826438453',
+  '122000000000003',
+] as const;
+
+const ISSUED: readonly [prefix: string, lengths: readonly number[]][] = [
+  ['4', [13, 16, 19]],
+  ['51', [16]],
+  ['55', [16]],
+  ['2221', [16]],
+  ['2720', [16]],
+  ['34', [15]],
+  ['37', [15]],
+  ['6011', [16, 19]],
+  ['65', [16]],
+  ['644', [16]],
+  ['30', [14, 16]],
+  ['36', [14, 19]],
+  ['3528', [16]],
+  ['3589', [16]],
+  ['62', [16, 17, 18, 19]],
+  ['81', [16]],
+  ['5018', [13, 16, 19]],
+  ['6304', [13, 16, 19]],
+];
+
+/** `digits` and the Luhn digit that completes them. Written apart from the code under test. */
+export function withCheckDigit(digits: string): string {
+  const doubled = ['0', '2', '4', '6', '8', '1', '3', '5', '7', '9'];
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, at) => total + Number(at % 2 === 0 ? doubled[Number(digit)] : digit), 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+/** A random card number in a range of a known network. */
+export function cardNumber(): fc.Arbitrary<string> {
+  const ranges = ISSUED.flatMap(([prefix, lengths]) => lengths.map((length) => ({ prefix, length })));
+  const digits = fc.array(fc.nat(9), { minLength: 19, maxLength: 19 });
+  return fc
+    .tuple(fc.constantFrom(...ranges), digits)
+    .map(([{ prefix, length }, rest]) => withCheckDigit((prefix + rest.join('')).slice(0, length - 1)));
+}
+
+const ZEROS = [0x30, 0xff10, 0x660, 0x966, 0x1d7ce, 0x1d7f6, 0x1e950];
+const GAPS = [
+  '',
+  '',
+  '',
+  ' ',
+  '-',
+  '.',
+  '\u00a0',
+  '\u2013',
+  '\u2010',
+  '_',
+  '/',
+  '\u200b',
+  '\u2060',
+  '\u00ad',
+  '\u3000',
+];
+
+/** A card number as someone might hide it in a cell: other scripts' digits, separators anywhere, signs nobody sees. */
+export function disguised(): fc.Arbitrary<string> {
+  const look = fc.record({ zero: fc.constantFrom(...ZEROS), mixed: fc.boolean() });
+  const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: 19, maxLength: 19 });
+  return fc.tuple(cardNumber(), look, gaps).map(([number, { zero, mixed }, gaps]) =>
+    Array.from(number)
+      .map((digit, at) => {
+        const from = mixed && at % 3 === 0 ? 0x30 : zero;
+        return (at === 0 ? '' : gaps[at]) + String.fromCodePoint(from + Number(digit));
+      })
+      .join(''),
+  );
+}
