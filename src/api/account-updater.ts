@@ -28,7 +28,7 @@ export class AccountUpdater {
       permission: 'account-updater:job:create',
       subject: 'creating a job',
       howToCheck:
-        "look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing",
+        "Look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing.",
       shape: accountUpdaterJobSchema,
     });
   }

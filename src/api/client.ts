@@ -88,6 +88,6 @@ function givenKeys(options: ClientOptions): (kind: KeyKind) => Promise<ApiKey> {
   return async (kind) => {
     const value = kind === 'management' ? options.managementKey : options.privateKey;
     if (value) return { value, origin: `option ${kind}Key` };
-    throw new SvcError('key_missing', `no ${kind} key was given`, { hint: `give the client a ${kind}Key` });
+    throw new SvcError('key_missing', `no ${kind} key was given`, { hint: `Give the client a ${kind}Key.` });
   };
 }

@@ -50,7 +50,7 @@ function remember(seen: Set<string>, cursor: string): void {
     'incomplete',
     `the service gave the same cursor twice after ${seen.size} pages; the list cannot be completed`,
     {
-      hint: 'run the command again; if it happens again, tell the service',
+      hint: 'Run the command again; if it happens again, tell the service.',
     },
   );
 }

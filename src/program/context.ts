@@ -81,7 +81,8 @@ async function openClient(context: Context, { system, settings, redactor }: Part
     key: async (kind: KeyKind) => {
       const { value, origin } = await resolveKey(system, settings, kind);
       redactor.addSecret(value);
-      return { value, origin: origin.name };
+      const profile = `profile ${settings.profile.value}`;
+      return { value, origin: origin.kind === 'environment' ? `${origin.name} (${profile})` : profile };
     },
     signal: context.signal,
     clock: context.clock,

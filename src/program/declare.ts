@@ -57,6 +57,6 @@ function checked(parameter: Parameter<unknown>, name: string): (text: string) =>
 function choiceError(name: string, text: string, choices: readonly string[]): SvcError {
   const meant = nearest(text, choices);
   return new SvcError('usage', `${name} must be one of ${choices.join(', ')}`, {
-    hint: meant === undefined ? undefined : `did you mean ${meant}?`,
+    hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
   });
 }

@@ -8,13 +8,13 @@ import type { Place } from './parse.ts';
  * place must not be repeated (R05). Only names that the tool itself knows are suggested.
  */
 export function parseError(error: unknown, place: Place): unknown {
-  const seeHelp = `see '${place.words} --help'`;
+  const seeHelp = `See '${place.words} --help'.`;
   if (isSvcError(error, 'usage'))
     return new SvcError('usage', error.message, { hint: error.hint ?? seeHelp });
   if (!(error instanceof CommanderError)) return error;
   const { message, suggestion } = wordsOf(error, place);
   return new SvcError('usage', message, {
-    hint: suggestion === undefined ? seeHelp : `did you mean '${suggestion}'? ${seeHelp}`,
+    hint: suggestion === undefined ? seeHelp : `Did you mean '${suggestion}'? ${seeHelp}`,
   });
 }
 
@@ -37,10 +37,16 @@ function wordsOf(error: CommanderError, place: Place): { message: string; sugges
 }
 
 // A group's default command takes no arguments: what looks like one is a mistyped command.
-function excess(place: Place, typed: string): { message: string; suggestion: string | undefined } {
-  const siblings = place.parser.parent?.commands.map((command) => command.name()) ?? [];
-  const suggestion = place.parser.registeredArguments.length === 0 ? nearest(typed, siblings) : undefined;
-  return { message: `too many words after '${place.words}'`, suggestion };
+function excess(
+  { parser, words }: Place,
+  typed: string,
+): { message: string; suggestion: string | undefined } {
+  const siblings = parser.parent?.commands.map((command) => command.name()) ?? [];
+  if (parser.registeredArguments.length > 0 || parser.parent?.parent === null) {
+    return { message: `too many words after '${words}'`, suggestion: undefined };
+  }
+  const group = words.split(' ').slice(0, -1).join(' ');
+  return { message: `unknown command after '${group}'`, suggestion: nearest(typed, siblings) };
 }
 
 // The parser's own suggestion is a name from the tree; the rest of its message repeats what was typed.

@@ -2,6 +2,7 @@ import type { AccountUpdater } from '../api/account-updater.ts';
 import type { Clock } from '../clock.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import type { RunDeps } from './deps.ts';
 import { nextLookMs } from './looks.ts';
 
 /** What happens while a job is waited for. */
@@ -18,6 +19,17 @@ export interface WaitOptions {
   readonly limitMs?: number | undefined;
   readonly random?: (() => number) | undefined;
   readonly onEvent?: ((event: WaitEvent) => void) | undefined;
+}
+
+/** Waits for a job of a run, telling each look. */
+export async function waitUntilCompleted(job: string, deps: RunDeps): Promise<AccountUpdaterJob> {
+  const completed = await waitForJob(job, {
+    ...deps,
+    jobs: deps.client.accountUpdater,
+    onEvent: (event) => deps.onEvent({ ...event, job }),
+  });
+  deps.onEvent({ kind: 'completed', job });
+  return completed;
 }
 
 const DAY_MS = 86_400_000;
@@ -71,7 +83,7 @@ export function expiredError(id: string): SvcError {
     `job ${id} is not there: a job without its file is removed one hour after it was created`,
     {
       status: 404,
-      hint: "submit the file again with 'svc au submit'; nothing was processed for a job that was removed",
+      hint: "Submit the file again with 'svc au submit'; nothing was processed for a job that was removed.",
       facts: { job: id },
     },
   );
@@ -82,14 +94,14 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];
   const said = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
   return new SvcError('job_failed', `job ${job.id} failed: ${said}`, {
-    hint: "mend what the message names and submit the file again, or contact the service's support with the job id",
+    hint: "Mend what the message names and submit the file again, or contact the service's support with the job id.",
     facts: { job: job.id, errors },
   });
 }
 
 function pendingError(id: string, status: string, waitedMs: number): SvcError {
   return new SvcError('pending', `job ${id} is still ${status} after ${Math.round(waitedMs / 1000)} s`, {
-    hint: `continue with 'svc au wait ${id}'`,
+    hint: `Continue with 'svc au wait ${id}'.`,
     facts: { job: id, job_status: status },
   });
 }

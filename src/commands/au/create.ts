@@ -1,0 +1,25 @@
+import { defineCommand } from '../../cli/command.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { jobView } from '../../views/job.ts';
+
+/** `svc au create` */
+export const create = defineCommand({
+  name: 'create',
+  summary: 'create a job that waits one hour for its file (a single step; submit does it all)',
+  examples: [
+    ['svc au create', 'a new job'],
+    ['svc au create --fields id', 'its id, for a script'],
+  ],
+  permissions: ['account-updater:job:create'],
+  exitCodes: [9],
+  parameters: {},
+  async run(context) {
+    const print = await recordPrinter(context, jobView);
+    const client = await context.client();
+    const job = await client.accountUpdater.create();
+    context.notices.note(
+      `created job ${job.id}; give it a file within the hour: svc au upload ${job.id} <file>`,
+    );
+    await print(job);
+  },
+});

@@ -1,0 +1,34 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument, flag, value } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { runDeps } from '../../cli/run-progress.ts';
+import { text } from '../../cli/values.ts';
+import { orGoOnWith } from '../../runs/going-on.ts';
+import { downloadResults } from '../../runs/results.ts';
+import { inspectTarget } from '../../transfer/target.ts';
+import { downloadView } from '../../views/download.ts';
+import { resolvePath } from '../../cli/files.ts';
+
+/** `svc au download` */
+export const download = defineCommand({
+  name: 'download',
+  summary: 'the results of a completed job, byte for byte, whole or not at all',
+  examples: [['svc au download 5f0c… --out results.csv', 'a transfer that was cut off is continued']],
+  permissions: ['account-updater:job:read'],
+  exitCodes: [9, 10, 11, 12, 130],
+  parameters: {
+    job: argument('<job>', 'id of a job', text),
+    out: value('--out <file>', 'where to write; by default results.csv', text),
+    force: flag('--force', 'replace a file that exists'),
+  },
+  async run(context, { job, out, force }) {
+    const path = resolvePath(context, out ?? 'results.csv');
+    const print = await recordPrinter(context, downloadView);
+    await inspectTarget(path, force);
+    const deps = await runDeps(context);
+    const target = { path, overwrite: force, host: context.system };
+    const command = `svc au download ${job} --out ${out ?? 'results.csv'}`;
+    const { bytes, sha256 } = await orGoOnWith(command, job, downloadResults(job, target, deps));
+    await print({ job, file: out ?? 'results.csv', bytes, sha256 });
+  },
+});

@@ -1,0 +1,16 @@
+import type { Group } from '../../cli/command.ts';
+import { check } from './check.ts';
+import { create } from './create.ts';
+import { download } from './download.ts';
+import { list } from './list.ts';
+import { status } from './status.ts';
+import { submit } from './submit.ts';
+import { upload } from './upload.ts';
+import { wait } from './wait.ts';
+
+/** `svc au` */
+export const au: Group = {
+  name: 'au',
+  summary: 'Account Updater: refresh card tokens in batch jobs',
+  commands: [submit, check, create, upload, status, list, wait, download],
+};

@@ -1,0 +1,28 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { runDeps } from '../../cli/run-progress.ts';
+import { text } from '../../cli/values.ts';
+import { orGoOnWith } from '../../runs/going-on.ts';
+import { waitUntilCompleted } from '../../runs/wait.ts';
+import { jobView } from '../../views/job.ts';
+
+/** `svc au wait` */
+export const wait = defineCommand({
+  name: 'wait',
+  summary: 'wait until a job is completed or has failed',
+  description:
+    'Looks after 2 s, then less and less often, up to every five minutes. A production job takes up to seven days; the wait can be ended and taken up again at any time.',
+  examples: [
+    ['svc au wait 5f0c…', 'until it is done'],
+    ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
+  ],
+  permissions: ['account-updater:job:read'],
+  exitCodes: [10, 11, 130],
+  parameters: { job: argument('<job>', 'id of a job', text) },
+  async run(context, { job }) {
+    const print = await recordPrinter(context, jobView);
+    const deps = await runDeps(context);
+    await print(await orGoOnWith(`svc au wait ${job}`, job, waitUntilCompleted(job, deps)));
+  },
+});

@@ -1,0 +1,55 @@
+import { isSvcError, SvcError } from '../errors.ts';
+import type { LockHost } from '../lock.ts';
+import { requireSafeStoreAddress } from '../transfer/addresses.ts';
+import { downloadFile, type DownloadResult } from '../transfer/download.ts';
+import type { RunDeps } from './deps.ts';
+import { expiredError, failedError } from './wait.ts';
+
+/** Where results are to go. */
+export interface ResultsTarget {
+  readonly path: string;
+  readonly overwrite: boolean;
+  /** The process, for the lock that keeps two downloads apart. */
+  readonly host: LockHost;
+}
+
+/**
+ * Downloads the results of a completed job, whole or not at all, byte for byte.
+ * @throws SvcError `job_expired`, `job_failed`, `pending` when it is not completed, and those of the transfer
+ */
+export async function downloadResults(
+  job: string,
+  target: ResultsTarget,
+  deps: RunDeps,
+): Promise<DownloadResult> {
+  const result = await downloadFile({
+    transport: deps.client.transport,
+    random: deps.random,
+    host: { ...target.host, clock: deps.clock, signal: deps.signal },
+    // The life of an address is not stated: the job is read again just before each use.
+    address: () => addressOf(job, deps),
+    target: target.path,
+    overwrite: target.overwrite,
+    onProgress: ({ done, total }) => deps.onEvent({ kind: 'downloading', done, total }),
+  });
+  deps.onEvent({ kind: 'downloaded', path: result.path });
+  return result;
+}
+
+async function addressOf(id: string, { client }: RunDeps): Promise<URL> {
+  const job = await client.accountUpdater.read(id).catch((error: unknown) => {
+    throw isSvcError(error, 'not_found') ? expiredError(id) : error;
+  });
+  if (job.status === 'failed') throw failedError(job);
+  if (job.status !== 'completed') {
+    throw new SvcError('pending', `job ${id} is ${job.status}: there are no results yet`, {
+      hint: `Wait for it with 'svc au wait ${id}'.`,
+      facts: { job: id, job_status: job.status },
+    });
+  }
+  if (job.download_url) return requireSafeStoreAddress(job.download_url);
+  throw new SvcError('bad_answer', `job ${id} is completed but came without a download address`, {
+    hint: `Look again with 'svc au status ${id}'.`,
+    facts: { job: id },
+  });
+}

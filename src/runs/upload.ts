@@ -1,0 +1,103 @@
+import { isSvcError, SvcError } from '../errors.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import { requireSafeStoreAddress } from '../transfer/addresses.ts';
+import { AddressExpired, UploadUnclear } from '../transfer/failures.ts';
+import type { UploadSource } from '../transfer/source.ts';
+import { uploadFile } from '../transfer/upload.ts';
+import type { RunDeps } from './deps.ts';
+import { expiredError } from './wait.ts';
+
+const MAX_TRIES = 4;
+const LOOKS_AFTER_UNCLEAR = 3;
+const LOOK_PAUSE_MS = 2_000;
+
+/**
+ * Brings a request file to its job, once. When it is unclear whether the store has it, the job is read before
+ * anything is sent again (R36); when the address has expired, the job is read for a new one (R37).
+ * @throws SvcError `job_expired` when the job is gone: it had no file, so another one may be made
+ */
+export async function uploadToJob(
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  deps: RunDeps,
+): Promise<void> {
+  let current = job;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await putOnce(current, source, deps);
+      deps.onEvent({ kind: 'uploaded', job: job.id });
+      return;
+    } catch (error) {
+      const next = await afterFailure(error, current, deps);
+      if (next === 'uploaded') return deps.onEvent({ kind: 'uploaded', job: job.id });
+      if (attempt >= MAX_TRIES) throw error;
+      current = next;
+    }
+  }
+}
+
+async function putOnce(job: AccountUpdaterJob, source: UploadSource, deps: RunDeps): Promise<void> {
+  if (!job.upload_url) throw noAddressError(job);
+  await uploadFile({
+    transport: deps.client.transport,
+    clock: deps.clock,
+    signal: deps.signal,
+    random: deps.random,
+    url: requireSafeStoreAddress(job.upload_url),
+    source,
+    onProgress: ({ done }) => deps.onEvent({ kind: 'uploading', done, total: source.size }),
+  });
+}
+
+/** Reads the job to find out where things stand: it has its file, or may be given it once more. */
+async function afterFailure(
+  error: unknown,
+  job: AccountUpdaterJob,
+  deps: RunDeps,
+): Promise<AccountUpdaterJob | 'uploaded'> {
+  if (error instanceof UploadUnclear) {
+    deps.onEvent({ kind: 'unclear', job: job.id, reason: error.message });
+    return lookForFile(job.id, deps);
+  }
+  if (!(error instanceof AddressExpired)) throw error;
+  const now = await readOrExpired(job.id, deps);
+  if (now.status !== 'pending') return 'uploaded';
+  // The same address again would be refused again: the store has another reason.
+  if (now.upload_url === job.upload_url) throw error;
+  return now;
+}
+
+// The store tells the service of a new file, which can take a moment: one look is not enough to call it absent.
+async function lookForFile(id: string, deps: RunDeps): Promise<AccountUpdaterJob | 'uploaded'> {
+  for (let look = 1; ; look += 1) {
+    await deps.clock.sleep(LOOK_PAUSE_MS * look, deps.signal);
+    const job = await readOrExpired(id, deps);
+    if (job.status !== 'pending') return 'uploaded';
+    if (look >= LOOKS_AFTER_UNCLEAR) return job;
+  }
+}
+
+async function readOrExpired(id: string, { client }: RunDeps): Promise<AccountUpdaterJob> {
+  try {
+    return await client.accountUpdater.read(id);
+  } catch (error) {
+    throw isSvcError(error, 'not_found') ? expiredError(id) : error;
+  }
+}
+
+function noAddressError(job: AccountUpdaterJob): SvcError {
+  if (job.status === 'pending') {
+    return new SvcError('bad_answer', `job ${job.id} is pending but came without an upload address`, {
+      hint: `Look again with 'svc au status ${job.id}'.`,
+      facts: { job: job.id },
+    });
+  }
+  return new SvcError(
+    'changed',
+    `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`,
+    {
+      hint: `Follow it with 'svc au wait ${job.id}', or submit the file as a new job with 'svc au submit'.`,
+      facts: { job: job.id, job_status: job.status },
+    },
+  );
+}
