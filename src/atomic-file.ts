@@ -77,7 +77,7 @@ export function removeStrayTemporaries(file: string): void {
 
 const STRAY_END = /^[0-9a-f]{16}\.tmp$/;
 
-/** What an operator reads when a file could not be written. */
+/** The `SvcError` `local` for a file that could not be written; an `SvcError` stays as it is. */
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const code = systemCodeOf(error) ?? 'unknown';
@@ -97,6 +97,10 @@ const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: FULL,
   EDQUOT: ['could not be written: the quota is used up', FULL[1]],
   EFBIG: ['could not be written: the file size limit is reached', 'Raise the limit (ulimit -f).'],
+  ENOENT: [
+    'could not be written: its directory does not exist',
+    'Make the directory, or choose another one.',
+  ],
   EROFS: ['could not be written: the file system is read-only', READ_ONLY[1]],
   EACCES: READ_ONLY,
   EPERM: READ_ONLY,

@@ -32,10 +32,26 @@ export function herePlace(): string {
 
 /** The start time of a process in clock ticks since boot; undefined where there is no /proc. */
 export function birthOf(pid: number): string | undefined {
+  return processFacts(pid)?.birth;
+}
+
+/** Whether the owner has ended though its pid is in use: by a later process, or by its own unburied remains. */
+export function isGone({ pid, birth }: LockOwner): boolean {
+  const now = processFacts(pid);
+  if (now === undefined) return false;
+  return ENDED_STATES.has(now.state) || (birth !== undefined && now.birth !== birth);
+}
+
+// A zombie, which a parent that waits for nobody (as in some containers) keeps for ever.
+const ENDED_STATES = new Set(['Z', 'X']);
+
+function processFacts(pid: number): { state: string; birth: string } | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may hold spaces; the start time is field 22.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // The second field is the command in parentheses and may hold spaces; the state is field 3, the start time 22.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, birth] = [fields[0], fields[19]];
+    return state === undefined || birth === undefined ? undefined : { state, birth };
   } catch {
     return undefined;
   }

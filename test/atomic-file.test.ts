@@ -55,7 +55,7 @@ describe.each(Object.entries(WRITERS))('an atomic write (%s)', (_name, write) =>
   it('says so when the directory is missing', async () => {
     await expect(write('/nonexistent/a.json', 'new')).rejects.toMatchObject({
       code: 'local',
-      message: '/nonexistent/a.json could not be written (ENOENT)',
+      message: '/nonexistent/a.json could not be written: its directory does not exist (ENOENT)',
     });
   });
 });

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../src/errors.ts';
-import { birthOf, herePlace } from '../src/lock-owner.ts';
+import { herePlace } from '../src/lock-owner.ts';
 import { withLock } from '../src/lock.ts';
 import { fakeClock, temporaryDirectory, testSystem } from './config/support/system.ts';
 
+const ON_LINUX = process.platform === 'linux';
 const DEAD_PID = 2 ** 30;
 
 function lockFile(owner?: object): string {
@@ -82,13 +85,23 @@ describe('a lock', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  it.runIf(birthOf(process.pid) !== undefined)(
-    'is taken over when another process has the pid now',
-    async () => {
-      const file = lockFile(ownerOf({ pid: process.ppid, birth: '1' }));
-      expect(await take(file, testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
-    },
-  );
+  it.runIf(ON_LINUX)('is taken over when another process has the pid now', async () => {
+    const file = lockFile(ownerOf({ pid: process.ppid, birth: '1' }));
+    expect(await take(file, testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
+  });
+
+  it.runIf(ON_LINUX)('is taken over from a process that ended and was never waited for', async () => {
+    // The shell becomes sleep, which waits for no child.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void parent.kill());
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
+    expect(await take(lockFile(ownerOf({ pid })), testSystem({ isAlive: () => true }))).toEqual([
+      'some.lock',
+    ]);
+  });
 
   it.each([
     ['lives', ownerOf({ pid: 77 })],

@@ -2,7 +2,7 @@ import path from 'node:path';
 import Conf from 'conf';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import { configText, parseConfig, type Config } from './document.ts';
-import { ensurePrivateDirectory } from './private-place.ts';
+import { ensurePrivateDirectory } from './private-directory.ts';
 
 /**
  * The config file as a conf store. Loaded only to write: conf costs more start-up time than a whole command.

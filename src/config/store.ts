@@ -6,12 +6,9 @@ import { withLock, type LockHost } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { configText, emptyConfig, parseConfig, parseConfigBytes, type Config } from './document.ts';
 import { configDirectory, requireDirectory, type PathsHost } from './paths.ts';
-import {
-  closeDirectoryIfPossible,
-  ensurePrivateDirectory,
-  readPrivateFile,
-  type Notices,
-} from './private-place.ts';
+import { closeDirectoryIfPossible, ensurePrivateDirectory } from './private-directory.ts';
+import { readPrivateFile } from './private-file.ts';
+import type { Notices } from './privacy.ts';
 
 /** A config and where it stands. `file` is undefined where there is no place for one (no home directory). */
 export interface ConfigFile {
@@ -65,12 +62,23 @@ export async function updateConfig(
       const before = readOrEmpty(file);
       const { config } = before;
       change(config);
-      parseConfig(configText(config), file);
+      checkChanged(config, file);
       new ConfStore(file).store = config;
       return { file, exists: true, config, notices: [...directoryNotices, ...before.notices] };
     },
     { what: 'the config file' },
   );
+}
+
+// A file that we would refuse to read must not be written in the first place.
+function checkChanged(config: Config, file: string): void {
+  try {
+    parseConfig(configText(config), file);
+  } catch (error) {
+    throw new SvcError('bug', 'a change to the config file would have damaged it; it was not made', {
+      cause: error,
+    });
+  }
 }
 
 function readConfigFile(file: string): ConfigFile {

@@ -6,6 +6,7 @@ import type { KeyKind } from '../../src/config/document.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/settings.ts';
 import { isSvcError, type SvcError } from '../../src/errors.ts';
 import type { Setting } from '../../src/config/origin.ts';
+import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../src/sandbox/keys.ts';
 import { temporaryDirectory, testSystem } from './support/system.ts';
 
 const HOME_URL = 'https://a.example/v1';
@@ -212,6 +213,10 @@ describe('where a key may go', () => {
         const { value, origin } = await keyOf(kind, { env, flags, profile: STORED });
         expect([value, origin.kind]).toEqual([SANDBOX_KEYS[kind], 'default']);
       }
+  });
+
+  it('has the keys of the sandbox for the sandbox', () => {
+    expect(SANDBOX_KEYS).toEqual({ management: MANAGEMENT_KEY, private: PRIVATE_KEY });
   });
 
   it('R02 a stored key is not used while no base URL is in effect', async () => {

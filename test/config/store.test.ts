@@ -161,7 +161,7 @@ describe('the config file', () => {
     });
     await expect(failing).rejects.toThrow('no');
     const spoiling = updateConfig(system, (config) => void Object.assign(config, { profiles: [] }));
-    await expect(spoiling).rejects.toThrow('profiles should be an object');
+    await expect(spoiling).rejects.toMatchObject({ code: 'bug' });
     expect(fs.readFileSync(file, 'utf8')).toBe(GOOD);
   });
 
