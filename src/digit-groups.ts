@@ -23,23 +23,36 @@ const kinds = new Uint8Array(0x2_0000);
 
 /**
  * The next stretch of `text` from `from` on that holds at least `fewest` digits, with no letter or line end
- * between them; undefined where there is none. This is the loop that all clean text runs through.
+ * between them; undefined where there is none. All clean text runs through here, so it is searched from
+ * behind: a letter at the end of `fewest` signs rules them all out at one look.
  */
 export function nextChain(text: string, from: number, fewest: number): Span | undefined {
-  let start = from;
+  for (let start = from; start + fewest <= text.length; ) {
+    const stop = lastBreak(text, start, start + fewest);
+    const chain = stop === undefined ? chainAt(text, start) : undefined;
+    if (chain !== undefined && chain.digits >= fewest) return chain;
+    start = (chain?.end ?? stop ?? start) + 1;
+  }
+  return undefined;
+}
+
+function lastBreak(text: string, start: number, end: number): number | undefined {
+  for (let index = end - 1; index >= start; index -= 1) {
+    const unit = text.charCodeAt(index);
+    if ((kinds[unit] || kindOf(text, index, unit)) === BREAK) return index;
+  }
+  return undefined;
+}
+
+function chainAt(text: string, start: number): Span & { digits: number } {
   let digits = 0;
-  for (let index = from; index < text.length; index += 1) {
+  for (let index = start; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     const kind = kinds[unit] || kindOf(text, index, unit);
-    if (kind >= DIGIT) {
-      if (digits === 0) start = index;
-      digits += 1;
-    } else if (kind === BREAK) {
-      if (digits >= fewest) return { start, end: index };
-      digits = 0;
-    }
+    if (kind === BREAK) return { start, end: index, digits };
+    if (kind >= DIGIT) digits += 1;
   }
-  return digits >= fewest ? { start, end: text.length } : undefined;
+  return { start, end: text.length, digits };
 }
 
 function kindOf(text: string, index: number, unit: number): number {
