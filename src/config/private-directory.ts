@@ -21,10 +21,10 @@ const STICKY = 0o1000;
 export function ensurePrivateDirectory(directory: string): Notices {
   try {
     makeDirectory(directory);
+    return closeDirectory(directory);
   } catch (error) {
     throw writeFailure(directory, error);
   }
-  return closeDirectory(directory);
 }
 
 /** Closes an existing directory to others, or throws `SvcError` `config` where that is not ours to do. */

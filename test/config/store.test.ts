@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfStore } from '../../src/config/conf-store.ts';
 import { readConfig, updateConfig } from '../../src/config/store.ts';
-import { isSvcError } from '../../src/errors.ts';
+import { isSvcError, SvcError } from '../../src/errors.ts';
 import type { System } from '../../src/system.ts';
 import { modeOf, temporaryDirectory, testSystem } from './support/system.ts';
 
@@ -236,6 +236,15 @@ describe('the config file', () => {
     fs.rmSync(file);
     execFileSync(make, [file]);
     expect(() => readConfig(system)).toThrow(/is not a plain file/);
+  });
+
+  it.each(['a file', 'a link that leads nowhere'])('R10 says so when its directory is %s', async (kind) => {
+    const place = path.join(temporaryDirectory(), 'svc');
+    if (kind === 'a file') fs.writeFileSync(place, '');
+    else fs.symlinkSync('nowhere', place);
+    const system = testSystem({ env: { SVC_CONFIG_DIR: place } });
+    expect(readConfig(system)).toMatchObject({ exists: false });
+    await expect(updateConfig(system, () => {})).rejects.toBeInstanceOf(SvcError);
   });
 
   it('R13 is not read when it is absurdly large', () => {
