@@ -25,11 +25,11 @@ export async function measureCells<T>(
   options: RenderOptions<T>,
 ): Promise<Measured> {
   const project = projection(options.view, undefined, options.showUrls ?? false);
-  const time = options.time ?? 'utc';
+  const { time = 'utc', redact = unchanged } = options;
   const now = options.now?.() ?? 0;
   const texts = batch.map((row) => {
     const shown = project(row);
-    return columns.map(({ path, kind }) => cellText(valueAt(shown, path), kind, time, now));
+    return columns.map(({ path, kind }) => redact(cellText(valueAt(shown, path), kind, time, now)));
   });
   const narrow = texts.every((row) => row.every((text) => isNarrow(text)));
   const ruler = narrow ? narrowRuler : await wideRuler();
@@ -43,7 +43,7 @@ export async function measureCells<T>(
 }
 
 /** A value as one line of a table: times and numbers by the column's kind, cleaned, without spaces at its end. */
-export function cellText(value: unknown, kind: ColumnKind, time: TimeMode, now: number): string {
+function cellText(value: unknown, kind: ColumnKind, time: TimeMode, now: number): string {
   const text = cleanText(formatted(value, kind, time, now)).trimEnd();
   return text === '' ? NOTHING : text;
 }
@@ -54,4 +54,8 @@ function formatted(value: unknown, kind: ColumnKind, time: TimeMode, now: number
   if (typeof value === 'number' && kind === 'number') return formatNumber(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
   return jsonLine(value);
+}
+
+function unchanged(text: string): string {
+  return text;
 }

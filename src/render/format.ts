@@ -27,6 +27,8 @@ export interface RenderOptions<T> {
   readonly palette?: Palette | undefined;
   /** Whether secret addresses are shown. Default false. */
   readonly showUrls?: boolean | undefined;
+  /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognised any more when it is written. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /**

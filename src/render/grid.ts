@@ -30,7 +30,7 @@ export function drawRow(cells: readonly Cell[], widths: readonly number[], pen: 
   return `${parts.join(' '.repeat(GAP))}\n`;
 }
 
-/** A `label: value` line each; a value that does not fit goes below its label, text in pieces, others whole. */
+/** A `label: value` line each; a value that does not fit goes below its label, in pieces unless it is an identifier. */
 export function drawBlock(
   labels: readonly string[],
   cells: readonly Cell[],
@@ -41,7 +41,7 @@ export function drawBlock(
     const label = `${labels[at] ?? ''}:`;
     const head = paint(label, 'strong', pen.palette);
     if (pen.ruler.width(label) + 1 + cell.width <= width) return [`${head} ${valueOf(cell, pen)}`];
-    const pieces = cell.kind === 'text' ? pen.ruler.wrap(cell.text, Math.max(2, width - GAP)) : [cell.text];
+    const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
     return [head, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette))];
   });
   return `${lines.join('\n')}\n`;

@@ -49,7 +49,7 @@ export function columnFor<T>(view: View<T>, path: string): Column<T> {
 
 function kindByName(path: string): ColumnKind {
   if (/(?:^|[._])(?:id|by|token|next)$/.test(path)) return 'id';
-  if (/_(?:at|date)$/.test(path) && path !== 'expiration_date') return 'time';
+  if (/_(?:at|date)$/.test(path)) return 'time';
   if (/(?:^|[._])status$/.test(path)) return 'status';
   return /(?:^|[._])count$/.test(path) ? 'number' : 'text';
 }

@@ -33,14 +33,19 @@ function forProgram(error: unknown, style: ReportStyle): string {
   };
   const stacks = style.debug ? { stack: stacksOf(error) } : {};
   // The fixed members come first and a fact cannot take the place of one.
-  return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
+  try {
+    return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
+  } catch {
+    // A fact that JSON cannot hold must not hide the error.
+    return `${jsonLine({ ...report, ...stacks })}\n`;
+  }
 }
 
 function forPerson(error: unknown, { palette = plainPalette, debug }: ReportStyle): string {
   const known = asSvcError(error);
-  const lines = [`${palette.bad('error:')} ${cleanText(known.message, 'keep')}`];
+  const lines = [`${palette.bad('error:')} ${indented(known.message)}`];
   for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
-  if (known.hint !== undefined) lines.push(`${palette.strong('hint:')} ${cleanText(known.hint, 'keep')}`);
+  if (known.hint !== undefined) lines.push(`${palette.strong('hint:')} ${indented(known.hint)}`);
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
@@ -48,10 +53,23 @@ function forPerson(error: unknown, { palette = plainPalette, debug }: ReportStyl
 
 function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new SvcError('bug', `unexpected failure: ${message}`, {
+  return new SvcError('bug', `unexpected failure: ${wordsOf(error)}`, {
     hint: 'This is a fault of the tool: run the command again with --debug and report what it prints.',
   });
+}
+
+function wordsOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
+}
+
+// Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
+function indented(text: string): string {
+  return cleanText(text, 'keep').replaceAll('\n', '\n  ');
 }
 
 function problemsOf(error: SvcError): readonly string[] {

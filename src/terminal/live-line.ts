@@ -52,7 +52,7 @@ export class LiveLine {
 
   #paint(): void {
     if (this.#hidden > 0 || this.#text === undefined) return;
-    this.#send(ERASE_LINE + cutRoughly(this.#text, this.columns));
+    this.#send(ERASE_LINE + cutRoughly(this.#out.redact(this.#text), this.columns));
   }
 
   // Nobody waits for a live line, and one that cannot be shown is no failure of the command.

@@ -54,11 +54,16 @@ export class Output {
     return this.#gone.signal;
   }
 
+  /** What `write` does to a text first; for text that is to be cut before it is written. */
+  redact(text: string): string {
+    return this.#options.redact(text);
+  }
+
   /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
   async write(text: string): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (text === '') return;
-    const shown = this.#options.redact(text);
+    const shown = this.redact(text);
     this.#options.around?.hide();
     const taken = this.#take(shown);
     this.#options.around?.redraw();

@@ -31,6 +31,10 @@ function table(options: Partial<RenderOptions<Row>> = {}): ReturnType<typeof tab
   return tableRenderer<Row>({ view: entryView, ...options });
 }
 
+function redact(text: string): string {
+  return text.replaceAll('key_secret_1234567890', '(hidden)');
+}
+
 function oneHourLater(): number {
   return Date.parse('2026-11-21T12:44:56Z');
 }
@@ -122,6 +126,21 @@ describe('a table on a terminal', () => {
     expect(text).toContain('\ncount: 1,234\n\nid:');
     const narrow = await listText(table({ width: 30 }), [ROW]);
     expect(narrow).toContain(`id:\n  ${ID}\n`);
+  });
+
+  it('R06 shows no part of a secret that is cut or wrapped', async () => {
+    const row = { id: ID, message: 'the key was key_secret_1234567890' };
+    for (let width = 38; width < 100; width += 1) {
+      const text = await listText(table({ width, redact, fields: 'id,message' }), [row]);
+      expect(text).not.toMatch(/key_/);
+    }
+  });
+
+  it('wraps all but identifiers in a block', async () => {
+    const text = await listText(table({ width: 20, fields: 'id,operation' }), [
+      { id: ID, operation: 'o'.repeat(30) },
+    ]);
+    expect(text).toBe(`id:\n  ${ID}\noperation:\n  ${'o'.repeat(18)}\n  ${'o'.repeat(12)}\n`);
   });
 
   it('never drops what the user chose', async () => {

@@ -33,6 +33,23 @@ describe('an error for a person', () => {
     );
   });
 
+  it('sets further lines in, so that a message cannot pass for a report of its own', () => {
+    const forged = new SvcError('rejected', 'no\nerror: disk failed\nhint: run rm', { hint: 'a\nb' });
+    expect(reportError(forged, person)).toBe(
+      'error: no\n  error: disk failed\n  hint: run rm\nhint: a\n  b\n',
+    );
+  });
+
+  it('survives whatever was thrown', () => {
+    expect(reportError(Object.create(null), person)).toContain('something that cannot be shown');
+    expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
+    const facts: Record<string, unknown> = {};
+    facts['ring'] = facts;
+    expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({
+      code: 'rejected',
+    });
+  });
+
   it('says of a fault of the tool what to do, with a stack only for --debug', () => {
     const fault = new TypeError('x is not a function');
     const text = reportError(fault, person);

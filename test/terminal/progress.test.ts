@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LiveLine } from '../../src/terminal/live-line.ts';
 import { Notices, type NoticeLevel } from '../../src/terminal/notices.ts';
+import { Output } from '../../src/terminal/output.ts';
 import { Progress } from '../../src/terminal/progress.ts';
 import { ManualClock, Sink, outputOver } from './streams.ts';
 
@@ -20,6 +21,10 @@ function set(columns?: number, level: NoticeLevel = 'normal', unicode = true): S
   const notices = new Notices(out, level);
   const progress = new Progress({ clock, notices, live, unicode, signal: ended.signal });
   return { clock, sink, progress, ended };
+}
+
+function redact(text: string): string {
+  return text.replaceAll('key_secret_1234567890', '(hidden)');
 }
 
 /** What the live line showed last. */
@@ -156,6 +161,14 @@ describe('progress on a terminal', () => {
     all.progress.waiting('another');
     await all.clock.advance(1000);
     expect(all.sink.text.length).toBe(length);
+  });
+
+  it('R06 shows no part of a secret that is cut at the edge', async () => {
+    const sink = new Sink(20);
+    const live = new LiveLine(new Output(sink, { name: 'standard error', redact }));
+    live.show('waiting key_secret_1234567890');
+    expect(sink.text).toContain('waiting (hidden)');
+    expect(sink.text).not.toContain('key_');
   });
 
   it('R49 shows no escape of a label or a state', async () => {
