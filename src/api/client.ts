@@ -41,11 +41,17 @@ export class Client {
   readonly logs: Logs;
   readonly tenant: Tenant;
   readonly accountUpdater: AccountUpdater;
+  /** The connections, for files that go to and from pre-signed addresses. */
   readonly transport: Transport;
+  readonly clock: Clock;
+  /** Ends all work of this client when it aborts. */
+  readonly signal: AbortSignal;
   readonly #core: HttpCore;
 
   constructor(options: ClientOptions) {
     const clock = options.clock ?? systemClock;
+    this.clock = clock;
+    this.signal = options.signal ?? new AbortController().signal;
     this.transport = createTransport(options.environment);
     this.#core = new HttpCore({
       baseUrl: safeBase(options.baseUrl),
@@ -56,7 +62,7 @@ export class Client {
       userAgent: `svc/${VERSION}`,
       limits: options.limits,
       maxWaitMs: options.maxWaitMs,
-      signal: options.signal,
+      signal: this.signal,
       trace: options.trace,
     });
     this.logs = new Logs(this.#core);

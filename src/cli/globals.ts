@@ -1,9 +1,7 @@
+import { OUTPUT_FORMATS, TIME_STYLES } from '../config/document.ts';
 import { positiveDuration } from './duration.ts';
 import { choice, flag, type Input, type Parameter, value } from './parameter.ts';
 import { text, words } from './values.ts';
-
-/** Output formats, the one for people first. */
-export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
 
 /** Options that every command takes, before or after its own. */
 export const GLOBAL_PARAMETERS = {
@@ -21,11 +19,11 @@ export const GLOBAL_PARAMETERS = {
     choice(
       '-o, --output <format>',
       'how data is written; by default a table on a terminal, jsonl or json elsewhere',
-      FORMATS,
+      OUTPUT_FORMATS,
     ),
   ),
   fields: value('--fields <a,b.c>', 'choose and order the columns, in every format', words),
-  time: from('SVC_TIME', choice('--time <how>', 'how a table shows times', ['utc', 'local', 'relative'])),
+  time: from('SVC_TIME', choice('--time <how>', 'how a table shows times', TIME_STYLES)),
   timeout: from(
     'SVC_TIMEOUT',
     value('--timeout <duration>', 'bound on the whole command, waits included', positiveDuration),

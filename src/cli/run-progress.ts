@@ -1,14 +1,13 @@
-import type { RunDeps, RunEvent } from '../runs/deps.ts';
+import type { RunEvent } from '../runs/events.ts';
 import type { TransferProgress } from '../terminal/transfer-progress.ts';
 import type { WaitProgress } from '../terminal/wait-progress.ts';
 import type { Context } from './context.ts';
 
-/** What working on jobs needs, taken from a command's context; each step shows as it happens. */
-export async function runDeps(context: Context): Promise<RunDeps> {
-  const client = await context.client();
+/** Shows each step of a run as it happens. */
+export function showRun(context: Context): (event: RunEvent) => void {
   const show = new RunProgress(context);
   context.onClose(() => show.stop());
-  return { client, clock: context.clock, signal: context.signal, onEvent: (event) => show.show(event) };
+  return (event) => show.show(event);
 }
 
 /** Shows the steps of a job's life: live lines on a terminal, plain ones elsewhere. */

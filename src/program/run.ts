@@ -1,4 +1,5 @@
-import { FORMATS, type Globals } from '../cli/globals.ts';
+import type { Globals } from '../cli/globals.ts';
+import { OUTPUT_FORMATS } from '../config/document.ts';
 import { resolveSettings, type Settings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
@@ -11,9 +12,9 @@ import { type Invocation, parse } from './parse.ts';
 
 /** Reads the command line, runs the command, reports what went wrong, and resolves to the exit code. */
 export async function run(argv: readonly string[], system: System): Promise<number> {
-  const redactor = createRedactor();
   const parsed = await parse(argv).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const redactor = createRedactor({ showUrls: globals?.showUrls });
   const terminal = await openTerminal(system, terminalSettings(system, globals, redactor));
   const asked: Asked = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
   try {
@@ -63,7 +64,7 @@ function terminalSettings(
     color: globals?.color ?? 'auto',
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
-    redact: (text) => redactor.redact(text, { showUrls: globals?.showUrls ?? false }),
+    redact: (text) => redactor.redact(text),
   };
 }
 
@@ -76,7 +77,7 @@ function outputIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((word) => word === '-o' || word === '--output');
   const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
   const word = at === -1 ? joined : argv[at + 1];
-  return FORMATS.find((format) => format === word);
+  return OUTPUT_FORMATS.find((format) => format === word);
 }
 
 interface Telling {

@@ -1,42 +1,44 @@
+import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { LockHost } from '../lock.ts';
 import { requireSafeStoreAddress } from '../transfer/addresses.ts';
 import { downloadFile, type DownloadResult } from '../transfer/download.ts';
-import type { RunDeps } from './deps.ts';
+import type { RunOptions } from './events.ts';
 import { expiredError, failedError } from './wait.ts';
 
-/** Where results are to go. */
-export interface ResultsTarget {
-  readonly path: string;
-  readonly overwrite: boolean;
+/** How to download. */
+export interface ResultsOptions extends RunOptions {
+  readonly overwrite?: boolean | undefined;
   /** The process, for the lock that keeps two downloads apart. */
   readonly host: LockHost;
 }
 
 /**
- * Downloads the results of a completed job, whole or not at all, byte for byte.
+ * Downloads the results of a completed job into a file, whole or not at all, byte for byte.
  * @throws SvcError `job_expired`, `job_failed`, `pending` when it is not completed, and those of the transfer
  */
 export async function downloadResults(
+  client: Client,
   job: string,
-  target: ResultsTarget,
-  deps: RunDeps,
+  target: string,
+  options: ResultsOptions,
 ): Promise<DownloadResult> {
+  const { clock, signal } = client;
   const result = await downloadFile({
-    transport: deps.client.transport,
-    random: deps.random,
-    host: { ...target.host, clock: deps.clock, signal: deps.signal },
+    transport: client.transport,
+    random: options.random,
+    host: { ...options.host, clock, signal },
     // The life of an address is not stated: the job is read again just before each use.
-    address: () => addressOf(job, deps),
-    target: target.path,
-    overwrite: target.overwrite,
-    onProgress: ({ done, total }) => deps.onEvent({ kind: 'downloading', done, total }),
+    address: () => addressOf(client, job),
+    target,
+    overwrite: options.overwrite ?? false,
+    onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', done, total }),
   });
-  deps.onEvent({ kind: 'downloaded', path: result.path });
+  options.onEvent?.({ kind: 'downloaded', path: result.path });
   return result;
 }
 
-async function addressOf(id: string, { client }: RunDeps): Promise<URL> {
+async function addressOf(client: Client, id: string): Promise<URL> {
   const job = await client.accountUpdater.read(id).catch((error: unknown) => {
     throw isSvcError(error, 'not_found') ? expiredError(id) : error;
   });

@@ -1,30 +1,39 @@
+import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { UploadSource } from '../transfer/source.ts';
-import type { RunDeps } from './deps.ts';
+import type { RunOptions } from './events.ts';
 import { uploadToJob } from './upload.ts';
 
 const MAX_JOBS = 3;
 
+/** How to submit. */
+export interface SubmitOptions extends RunOptions {
+  /** The command that starts over, for messages. */
+  readonly again?: string | undefined;
+}
+
 /**
- * Creates a job and brings the checked file to it. A job that vanished before it had its file gets a successor,
+ * Creates a job and brings a checked file to it. A job that vanished before it had its file gets a successor,
  * and that is said; nothing is ever uploaded twice.
- * @param again the command that starts over, for messages
  */
 export async function submitFile(
+  client: Client,
   source: UploadSource,
-  deps: RunDeps,
-  again: string,
+  options: SubmitOptions = {},
 ): Promise<AccountUpdaterJob> {
   let gone: string | undefined;
   for (let made = 1; ; made += 1) {
-    const job = await deps.client.accountUpdater.create();
-    deps.onEvent(gone === undefined ? { kind: 'created', job } : { kind: 'replaced', gone, job: job.id });
+    const job = await client.accountUpdater.create();
+    options.onEvent?.(
+      gone === undefined ? { kind: 'created', job } : { kind: 'replaced', gone, job: job.id },
+    );
     try {
-      await uploadToJob(job, source, deps);
+      await uploadToJob(client, job, source, options);
       return job;
     } catch (error) {
-      if (!isSvcError(error, 'job_expired') || made >= MAX_JOBS) throw unfinished(error, job.id, again);
+      if (!isSvcError(error, 'job_expired') || made >= MAX_JOBS)
+        throw unfinished(error, job.id, options.again ?? 'svc au submit');
       gone = job.id;
     }
   }

@@ -1,10 +1,11 @@
+import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { requireSafeStoreAddress } from '../transfer/addresses.ts';
 import { AddressExpired, UploadUnclear } from '../transfer/failures.ts';
 import type { UploadSource } from '../transfer/source.ts';
 import { uploadFile } from '../transfer/upload.ts';
-import type { RunDeps } from './deps.ts';
+import type { RunOptions } from './events.ts';
 import { expiredError } from './wait.ts';
 
 const MAX_TRIES = 4;
@@ -17,50 +18,57 @@ const LOOK_PAUSE_MS = 2_000;
  * @throws SvcError `job_expired` when the job is gone: it had no file, so another one may be made
  */
 export async function uploadToJob(
+  client: Client,
   job: AccountUpdaterJob,
   source: UploadSource,
-  deps: RunDeps,
+  options: RunOptions = {},
 ): Promise<void> {
   let current = job;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await putOnce(current, source, deps);
-      deps.onEvent({ kind: 'uploaded', job: job.id });
+      await putOnce(client, current, source, options);
+      options.onEvent?.({ kind: 'uploaded', job: job.id });
       return;
     } catch (error) {
-      const next = await afterFailure(error, current, deps);
-      if (next === 'uploaded') return deps.onEvent({ kind: 'uploaded', job: job.id });
+      const next = await afterFailure(error, client, current, options);
+      if (next === 'uploaded') return options.onEvent?.({ kind: 'uploaded', job: job.id });
       if (attempt >= MAX_TRIES) throw error;
       current = next;
     }
   }
 }
 
-async function putOnce(job: AccountUpdaterJob, source: UploadSource, deps: RunDeps): Promise<void> {
+async function putOnce(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  options: RunOptions,
+): Promise<void> {
   if (!job.upload_url) throw noAddressError(job);
   await uploadFile({
-    transport: deps.client.transport,
-    clock: deps.clock,
-    signal: deps.signal,
-    random: deps.random,
+    transport: client.transport,
+    clock: client.clock,
+    signal: client.signal,
+    random: options.random,
     url: requireSafeStoreAddress(job.upload_url),
     source,
-    onProgress: ({ done }) => deps.onEvent({ kind: 'uploading', done, total: source.size }),
+    onProgress: ({ done }) => options.onEvent?.({ kind: 'uploading', done, total: source.size }),
   });
 }
 
 /** Reads the job to find out where things stand: it has its file, or may be given it once more. */
 async function afterFailure(
   error: unknown,
+  client: Client,
   job: AccountUpdaterJob,
-  deps: RunDeps,
+  options: RunOptions,
 ): Promise<AccountUpdaterJob | 'uploaded'> {
   if (error instanceof UploadUnclear) {
-    deps.onEvent({ kind: 'unclear', job: job.id, reason: error.message });
-    return lookForFile(job.id, deps);
+    options.onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
+    return lookForFile(job.id, client);
   }
   if (!(error instanceof AddressExpired)) throw error;
-  const now = await readOrExpired(job.id, deps);
+  const now = await readOrExpired(job.id, client);
   if (now.status !== 'pending') return 'uploaded';
   // The same address again would be refused again: the store has another reason.
   if (now.upload_url === job.upload_url) throw error;
@@ -68,16 +76,16 @@ async function afterFailure(
 }
 
 // The store tells the service of a new file, which can take a moment: one look is not enough to call it absent.
-async function lookForFile(id: string, deps: RunDeps): Promise<AccountUpdaterJob | 'uploaded'> {
+async function lookForFile(id: string, client: Client): Promise<AccountUpdaterJob | 'uploaded'> {
   for (let look = 1; ; look += 1) {
-    await deps.clock.sleep(LOOK_PAUSE_MS * look, deps.signal);
-    const job = await readOrExpired(id, deps);
+    await client.clock.sleep(LOOK_PAUSE_MS * look, client.signal);
+    const job = await readOrExpired(id, client);
     if (job.status !== 'pending') return 'uploaded';
     if (look >= LOOKS_AFTER_UNCLEAR) return job;
   }
 }
 
-async function readOrExpired(id: string, { client }: RunDeps): Promise<AccountUpdaterJob> {
+async function readOrExpired(id: string, client: Client): Promise<AccountUpdaterJob> {
   try {
     return await client.accountUpdater.read(id);
   } catch (error) {

@@ -1,8 +1,7 @@
-import type { AccountUpdater } from '../api/account-updater.ts';
-import type { Clock } from '../clock.ts';
+import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import type { RunDeps } from './deps.ts';
+import type { RunOptions } from './events.ts';
 import { nextLookMs } from './looks.ts';
 
 /** What happens while a job is waited for. */
@@ -11,64 +10,55 @@ export type WaitEvent =
   | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number };
 
 /** How to wait. */
-export interface WaitOptions {
-  readonly jobs: Pick<AccountUpdater, 'read'>;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Longest wait in milliseconds. A production job takes up to seven days. */
+export interface WaitOptions extends RunOptions {
+  /** Longest wait in milliseconds; a production job takes up to seven days, and eight is the default. */
   readonly limitMs?: number | undefined;
-  readonly random?: (() => number) | undefined;
-  readonly onEvent?: ((event: WaitEvent) => void) | undefined;
 }
 
-/** Waits for a job of a run, telling each look. */
-export async function waitUntilCompleted(job: string, deps: RunDeps): Promise<AccountUpdaterJob> {
-  const completed = await waitForJob(job, {
-    ...deps,
-    jobs: deps.client.accountUpdater,
-    onEvent: (event) => deps.onEvent({ ...event, job }),
-  });
-  deps.onEvent({ kind: 'completed', job });
-  return completed;
-}
-
-const DAY_MS = 86_400_000;
-const LONGEST_JOB_MS = 8 * DAY_MS;
+const LONGEST_WAIT_MS = 8 * 86_400_000;
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer'] as const;
 
 /**
  * Looks at a job until it is completed, less and less often. Outages do not end the wait.
  * @throws SvcError `job_failed`, `job_expired` when it vanished, `pending` when the time is up
  */
-export async function waitForJob(id: string, options: WaitOptions): Promise<AccountUpdaterJob> {
-  const { clock, signal } = options;
+export async function waitForJob(
+  client: Client,
+  id: string,
+  options: WaitOptions = {},
+): Promise<AccountUpdaterJob> {
+  const { clock, signal } = client;
+  const { random = Math.random, limitMs = LONGEST_WAIT_MS, onEvent } = options;
   const started = clock.now();
-  const random = options.random ?? Math.random;
-  const limit = options.limitMs ?? LONGEST_JOB_MS;
   let status = 'unknown';
   for (let look = 0; ; look += 1) {
-    const job = await lookAt(id, options);
-    const waitedMs = clock.now() - started;
-    if ('job' in job) {
-      status = job.job.status;
-      if (status === 'completed') return job.job;
-      if (status === 'failed') throw failedError(job.job);
+    const seen = await lookAt(client, id);
+    if ('job' in seen) {
+      status = seen.job.status;
+      if (status === 'failed') throw failedError(seen.job);
+      if (status === 'completed') {
+        onEvent?.({ kind: 'completed', job: id });
+        return seen.job;
+      }
     }
-    const nextMs = Math.min(nextLookMs(look, waitedMs, random), limit - waitedMs);
+    const waitedMs = clock.now() - started;
+    const nextMs = Math.min(nextLookMs(look, waitedMs, random), limitMs - waitedMs);
     if (nextMs <= 0) throw pendingError(id, status, waitedMs);
-    options.onEvent?.(
-      'job' in job ? { kind: 'looked', status, waitedMs, nextMs } : { kind: 'cut off', ...job, nextMs },
+    onEvent?.(
+      'job' in seen
+        ? { kind: 'looked', job: id, status, waitedMs, nextMs }
+        : { kind: 'cut off', job: id, ...seen, nextMs },
     );
     await clock.sleep(nextMs, signal);
   }
 }
 
 async function lookAt(
+  { accountUpdater }: Client,
   id: string,
-  { jobs }: WaitOptions,
 ): Promise<{ job: AccountUpdaterJob } | { reason: string }> {
   try {
-    return { job: await jobs.read(id) };
+    return { job: await accountUpdater.read(id) };
   } catch (error) {
     if (isSvcError(error, 'not_found')) throw expiredError(id);
     if (isSvcError(error, ...OUTAGE)) return { reason: error.message };

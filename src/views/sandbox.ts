@@ -1,5 +1,4 @@
 import type { View } from '../render/view.ts';
-import type { SandboxCard } from '../sandbox/cards.ts';
 
 /** A sandbox that listens. Its keys are fixed and no secret. */
 export interface SandboxReady {
@@ -16,8 +15,17 @@ export const sandboxReadyView: View<SandboxReady> = {
   columns: [{ path: 'url', kind: 'id' }],
 };
 
+/** A card token of the sandbox. */
+export interface SandboxCardRow {
+  readonly token: string;
+  readonly network: string;
+  /** Masked. */
+  readonly number: string;
+  readonly result_code: string;
+}
+
 /** How the sandbox's card tokens are shown. */
-export const sandboxCardView: View<SandboxCard> = {
+export const sandboxCardView: View<SandboxCardRow> = {
   name: 'card',
   fields: ['token', 'network', 'number', 'expiration_month', 'expiration_year', 'result_code', 'new_token'],
   columns: [

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument, flag, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { runDeps } from '../../cli/run-progress.ts';
+import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
 import { orGoOnWith } from '../../runs/going-on.ts';
 import { downloadResults } from '../../runs/results.ts';
@@ -25,10 +25,14 @@ export const download = defineCommand({
     const path = resolvePath(context, out ?? 'results.csv');
     const print = await recordPrinter(context, downloadView);
     await inspectTarget(path, force);
-    const deps = await runDeps(context);
-    const target = { path, overwrite: force, host: context.system };
+    const client = await context.client();
     const command = `svc au download ${job} --out ${out ?? 'results.csv'}`;
-    const { bytes, sha256 } = await orGoOnWith(command, job, downloadResults(job, target, deps));
+    const results = downloadResults(client, job, path, {
+      overwrite: force,
+      host: context.system,
+      onEvent: showRun(context),
+    });
+    const { bytes, sha256 } = await orGoOnWith(command, job, results);
     await print({ job, file: out ?? 'results.csv', bytes, sha256 });
   },
 });

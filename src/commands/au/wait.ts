@@ -1,10 +1,10 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { runDeps } from '../../cli/run-progress.ts';
+import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
 import { orGoOnWith } from '../../runs/going-on.ts';
-import { waitUntilCompleted } from '../../runs/wait.ts';
+import { waitForJob } from '../../runs/wait.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au wait` */
@@ -22,7 +22,8 @@ export const wait = defineCommand({
   parameters: { job: argument('<job>', 'id of a job', text) },
   async run(context, { job }) {
     const print = await recordPrinter(context, jobView);
-    const deps = await runDeps(context);
-    await print(await orGoOnWith(`svc au wait ${job}`, job, waitUntilCompleted(job, deps)));
+    const client = await context.client();
+    const completed = waitForJob(client, job, { onEvent: showRun(context) });
+    await print(await orGoOnWith(`svc au wait ${job}`, job, completed));
   },
 });

@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import { flag } from '../../cli/parameter.ts';
 import { listPrinter, once } from '../../cli/print.ts';
-import { exampleRequestFile, sandboxCards } from '../../sandbox/cards.ts';
 import { sandboxCardView } from '../../views/sandbox.ts';
 
 /** `svc sandbox cards` */
@@ -14,6 +13,7 @@ export const cards = defineCommand({
   ],
   parameters: { request: flag('--request', 'write a request file for svc au submit instead') },
   async run(context, { request }) {
+    const { exampleRequestFile, sandboxCards } = await import('../../sandbox/cards.ts');
     if (request) return context.out.write(exampleRequestFile());
     const print = await listPrinter(context, sandboxCardView);
     await print(once(sandboxCards()));

@@ -1,17 +1,5 @@
-import type { Client } from '../api/client.ts';
-import type { Clock } from '../clock.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { WaitEvent } from './wait.ts';
-
-/** What working on a job needs. */
-export interface RunDeps {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly random?: (() => number) | undefined;
-  /** Told of every step as soon as it is taken: an id that was not told is lost when the process dies. */
-  readonly onEvent: (event: RunEvent) => void;
-}
 
 /** The steps of a job's life on this side. */
 export type RunEvent =
@@ -24,3 +12,10 @@ export type RunEvent =
   | { readonly kind: 'completed'; readonly job: string }
   | { readonly kind: 'downloading'; readonly done: number; readonly total: number | undefined }
   | { readonly kind: 'downloaded'; readonly path: string };
+
+/** What every step of a run takes beside its client, whose clock and signal it uses. */
+export interface RunOptions {
+  /** Told of each step as soon as it is taken: an id that was not told is lost when the process dies. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+  readonly random?: (() => number) | undefined;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { writeFailure } from '../atomic-file.ts';
+import { SvcError } from '../errors.ts';
+import type { System } from '../system.ts';
+
+/** A copy of standard input on disk: an upload may have to be sent again, and a pipe can be read only once. */
+export interface Spooled {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Copies `input` into a file that only its owner can read, in a directory of its own. Copies that killed
+ * processes left behind are removed first (R41).
+ * @param limit bytes; more is refused, and nothing stays
+ */
+export async function spool(
+  input: AsyncIterable<Uint8Array | string>,
+  directory: string,
+  system: Pick<System, 'pid' | 'isAlive' | 'signal'>,
+  limit: number,
+): Promise<Spooled> {
+  await prepare(directory, system);
+  const file = path.join(directory, `${system.pid}-${randomBytes(6).toString('hex')}.csv`);
+  const remove = (): Promise<void> => fs.rm(file, { force: true });
+  try {
+    await copy(input, file, system.signal, limit);
+    return { path: file, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function prepare(directory: string, { isAlive, pid }: Pick<System, 'pid' | 'isAlive'>): Promise<void> {
+  try {
+    await fs.mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const name of await fs.readdir(directory)) {
+      const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv$/.exec(name)?.[1] ?? Number.NaN);
+      if (!Number.isNaN(owner) && owner !== pid && !isAlive(owner))
+        await fs.rm(path.join(directory, name), { force: true });
+    }
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+}
+
+async function copy(
+  input: AsyncIterable<Uint8Array | string>,
+  file: string,
+  signal: AbortSignal,
+  limit: number,
+): Promise<void> {
+  const handle = await fs.open(file, 'wx', 0o600).catch((error: unknown) => {
+    throw writeFailure(file, error);
+  });
+  let size = 0;
+  try {
+    for await (const chunk of until(signal, input)) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.byteLength;
+      if (size > limit)
+        throw new SvcError('refused_input', `standard input is longer than ${limit} bytes`, {
+          hint: 'Split it into several files.',
+        });
+      await handle.writeFile(bytes).catch((error: unknown) => {
+        throw writeFailure(file, error);
+      });
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+// A pipe that stays silent must not keep an interrupted command alive.
+async function* until<T>(signal: AbortSignal, input: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = input[Symbol.asyncIterator]();
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  aborted.catch(() => undefined);
+  for (;;) {
+    const next = await Promise.race([iterator.next(), aborted]);
+    if (next.done) return;
+    yield next.value;
+  }
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { optionWords } from '../../src/cli/parameter.ts';
+import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { parse } from '../../src/program/parse.ts';
+import { isGroup, TREE } from '../../src/program/tree.ts';
+
+const CANARY = 'key_prod_4111111111111111_CANARY';
+
+async function run(...argv: string[]): Promise<Extract<Awaited<ReturnType<typeof parse>>, { kind: 'run' }>> {
+  const invocation = await parse(argv);
+  if (invocation.kind !== 'run') throw new Error('help was shown instead');
+  return invocation;
+}
+
+async function help(...argv: string[]): Promise<string> {
+  const invocation = await parse(argv);
+  if (invocation.kind !== 'help') throw new Error('a command was run instead');
+  return invocation.text;
+}
+
+async function allCommands(): Promise<{ words: string; command: Command }[]> {
+  const nodes = await Promise.all(TREE.map(async (entry) => ({ entry, node: await entry.load() })));
+  return nodes.flatMap(({ entry, node }) =>
+    isGroup(node)
+      ? node.commands.map((command) => ({ words: `${entry.name} ${command.name}`, command }))
+      : [{ words: entry.name, command: node }],
+  );
+}
+
+describe('a command line', () => {
+  it('gives a command its typed input', async () => {
+    const { words, input } = await run(
+      'logs',
+      'list',
+      '--entity-type',
+      'card',
+      '--limit',
+      '5',
+      '--operation',
+      'create',
+      '--operation',
+      'read',
+    );
+    expect(words).toBe('logs list');
+    expect(input).toMatchObject({
+      entityType: 'card',
+      limit: 5,
+      operation: ['create', 'read'],
+      all: false,
+      grep: undefined,
+    });
+  });
+
+  it('runs the default command of a group when none is named', async () => {
+    expect((await run('logs', '--entity-type', 'card')).words).toBe('logs list');
+    expect((await run('tenant')).words).toBe('tenant show');
+  });
+
+  it('takes global options before and after the command', async () => {
+    const before = await run('-o', 'json', '--sandbox', 'logs', 'entity-types');
+    const after = await run('logs', 'entity-types', '-o', 'json', '--sandbox');
+    expect(before.globals).toEqual(after.globals);
+    expect(after.globals).toMatchObject({ output: 'json', sandbox: true, noInput: false });
+    expect((await run('tenant', '--no-input')).globals.noInput).toBe(true);
+  });
+
+  it('reads durations of global options in milliseconds', async () => {
+    expect((await run('tenant', '--timeout', '1m30s', '--max-wait', '5s')).globals).toMatchObject({
+      timeout: 90_000,
+      maxWait: 5_000,
+    });
+  });
+
+  it('gives arguments by name', async () => {
+    expect((await run('au', 'status', 'job-1')).input).toEqual({ job: 'job-1' });
+    expect((await run('profile', 'set', 'output', '--unset')).input).toMatchObject({
+      setting: 'output',
+      value: undefined,
+      unset: true,
+    });
+  });
+
+  it.each([
+    [['logs', 'entty-types'], "Did you mean 'entity-types'?"],
+    [['lgos'], "Did you mean 'logs'?"],
+    [['logs', '--entity-typ', 'card'], "Did you mean '--entity-type'?"],
+    [['tenant', '-o', 'jsn'], 'Did you mean json?'],
+  ])('%j is refused with a suggestion', async (argv, suggestion) => {
+    await expect(parse(argv)).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining(suggestion),
+    });
+  });
+
+  it('R05 repeats nothing of what was typed, on any error path', async () => {
+    const mistakes = [
+      [CANARY],
+      ['logs', CANARY],
+      ['logs', 'list', CANARY],
+      ['logs', `--${CANARY}`],
+      ['logs', `--management-key=${CANARY}`],
+      ['--api-key', CANARY],
+      ['logs', '--limit', CANARY],
+      ['logs', '--page-size', CANARY],
+      ['logs', '--since', CANARY],
+      ['logs', '--grep', `(${CANARY}`],
+      ['-o', CANARY, 'logs'],
+      ['--time', CANARY, 'logs'],
+      ['--color', CANARY, 'tenant'],
+      ['--timeout', CANARY, 'tenant'],
+      ['--max-wait', CANARY, 'tenant'],
+      ['--fields', `${CANARY},,`, 'tenant'],
+      ['au', CANARY],
+      ['au', 'status'],
+      ['au', 'status', 'a', CANARY],
+      ['login', CANARY],
+      ['login', `--key=${CANARY}`],
+      ['profile', 'use'],
+      ['profile', CANARY],
+      ['sandbox', 'start', '--port', CANARY],
+      ['sandbox', 'start', '--processing', CANARY],
+      ['sandbox', 'start', '--limits', CANARY],
+      ['tenant', '-o'],
+    ];
+    for (const argv of mistakes) {
+      const error: unknown = await parse(argv).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error, argv.join(' ')).toMatchObject({ code: 'usage' });
+      const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+      expect(shown, argv.join(' ')).not.toMatch(/CANARY|4111/);
+    }
+  });
+});
+
+describe('help', () => {
+  it('leads with examples, for the tool, a group and a command', async () => {
+    for (const argv of [
+      [],
+      ['--help'],
+      ['logs', '--help'],
+      ['logs', 'list', '--help'],
+      ['help', 'au', 'wait'],
+      ['help'],
+    ]) {
+      const text = await help(...argv);
+      expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
+      expect(text.split('\n').every((line) => line.length <= 150)).toBe(true);
+    }
+    expect(await help('help', 'au', 'wait')).toBe(await help('au', 'wait', '--help'));
+  });
+
+  it('shows every command with its summary and at least one example that parses', async () => {
+    for (const { words, command } of await allCommands()) {
+      expect(command.summary, words).not.toBe('');
+      expect(await help(...words.split(' '), '--help')).toContain(
+        command.parameters === undefined ? '' : `svc ${words}`,
+      );
+      for (const [line] of command.examples) {
+        const typed = line
+          .replace(/^.*?\| /, '')
+          .replace(/ [>|].*$/, '')
+          .split(' ')
+          .slice(1)
+          .map((word) => word.replaceAll("'", ''));
+        expect((await parse(typed)).kind, line).toBe('run');
+      }
+    }
+  });
+});
+
+describe('the tree', () => {
+  it('uses no option of the tool for anything else in a command', async () => {
+    const taken = new Set(Object.values(GLOBAL_PARAMETERS).flatMap(optionWords));
+    for (const { words, command } of await allCommands()) {
+      const own = Object.values(command.parameters).flatMap(optionWords);
+      expect(
+        own.filter((word) => taken.has(word)),
+        words,
+      ).toEqual([]);
+    }
+  });
+
+  it('takes no key as an option or argument', async () => {
+    for (const { words, command } of await allCommands()) {
+      const takes = Object.values(command.parameters).filter(
+        (parameter) => /key/.test(parameter.syntax) && parameter.kind !== 'flag',
+      );
+      expect(takes, words).toEqual([]);
+    }
+  });
+});

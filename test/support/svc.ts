@@ -1,0 +1,69 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+/** The launcher of the built tool. */
+export const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
+
+/** What a run of the tool left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How to run the tool. */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Written to standard input, which is then closed. */
+  readonly input?: string | Uint8Array;
+}
+
+/** A place of its own for the tool: a home directory with nothing in it, and no variable of ours. */
+export class Home {
+  readonly path = mkdtempSync(join(tmpdir(), 'svc-home-'));
+
+  /** Runs the tool to its end. */
+  async svc(argv: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const child = this.start(argv, options);
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.input ?? '');
+    return finished(child);
+  }
+
+  /** Starts the tool and leaves it running; its input stays open. */
+  start(argv: readonly string[], options: Pick<RunOptions, 'env'> = {}): ChildProcessByStdio<Writable, Readable, Readable> {
+    return spawn(process.execPath, [LAUNCHER, ...argv], {
+      cwd: this.path,
+      env: this.environment(options.env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  }
+
+  /** The variables that the tool runs with. */
+  environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { HOME: this.path, PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...more };
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Resolves when a process has ended and its output was read whole. */
+export function finished(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Finished> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+}
