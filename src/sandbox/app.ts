@@ -56,7 +56,7 @@ async function refusing(exchange: Exchange, serve: () => void | Promise<void>): 
   try {
     await serve();
   } catch (error) {
-    if (exchange.outgoing.headersSent || exchange.incoming.destroyed) exchange.outgoing.destroy();
+    if (exchange.outgoing.headersSent || exchange.outgoing.destroyed) exchange.outgoing.destroy();
     else sendRefusal(exchange, error instanceof StoreRefusal ? error : storeFailure());
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { findKey } from './keys.ts';
+import { statePaths } from './state/directory.ts';
 import { isoTime } from './time.ts';
 
 /** A request that reached the sandbox. Holds no key and no signature. */
@@ -79,8 +80,8 @@ export class Ledger {
 
   /** Closes the file. Exchanges that are still open are written no more. */
   close(): void {
+    if (!this.#closed) closeSync(this.#file);
     this.#closed = true;
-    closeSync(this.#file);
   }
 
   #closed = false;
@@ -98,8 +99,8 @@ export class Ledger {
 }
 
 /** The requests that all sandboxes of a state directory got, in the order of their ends. */
-export function readLedger(path: string): LedgerEntry[] {
-  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+export function readLedger(directory: string): LedgerEntry[] {
+  const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as LedgerEntry);
 }
 

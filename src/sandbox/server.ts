@@ -56,14 +56,20 @@ function listenTo(server: Server, service: Service, ledger: Ledger, { intercept 
     autoCleanupIncoming: false,
   });
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    service.state.refresh();
-    const now = service.state.now();
-    outgoing.setHeader('date', new Date(now).toUTCString());
-    outgoing.setHeader('x-request-id', randomUUID());
-    ledger.watch(incoming, outgoing, now);
     const proceed = (): void => void serve(incoming, outgoing);
-    if (intercept === undefined) proceed();
-    else intercept(incoming, outgoing, proceed);
+    try {
+      service.state.refresh();
+      const now = service.state.now();
+      outgoing.setHeader('date', new Date(now).toUTCString());
+      outgoing.setHeader('x-request-id', randomUUID());
+      ledger.watch(incoming, outgoing, now);
+      if (intercept === undefined) proceed();
+      else intercept(incoming, outgoing, proceed);
+    } catch (error) {
+      // A state directory that was taken away or is full must not end the process.
+      outgoing.statusCode = 500;
+      outgoing.end(String(error));
+    }
   };
   server.on('request', receive).on('checkContinue', receive);
 }

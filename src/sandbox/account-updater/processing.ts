@@ -30,8 +30,10 @@ export class Processing {
   }
 
   /** Begins ahead of time, so that nobody has to wait. A failure here is met again, and told, by `settle`. */
-  prepare(job: Job): void {
-    void this.#processOnce(job).catch(() => undefined);
+  prepare(job: Job, delayMs: number): void {
+    const begin = (): void => void this.#processOnce(job).catch(() => undefined);
+    const timer = setTimeout(begin, delayMs).unref();
+    this.#stop.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
   /** Ends work in the background. */
@@ -49,12 +51,13 @@ export class Processing {
 
   async #process(job: Job): Promise<void> {
     const { upload, uploads } = job;
-    if (upload === undefined) return;
+    if (upload === undefined || job.result !== undefined) return;
     const draft = this.#files.draft();
     try {
       const vault = vaultAt(this.#state, job, upload.at);
       const request = this.#files.path(requestObject(job.id));
       const made = await processRequestFile(request, draft, vault, this.#stop.signal);
+      if (job.uploads !== uploads) return;
       renameSync(draft, this.#files.path(resultObject(job.id)));
       const { rows, bytes, md5, errors } = made;
       const at = this.#state.now();

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Paths of a sandbox's state. */
@@ -32,8 +32,9 @@ export function prepareDirectory(paths: StatePaths): void {
 /** Forgets everything that a sandbox knows. Sandboxes that run on the directory start anew. */
 export function resetSandbox(directory: string): void {
   const paths = statePaths(directory);
-  for (const path of [paths.journal, paths.ledger, paths.files])
-    rmSync(path, { recursive: true, force: true });
+  for (const path of [paths.journal, paths.files]) rmSync(path, { recursive: true, force: true });
+  // Running sandboxes go on writing to the same file.
+  if (existsSync(paths.ledger)) truncateSync(paths.ledger);
 }
 
 function isOurs(name: string): boolean {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -48,7 +49,7 @@ function recordUpload(service: Service, job: Job, file: { bytes: number; md5: st
     operation: 'update',
     message: 'Request file uploaded',
   });
-  if (service.speed.pickup === 0) service.processing.prepare(job);
+  service.processing.prepare(job, service.speed.pickup);
 }
 
 // As stores of the S3 kind answer them, in their order.
@@ -95,6 +96,7 @@ async function receive(incoming: IncomingMessage, path: string): Promise<Buffer>
       done(null, chunk);
     },
   });
-  await pipeline(incoming, digest, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  const file = await open(path, 'wx', 0o600);
+  await pipeline(incoming, digest, file.createWriteStream());
   return md5.digest();
 }

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { SANDBOX_KEYS } from '../../src/sandbox/keys.ts';
+import { API_ROUTES } from '../../src/sandbox/routes/table.ts';
+import { problemSchema } from '../../src/schema/problem.ts';
+import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
+
+describe('keys and paths', () => {
+  it('answers 401 to a missing and to an unknown key on every endpoint', async () => {
+    const { call } = await sandbox();
+    for (const { method, path } of API_ROUTES)
+      for (const key of [undefined, 'something-else', '']) {
+        const headers: Record<string, string> = key === undefined ? {} : { 'svc-api-key': key };
+        const answer = await call(path.replace(':id', 'x'), { method, headers });
+        expect([method, path, answer.status]).toEqual([method, path, 401]);
+        expect(problemSchema.parse(await answer.json())).toMatchObject({
+          title: 'Unauthorized',
+          status: 401,
+        });
+      }
+  });
+
+  it('R09 answers 403 naming the permission, and the kind where that is wrong', async () => {
+    const { call } = await sandbox();
+    let refused = 0;
+    for (const { method, path, permission, kind } of API_ROUTES)
+      for (const key of SANDBOX_KEYS) {
+        const headers = { 'svc-api-key': key.value };
+        const answer = await call(path.replace(':id', 'x'), { method, headers });
+        const allowed = key.kind === kind && key.permissions.includes(permission);
+        expect([key.value, method, path, answer.status !== 403]).toEqual([key.value, method, path, allowed]);
+        if (allowed) continue;
+        refused += 1;
+        const { detail } = problemSchema.parse(await answer.json());
+        expect(detail).toContain(permission);
+        expect(detail?.includes(`${kind} key`)).toBe(key.kind !== kind);
+      }
+    expect(refused).toBeGreaterThan(10);
+  });
+
+  it('answers 404 to an unknown path and 405 to a known one with another method', async () => {
+    const { call } = await sandbox();
+    for (const path of ['/', '/log', '/logs/x', '/account-updater', '/account-updater/jobs/a/b', '//logs'])
+      expect([path, (await call(path, { headers: MANAGEMENT })).status]).toEqual([path, 404]);
+    const answer = await call('/account-updater/jobs', { method: 'PATCH', headers: PRIVATE });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST, GET');
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect((await call('/account-updater/jobs/x', { method: 'DELETE', headers: PRIVATE })).status).toBe(405);
+  });
+
+  it('gives each answer an id and the time of its own clock', async () => {
+    const { call, clock } = await sandbox();
+    const first = await call('/tenants/self', { headers: MANAGEMENT });
+    clock.ms += 26 * 3_600_000;
+    const second = await call('/nothing');
+    expect(Date.parse(first.headers.get('date') ?? '')).toBe(START);
+    expect(Date.parse(second.headers.get('date') ?? '')).toBe(START + 26 * 3_600_000);
+    expect(first.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(first.headers.get('x-request-id')).not.toBe(second.headers.get('x-request-id'));
+  });
+
+  it('answers HEAD with the head alone', async () => {
+    const { url } = await sandbox();
+    const answer = await raw(`${url}/tenants/self`, { method: 'HEAD', headers: MANAGEMENT });
+    expect(answer).toMatchObject({ status: 200, body: '' });
+    expect(Number(answer.headers['content-length'])).toBeGreaterThan(100);
+  });
+
+  it('has keys that nobody takes for secrets', () => {
+    for (const { value } of SANDBOX_KEYS)
+      expect(value).toMatch(/^sandbox-(management|private)-key(-[a-z0-9-]+)?$/);
+    expect(new Set(SANDBOX_KEYS.map((key) => key.value)).size).toBe(SANDBOX_KEYS.length);
+  });
+
+  it('answers every schema of the table', async () => {
+    const { call, createJob } = await sandbox();
+    const job = await createJob();
+    for (const { method, path, kind, response, status } of API_ROUTES) {
+      const headers = kind === 'management' ? MANAGEMENT : PRIVATE;
+      const answer = await call(path.replace(':id', job.id), { method, headers });
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(response?.safeParse(await answer.json()).success).toBe(true);
+    }
+  });
+});
