@@ -1,0 +1,114 @@
+import { containsCardNumber } from '../card-number.ts';
+import { describeBytes } from './encoding.ts';
+import { LONGEST_LINE, REQUEST_COLUMNS, type Finding, type RequestColumn } from './request-file.ts';
+import { splitCells } from './split-cells.ts';
+
+/** What one line holds: its token when all is right, else what is wrong. */
+export interface CheckedRow {
+  readonly findings: readonly Finding[];
+  readonly token: string;
+}
+
+/** Checks one line of a request file, given without its line end: all rules, spelled out. */
+export function checkRow(line: Uint8Array): CheckedRow {
+  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  const text = decode(line);
+  if (text === undefined) return wrong(notUtf8(line));
+  if (/^ *$/.test(text)) return wrong({ rule: 'blank_line', problem: 'the line is blank' });
+  const split = splitCells(text);
+  if (split.fault !== undefined) return wrong(withoutCard(text, FAULTS[split.fault]));
+  const { cells } = split;
+  if (cells.some((cell) => containsCardNumber(cell, 'cell'))) return wrong(CARD_NUMBER);
+  if (cells.length !== REQUEST_COLUMNS.length) return wrong(withoutCard(text, wrongCount(cells.length)));
+  const findings = REQUEST_COLUMNS.flatMap((column, at) => checkCell(column, cells[at] ?? '') ?? []);
+  return { findings, token: cells[0] ?? '' };
+}
+
+/** Checks a line for card numbers only: for a file whose columns are not known. */
+export function checkForCards(line: Uint8Array): CheckedRow {
+  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  const cells = new TextDecoder().decode(line).split(/[,;\t|]/);
+  return cells.some((cell) => containsCardNumber(cell, 'cell'))
+    ? wrong(CARD_NUMBER)
+    : { findings: [], token: '' };
+}
+
+/** A card number was found; where in the line is not told. */
+export const CARD_NUMBER: Finding = {
+  rule: 'card_number',
+  problem: 'the line holds what looks like a card number; send tokens only',
+};
+
+/** The line is longer than any row can be. */
+export const LINE_TOO_LONG: Finding = {
+  rule: 'line_too_long',
+  problem: `the line is longer than ${LONGEST_LINE} bytes; are the line ends missing?`,
+};
+
+const FAULTS: Readonly<Record<'open' | 'stray', Finding>> = {
+  open: { rule: 'quoted_newline', problem: 'a quoted cell does not end on its line' },
+  stray: {
+    rule: 'quoting',
+    problem: 'a quote stands inside a cell; quote the whole cell and write the quote twice',
+  },
+};
+
+function wrong(finding: Finding): CheckedRow {
+  return { findings: [finding], token: '' };
+}
+
+/** A line that cannot be split into its cells is looked at as a whole. */
+function withoutCard(text: string, finding: Finding): Finding {
+  return containsCardNumber(text, 'cell') ? CARD_NUMBER : finding;
+}
+
+function wrongCount(count: number): Finding {
+  return {
+    rule: 'columns',
+    problem: `the line has ${count === 1 ? '1 column' : `${count} columns`} instead of 4`,
+  };
+}
+
+function notUtf8(line: Uint8Array): Finding {
+  return withoutCard(new TextDecoder('latin1').decode(line), {
+    rule: 'encoding',
+    problem: describeBytes(line),
+  });
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(line: Uint8Array): string | undefined {
+  try {
+    return strict.decode(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first thing wrong with a cell. */
+function checkCell(column: RequestColumn, cell: string): Finding | undefined {
+  if (/\p{Cc}/u.test(cell)) return { column, rule: 'control_character', problem: controlIn(cell) };
+  if (/[\p{Cf}\p{Zl}\p{Zp}]/u.test(cell))
+    return { column, rule: 'invisible_character', problem: 'holds a character that cannot be seen' };
+  if (column === 'token' && /^\s*$/.test(cell)) return { column, rule: 'token_empty', problem: 'is empty' };
+  if (/^\s|\s$/.test(cell))
+    return { column, rule: 'surrounding_space', problem: 'starts or ends with a space' };
+  if (column === 'expiration_year' && !/^(?:[0-9]{2})?$/.test(cell))
+    return { column, rule: 'year', problem: `${shown(cell)} is not a year of 2 digits` };
+  if (column === 'expiration_month' && !/^(?:0[1-9]|1[0-2])?$/.test(cell))
+    return { column, rule: 'month', problem: `${shown(cell)} is not a month from 01 to 12` };
+  return undefined;
+}
+
+function controlIn(cell: string): string {
+  if (cell.includes('\0')) return 'holds a NUL character';
+  if (cell.includes('\r')) return 'holds a carriage return that ends no line';
+  return cell.includes('\t') ? 'holds a tab' : 'holds a control character';
+}
+
+// Four digits could be a piece of a card number that was cut into cells, unless they are a year.
+function shown(cell: string): string {
+  if (/^(?:[0-9A-Za-z]{1,2}|20[0-9]{2})$/.test(cell)) return `"${cell}"`;
+  return `a value of ${cell.length === 1 ? '1 character' : `${cell.length} characters`}`;
+}

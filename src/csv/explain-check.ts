@@ -1,0 +1,54 @@
+import { SvcError } from '../errors.ts';
+import type { Problem, RequestFileCheck } from './request-file.ts';
+
+/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
+export function explainCheck(check: RequestFileCheck): string[] {
+  const lines = check.problems.map(problemLine);
+  const more = check.problemCount - check.problems.length;
+  return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
+}
+
+/** Says in lines what is odd about a request file but no reason to refuse it: tokens that come more than once. */
+export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
+  const { count, first, complete } = duplicates;
+  const lines = first.map(({ line, firstLine }) => `line ${line}: the token of line ${firstLine} again`);
+  const more = count - first.length;
+  if (more > 0) lines.push(`and ${counted(more, 'more repeated token')}`);
+  if (!complete) lines.push('there are too many tokens to find every repeated one');
+  return lines;
+}
+
+/** The failure that a check with problems ends in. `file` is how the user called the file. */
+export function refusedFile(check: RequestFileCheck, file: string): SvcError {
+  const message = `${file} is refused: ${counted(check.problemCount, 'problem')}\n${indented(explainCheck(check))}`;
+  return new SvcError('refused_input', message, {
+    hint: 'Nothing was sent. Mend the lines named, then look again with "svc au check".',
+    facts: { file, problems: check.problems, problem_count: check.problemCount },
+  });
+}
+
+/** The failure for a file that is right but larger than one upload may be, where it must not be cut into parts. */
+export function tooLargeFile(check: RequestFileCheck, file: string): SvcError {
+  const { bytes, rows, exceeds } = check;
+  const message = `${file} is too large for one upload: ${grouped(bytes)} bytes, ${grouped(rows)} rows`;
+  return new SvcError('refused_input', message, {
+    hint: 'Use "svc au submit": it cuts the file into several jobs of one run.',
+    facts: { file, bytes, rows, exceeds },
+  });
+}
+
+function problemLine({ line, column, problem }: Problem): string {
+  return column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`;
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join('\n');
+}
+
+function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}

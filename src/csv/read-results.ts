@@ -1,0 +1,104 @@
+import { Readable } from 'node:stream';
+import { parse, type CsvError } from 'csv-parse';
+import { SvcError } from '../errors.ts';
+
+/** The columns of a result file that the interface names. */
+export const RESULT_COLUMNS = [
+  'token',
+  'expiration_year',
+  'expiration_month',
+  'new_token',
+  'new_expiration_year',
+  'new_expiration_month',
+  'result_code',
+] as const;
+
+/** Name of a known column of the result file. */
+export type ResultColumn = (typeof RESULT_COLUMNS)[number];
+
+/** One row of a result file: the known columns, empty where the file has none, and all others as they came. */
+export type ResultRow = Readonly<Record<ResultColumn, string>> & {
+  /** Columns that the interface does not name, by name. */
+  readonly extra: Readonly<Record<string, string>>;
+  /** The first row below the header is 1. */
+  readonly row: number;
+};
+
+/**
+ * Reads a result file row by row, by the names of its columns, in flat memory. Fails with `altered` when the file
+ * is cut or malformed, or lacks the columns that every row needs.
+ */
+export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<ResultRow, void> {
+  let header: Header | undefined;
+  let row = 0;
+  try {
+    for await (const cells of parsed(source)) {
+      if (header === undefined) {
+        header = readHeader(cells);
+        continue;
+      }
+      row += 1;
+      yield toRow(cells, header, row);
+    }
+  } catch (error) {
+    throw isCsvError(error) ? malformed(error, row) : error;
+  }
+  if (header === undefined)
+    throw new SvcError('altered', 'the result file is empty, without even a header', { hint: AGAIN });
+}
+
+const AGAIN = 'Download the results again; if they stay as they are, contact support with the job id.';
+const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
+
+interface Header {
+  readonly places: readonly (readonly [column: ResultColumn, at: number])[];
+  readonly extra: readonly (readonly [name: string, at: number])[];
+}
+
+function parsed(source: AsyncIterable<Uint8Array>): AsyncIterable<string[]> {
+  const input = Readable.from(source, { objectMode: false });
+  const parser = parse({ bom: true, skip_empty_lines: true });
+  input.once('error', (error) => parser.destroy(error));
+  parser.once('close', () => input.destroy());
+  return input.pipe(parser);
+}
+
+function readHeader(names: readonly string[]): Header {
+  const missing = NEEDED.filter((column) => !names.includes(column));
+  if (missing.length > 0)
+    throw new SvcError('altered', `the result file lacks the column ${missing.join(' and ')}`, {
+      hint: AGAIN,
+      facts: { missing },
+    });
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new SvcError('altered', `the result file names the column ${JSON.stringify(twice)} twice`, {
+      hint: AGAIN,
+    });
+  const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
+  return {
+    places: RESULT_COLUMNS.map((column) => [column, names.indexOf(column)] as const),
+    extra: names.map((name, at) => [name, at] as const).filter(([name]) => !known.has(name)),
+  };
+}
+
+function toRow(cells: readonly string[], { places, extra }: Header, row: number): ResultRow {
+  const known = Object.fromEntries(places.map(([column, at]) => [column, cells[at] ?? ''])) as Record<
+    ResultColumn,
+    string
+  >;
+  return { ...known, extra: Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])), row };
+}
+
+function isCsvError(error: unknown): error is CsvError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
+}
+
+// The parser's own message may repeat what stands in the file.
+function malformed(error: CsvError, row: number): SvcError {
+  return new SvcError(
+    'altered',
+    `the result file is malformed or cut off behind row ${row} (${error.code})`,
+    { hint: AGAIN },
+  );
+}

@@ -1,0 +1,60 @@
+import { readResults, type ResultRow } from './read-results.ts';
+import { explainResultCode, RESULT_CODES, type ResultClass, type ResultCode } from './result-codes.ts';
+
+/** How often one code came, and what it asks for. */
+export interface CodeCount extends ResultCode {
+  readonly code: string;
+  readonly count: number;
+  /** False for a code that the interface does not name. */
+  readonly known: boolean;
+}
+
+/** What a result file holds, in numbers. Rows without any update stand in no result file. */
+export interface ResultSummary {
+  readonly rows: number;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with codes of no known prefix. */
+  readonly unknown: number;
+  /** Codes in the order of the interface, then those not known there, by name. */
+  readonly codes: readonly CodeCount[];
+}
+
+/** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
+export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
+  return summarizeRows(readResults(source));
+}
+
+/** The same over rows that are read already. */
+export async function summarizeRows(rows: AsyncIterable<ResultRow>): Promise<ResultSummary> {
+  const counts = new Map<string, number>();
+  for await (const { result_code } of rows) counts.set(result_code, (counts.get(result_code) ?? 0) + 1);
+  const codes = [...counts]
+    .map(([code, count]) => codeCount(code, count))
+    .toSorted((a, b) => place(a.code) - place(b.code) || (a.code < b.code ? -1 : 1));
+  return {
+    rows: total(codes),
+    updated: total(codes, 'updated'),
+    warned: total(codes, 'warned'),
+    errors: total(codes, 'error'),
+    unknown: total(codes, 'unknown'),
+    codes,
+  };
+}
+
+function codeCount(code: string, count: number): CodeCount {
+  return { code, count, ...explainResultCode(code) };
+}
+
+function place(code: string): number {
+  const at = Object.keys(RESULT_CODES).indexOf(code);
+  return at === -1 ? Infinity : at;
+}
+
+function total(codes: readonly CodeCount[], group?: ResultClass): number {
+  return codes.reduce(
+    (sum, code) => (group === undefined || code.class === group ? sum + code.count : sum),
+    0,
+  );
+}
