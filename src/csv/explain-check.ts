@@ -20,9 +20,8 @@ export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
 
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
 export function refusedFile(check: RequestFileCheck, file: string): SvcError {
-  const message = `${file} is refused: ${counted(check.problemCount, 'problem')}\n${indented(explainCheck(check))}`;
-  return new SvcError('refused_input', message, {
-    hint: 'Nothing was sent. Mend the lines named, then look again with "svc au check".',
+  return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
+    hint: "Nothing was sent. Mend the lines named, then look again with 'svc au check'.",
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });
 }
@@ -39,10 +38,6 @@ export function tooLargeFile(check: RequestFileCheck, file: string): SvcError {
 
 function problemLine({ line, column, problem }: Problem): string {
   return column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`;
-}
-
-function indented(lines: readonly string[]): string {
-  return lines.map((line) => `  ${line}`).join('\n');
 }
 
 function counted(count: number, noun: string): string {

@@ -1,4 +1,5 @@
 import type { Globals } from '../cli/globals.ts';
+import { sameProfile } from '../cli/same-profile.ts';
 import { OUTPUT_FORMATS } from '../config/document.ts';
 import { resolveSettings, type Settings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
@@ -24,7 +25,7 @@ export async function run(argv: readonly string[], system: System): Promise<numb
     return 0;
   } catch (error) {
     const command = parsed.kind === 'run' ? parsed.words : undefined;
-    return tell(error, { system, terminal, debug: globals?.debug ?? false, asked, command });
+    return tell(error, { system, terminal, globals, asked, command });
   } finally {
     await terminal.close();
   }
@@ -83,19 +84,26 @@ function outputIn(argv: readonly string[]): string | undefined {
 interface Telling {
   readonly system: System;
   readonly terminal: Terminal;
-  readonly debug: boolean;
+  readonly globals: Globals | undefined;
   readonly asked: Asked;
   readonly command: string | undefined;
 }
 
 /** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
-function tell(error: unknown, { system, terminal, debug, asked, command }: Telling): number {
+function tell(error: unknown, { system, terminal, globals, asked, command }: Telling): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
     asked.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
       : asked.output !== 'table';
+  const report = reportError(error, {
+    machine,
+    debug: terminal.notices.shows('debug'),
+    command,
+    palette: terminal.noticePalette,
+    adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
+  });
   terminal.progress.end();
-  terminal.notices.report(reportError(error, { machine, debug, command, palette: terminal.noticePalette }));
+  terminal.notices.report(report);
   return error instanceof SvcError ? error.exitCode : EXIT_CODES.bug;
 }

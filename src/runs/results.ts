@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import type { LockHost } from '../lock.ts';
 import { requireSafeStoreAddress } from '../transfer/addresses.ts';
 import { downloadFile, type DownloadResult } from '../transfer/download.ts';
 import type { RunOptions } from './events.ts';
-import { expiredError, failedError } from './wait.ts';
+import { failedError, readJob } from './job.ts';
 
 /** How to download. */
 export interface ResultsOptions extends RunOptions {
@@ -39,9 +39,7 @@ export async function downloadResults(
 }
 
 async function addressOf(client: Client, id: string): Promise<URL> {
-  const job = await client.accountUpdater.read(id).catch((error: unknown) => {
-    throw isSvcError(error, 'not_found') ? expiredError(id) : error;
-  });
+  const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
   if (job.status !== 'completed') {
     throw new SvcError('pending', `job ${id} is ${job.status}: there are no results yet`, {

@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { requireSafeStoreAddress } from '../transfer/addresses.ts';
 import { AddressExpired, UploadUnclear } from '../transfer/failures.ts';
 import type { UploadSource } from '../transfer/source.ts';
 import { uploadFile } from '../transfer/upload.ts';
 import type { RunOptions } from './events.ts';
-import { expiredError } from './wait.ts';
+import { readJob } from './job.ts';
 
 const MAX_TRIES = 4;
 const LOOKS_AFTER_UNCLEAR = 3;
@@ -68,7 +68,7 @@ async function afterFailure(
     return lookForFile(job.id, client);
   }
   if (!(error instanceof AddressExpired)) throw error;
-  const now = await readOrExpired(job.id, client);
+  const now = await readJob(client, job.id);
   if (now.status !== 'pending') return 'uploaded';
   // The same address again would be refused again: the store has another reason.
   if (now.upload_url === job.upload_url) throw error;
@@ -79,17 +79,9 @@ async function afterFailure(
 async function lookForFile(id: string, client: Client): Promise<AccountUpdaterJob | 'uploaded'> {
   for (let look = 1; ; look += 1) {
     await client.clock.sleep(LOOK_PAUSE_MS * look, client.signal);
-    const job = await readOrExpired(id, client);
+    const job = await readJob(client, id);
     if (job.status !== 'pending') return 'uploaded';
     if (look >= LOOKS_AFTER_UNCLEAR) return job;
-  }
-}
-
-async function readOrExpired(id: string, client: Client): Promise<AccountUpdaterJob> {
-  try {
-    return await client.accountUpdater.read(id);
-  } catch (error) {
-    throw isSvcError(error, 'not_found') ? expiredError(id) : error;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
+import { failedError, readJob } from './job.ts';
 import { nextLookMs } from './looks.ts';
 
 /** What happens while a job is waited for. */
@@ -53,40 +54,13 @@ export async function waitForJob(
   }
 }
 
-async function lookAt(
-  { accountUpdater }: Client,
-  id: string,
-): Promise<{ job: AccountUpdaterJob } | { reason: string }> {
+async function lookAt(client: Client, id: string): Promise<{ job: AccountUpdaterJob } | { reason: string }> {
   try {
-    return { job: await accountUpdater.read(id) };
+    return { job: await readJob(client, id) };
   } catch (error) {
-    if (isSvcError(error, 'not_found')) throw expiredError(id);
     if (isSvcError(error, ...OUTAGE)) return { reason: error.message };
     throw error;
   }
-}
-
-/** The service knows the job no more. */
-export function expiredError(id: string): SvcError {
-  return new SvcError(
-    'job_expired',
-    `job ${id} is not there: a job without its file is removed one hour after it was created`,
-    {
-      status: 404,
-      hint: "Submit the file again with 'svc au submit'; nothing was processed for a job that was removed.",
-      facts: { job: id },
-    },
-  );
-}
-
-/** The job ended without results. */
-export function failedError(job: AccountUpdaterJob): SvcError {
-  const errors = job.errors ?? [];
-  const said = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
-  return new SvcError('job_failed', `job ${job.id} failed: ${said}`, {
-    hint: "Mend what the message names and submit the file again, or contact the service's support with the job id.",
-    facts: { job: job.id, errors },
-  });
 }
 
 function pendingError(id: string, status: string, waitedMs: number): SvcError {

@@ -12,6 +12,8 @@ export interface ReportStyle {
   /** The words of the command that failed, for the machine form. */
   readonly command?: string | undefined;
   readonly palette?: Palette | undefined;
+  /** Puts what was typed into the commands that a hint quotes. */
+  readonly adaptHint?: ((hint: string) => string) | undefined;
 }
 
 /** The text for stderr that tells of a failure, clean for a terminal, with its newline. The output redacts it. */
@@ -25,7 +27,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
     code: known.code,
     message: known.message,
     status: known.status,
-    hint: known.hint,
+    hint: hintOf(known, style),
     retryable: known.retryable,
     exit_code: EXIT_CODES[known.code],
     request_id: known.requestId,
@@ -41,7 +43,8 @@ function forProgram(error: unknown, style: ReportStyle): string {
   }
 }
 
-function forPerson(error: unknown, { palette = plainPalette, debug }: ReportStyle): string {
+function forPerson(error: unknown, style: ReportStyle): string {
+  const { palette = plainPalette, debug } = style;
   const known = asSvcError(error);
   const lines = [`${palette.bad('error:')} ${indented(known.message)}`];
   for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
@@ -49,6 +52,10 @@ function forPerson(error: unknown, { palette = plainPalette, debug }: ReportStyl
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
+}
+
+function hintOf({ hint }: SvcError, { adaptHint }: ReportStyle): string | undefined {
+  return hint === undefined || adaptHint === undefined ? hint : adaptHint(hint);
 }
 
 function asSvcError(error: unknown): SvcError {
@@ -75,7 +82,20 @@ function indented(text: string): string {
 function problemsOf(error: SvcError): readonly string[] {
   const problems = error.facts?.['problems'];
   if (!Array.isArray(problems)) return [];
-  return problems.map((problem: unknown) => (typeof problem === 'string' ? problem : jsonLine(problem)));
+  const lines = problems.map(problemLine);
+  const more = Number(error.facts?.['problem_count'] ?? lines.length) - lines.length;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
+}
+
+// A problem is a sentence, or a sentence with its place: a line and column of a file, or a path of a body.
+function problemLine(problem: unknown): string {
+  if (typeof problem !== 'object' || problem === null || !('problem' in problem))
+    return typeof problem === 'string' ? problem : jsonLine(problem);
+  const { line, column, path } = problem as Readonly<Record<string, unknown>>;
+  const place = [line === undefined ? undefined : `line ${String(line)}`, column, path].filter(
+    (part) => part !== undefined,
+  );
+  return place.length === 0 ? String(problem.problem) : `${place.join(', ')}: ${String(problem.problem)}`;
 }
 
 function stacksOf(error: unknown): string[] {

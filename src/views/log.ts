@@ -24,9 +24,9 @@ export const logView: View<Log> = {
       priority: 4,
       paint: (value) => (value === 'delete' ? 'warn' : undefined),
     },
-    { path: 'entity_id', kind: 'id', priority: 3 },
+    { path: 'entity_id', kind: 'id', priority: 2 },
     { path: 'actor_type', kind: 'text', priority: 1 },
-    { path: 'message', kind: 'text', priority: 2 },
+    { path: 'message', kind: 'text', priority: 3 },
   ],
 };
 

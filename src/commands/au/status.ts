@@ -2,8 +2,7 @@ import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
-import { isSvcError } from '../../errors.ts';
-import { expiredError } from '../../runs/wait.ts';
+import { readJob } from '../../runs/job.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au status` */
@@ -16,14 +15,6 @@ export const status = defineCommand({
   async run(context, { job }) {
     const print = await recordPrinter(context, jobView);
     const client = await context.client();
-    await print(await orExpired(job, client.accountUpdater.read(job)));
+    await print(await readJob(client, job));
   },
 });
-
-async function orExpired<T>(job: string, read: Promise<T>): Promise<T> {
-  try {
-    return await read;
-  } catch (error) {
-    throw isSvcError(error, 'not_found') ? expiredError(job) : error;
-  }
-}

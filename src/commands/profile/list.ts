@@ -20,11 +20,12 @@ export const list = defineCommand({
 
 /** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
 export function profileRows(config: Config, current: string): ProfileRow[] {
-  const rows = Object.entries(config.profiles).map(([name, profile]) => toRow(name, profile, current));
-  return [...rows, { ...toRow(SANDBOX_PROFILE, {}, current), management_key: true, private_key: true }];
+  const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
+  return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), management_key: true, private_key: true }];
 }
 
-function toRow(name: string, profile: Profile, current: string): ProfileRow {
+/** One profile as a row. */
+export function profileRow(name: string, profile: Profile, current: string): ProfileRow {
   return {
     name,
     current: name === current,

@@ -4,7 +4,7 @@ import { recordPrinter } from '../../cli/print.ts';
 import { readConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
 import { profileView } from '../../views/profile.ts';
-import { profileRows } from './list.ts';
+import { profileRow, profileRows } from './list.ts';
 
 /** `svc profile show` */
 export const show = defineCommand({
@@ -16,7 +16,9 @@ export const show = defineCommand({
     const print = await recordPrinter(context, profileView);
     const current = context.settings.profile.value;
     const rows = profileRows(readConfig(context.system).config, current);
-    const row = rows.find(({ name }) => name === (input.name ?? current));
+    const found = rows.find(({ name }) => name === (input.name ?? current));
+    // The default profile is in use even before anything is stored in it.
+    const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
     if (!row) throw unknownProfileError(rows.map(({ name }) => name));
     await print(row);
   },

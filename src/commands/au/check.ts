@@ -1,0 +1,37 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { openRequestFile, type RequestFile } from '../../cli/request-file.ts';
+import { text } from '../../cli/values.ts';
+import { type CheckedFileRow, checkedFileView } from '../../views/request-file.ts';
+
+/** `svc au check` */
+export const check = defineCommand({
+  name: 'check',
+  summary: 'check a request file without sending anything',
+  description:
+    'The file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown.',
+  examples: [
+    ['svc au check tokens.csv', 'before it is submitted'],
+    ['cat tokens.csv | svc au check -', 'from a pipe'],
+  ],
+  exitCodes: [13],
+  parameters: { file: argument('<file|->', 'a request file, or - for standard input', text) },
+  async run(context, { file }) {
+    const print = await recordPrinter(context, checkedFileView);
+    await print(checkedFileRow(await openRequestFile(context, file)));
+    context.notices.note('the file is in order');
+  },
+});
+
+/** A checked file as it is shown. */
+export function checkedFileRow({ name, check: result }: RequestFile): CheckedFileRow {
+  return {
+    file: name,
+    rows: result.rows,
+    bytes: result.bytes,
+    sha256: result.sha256,
+    repeated_tokens: result.duplicates.count,
+    jobs: result.parts.length,
+  };
+}

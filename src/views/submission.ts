@@ -1,0 +1,84 @@
+import { drawBar } from '../render/bars.ts';
+import { formatNumber } from '../render/quantity.ts';
+import type { Palette, Tone, View } from '../render/view.ts';
+
+/** A request file that was submitted, and its results where they were waited for. */
+export interface Submission {
+  readonly job: string;
+  readonly status: string;
+  readonly file: string;
+  readonly rows: number;
+  readonly results?: Results | Pick<Results, 'file'>;
+}
+
+/** The results of a job in numbers. */
+export interface Results {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with result codes of no known kind. */
+  readonly unknown: number;
+  /** Rows that came back without any result, because nothing about them changed. */
+  readonly unchanged: number;
+  readonly codes: readonly CodeRow[];
+}
+
+/** How often a result code came. */
+export interface CodeRow {
+  readonly code: string;
+  readonly class: string;
+  readonly count: number;
+  readonly action: string;
+}
+
+/** How a submission is shown. */
+export const submissionView: View<Submission> = {
+  name: 'submission',
+  fields: [
+    'job',
+    'status',
+    'file',
+    'rows',
+    'results.file',
+    'results.bytes',
+    'results.sha256',
+    'results.updated',
+    'results.warned',
+    'results.errors',
+    'results.unknown',
+    'results.unchanged',
+    'results.codes',
+  ],
+  columns: [
+    { path: 'job', kind: 'id' },
+    { path: 'status', kind: 'status' },
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+  ],
+};
+
+const TONES: Readonly<Record<string, Tone>> = { updated: 'good', warned: 'warn', error: 'bad' };
+const BAR_COLUMNS = 16;
+
+/** The results as a picture: one bar a result code, and what it asks for. */
+export function drawResults(rows: number, results: Results, palette: Palette, unicode: boolean): string {
+  const { updated, warned, errors, unknown, unchanged, codes } = results;
+  const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with codes not known here` : '';
+  const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
+  return ['', palette.strong(total), '', ...codeLines(codes, palette, unicode), ''].join('\n');
+}
+
+function codeLines(codes: readonly CodeRow[], palette: Palette, unicode: boolean): string[] {
+  const most = Math.max(0, ...codes.map(({ count }) => count));
+  const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
+  const countWidth = formatNumber(most).length;
+  return codes.map(({ code, class: kind, count, action }) => {
+    const bar = drawBar(count, most, BAR_COLUMNS, { unicode });
+    const padded = bar + ' '.repeat(BAR_COLUMNS - bar.length);
+    const tone = TONES[kind];
+    return `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${tone === undefined ? padded : palette[tone](padded)}  ${action}`;
+  });
+}

@@ -1,0 +1,165 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningSandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { type Finished, Home } from '../support/svc.ts';
+
+const home = new Home();
+let sandbox: RunningSandbox;
+let server: Server;
+let answer: { status: number; headers?: Record<string, string>; body: string };
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory: home.file('sandbox') });
+  server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(answer.status, answer.headers).end(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  server.closeAllConnections();
+  server.close();
+  home.remove();
+});
+
+const keys = { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+
+function atSandbox(argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: sandbox.url, ...env } });
+}
+
+function atScripted(next: typeof answer, argv: readonly string[]): Promise<Finished> {
+  answer = next;
+  const { port } = server.address() as AddressInfo;
+  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: `http://127.0.0.1:${port}` } });
+}
+
+function errorOf({ stderr }: Finished): unknown {
+  return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+}
+
+describe('exit codes', () => {
+  it('R55 0: done', async () => {
+    expect(await atSandbox(['tenant', 'show'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('R55 2: usage', async () => {
+    const run = await atSandbox(['logs', '--limit', 'many']);
+    expect(run.code).toBe(2);
+    expect(errorOf(run)).toMatchObject({ code: 'usage', exit_code: 2 });
+  });
+
+  it('R55 3: no base URL, no key', async () => {
+    expect(errorOf(await home.svc(['tenant']))).toMatchObject({
+      code: 'config',
+      exit_code: 3,
+      hint: expect.stringContaining('--sandbox'),
+    });
+    const noKey = await home.svc(['tenant'], { env: { SVC_BASE_URL: sandbox.url } });
+    expect(noKey.code).toBe(3);
+    expect(errorOf(noKey)).toMatchObject({ code: 'key_missing', hint: expect.stringContaining('svc login') });
+  });
+
+  it('R55 4: a key that is not known, of the other kind, or without the permission', async () => {
+    const unknown = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'no-such-key' });
+    const otherKind = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-private-key' });
+    const without = await atSandbox(['tenant'], {
+      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key-logs-only',
+    });
+    expect([unknown.code, otherKind.code, without.code]).toEqual([4, 4, 4]);
+    expect(errorOf(unknown)).toMatchObject({ code: 'unauthorized', status: 401 });
+    expect(errorOf(without)).toMatchObject({
+      code: 'forbidden',
+      status: 403,
+      message: expect.stringMatching(
+        /management key from SVC_MANAGEMENT_API_KEY \(profile default\).*tenant:read/,
+      ),
+    });
+  });
+
+  it('R55 5: a job that is not there', async () => {
+    const run = await atSandbox(['au', 'status', 'no-such-job']);
+    expect(run.code).toBe(5);
+    expect(errorOf(run)).toMatchObject({ code: 'job_expired', status: 404 });
+  });
+
+  it('R55 6: rejected by the service', async () => {
+    const run = await atScripted({ status: 422, body: '{"title":"No","errors":{"size":["is odd"]}}' }, [
+      'tenant',
+    ]);
+    expect(run.code).toBe(6);
+    expect(errorOf(run)).toMatchObject({
+      code: 'rejected',
+      status: 422,
+      message: expect.stringContaining('size: is odd'),
+    });
+  });
+
+  it('R55 7: rate limited for longer than --max-wait', async () => {
+    const run = await atScripted({ status: 429, headers: { 'retry-after': '60' }, body: '' }, [
+      'tenant',
+      '--max-wait',
+      '5s',
+    ]);
+    expect(run.code).toBe(7);
+    expect(errorOf(run)).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('--max-wait') });
+  });
+
+  it('R55 8: nobody there, or an answer without sense', async () => {
+    const html = await atScripted(
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><title>Welcome</title></html>' },
+      ['tenant'],
+    );
+    expect(html.code).toBe(8);
+    expect(errorOf(html)).toMatchObject({ code: 'bad_answer', message: expect.stringContaining('Welcome') });
+    const refused = await home.svc(['tenant', '--timeout', '2s'], {
+      env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' },
+    });
+    expect(refused.code).toBe(8);
+    expect(errorOf(refused)).toMatchObject({ retryable: true, message: expect.stringContaining('refused') });
+  });
+
+  it('R55 9: a creation without a clear answer', async () => {
+    const run = await atScripted({ status: 502, body: '' }, ['au', 'create']);
+    expect(run.code).toBe(9);
+    expect(errorOf(run)).toMatchObject({
+      code: 'outcome_unknown',
+      retryable: false,
+      hint: expect.stringContaining('svc au list'),
+    });
+  });
+
+  it('R55 11: still pending when the time is up, with the command that continues', async () => {
+    const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
+    const run = await atSandbox(['au', 'wait', created.id, '--timeout', '1s']);
+    expect(run.code).toBe(11);
+    expect(errorOf(run)).toMatchObject({
+      code: 'pending',
+      hint: expect.stringContaining(`svc au wait ${created.id}`),
+    });
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)(
+    'R55 R53 %s ends a wait with exit code %d and the command that continues',
+    async (signal, code) => {
+      const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
+      const child = home.start(['au', 'wait', created.id], { env: { ...keys, SVC_BASE_URL: sandbox.url } });
+      let stderr = '';
+      child.stderr.on('data', (text: Buffer) => {
+        if (stderr === '') child.kill(signal);
+        stderr += String(text);
+      });
+      const ended = await new Promise((resolve) => child.on('close', resolve));
+      expect(ended).toBe(code);
+      expect(stderr).toContain(`svc au wait ${created.id}`);
+    },
+  );
+});

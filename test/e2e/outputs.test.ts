@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { afterAll, describe, expect, it } from 'vitest';
+import { finished, Home, LAUNCHER } from '../support/svc.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+/** Commands that write data, each ending by itself. */
+const WRITERS: readonly (readonly string[])[] = [
+  ['--version'],
+  ['--help'],
+  ['logs', '--help'],
+  ['--sandbox', 'logs'],
+  ['--sandbox', 'logs', 'entity-types'],
+  ['--sandbox', 'tenant', 'show'],
+  ['--sandbox', 'au', 'create'],
+  ['--sandbox', 'au', 'list'],
+  ['sandbox', 'cards'],
+  ['sandbox', 'cards', '--request'],
+  ['profile', 'list'],
+  ['profile', 'show'],
+];
+
+function shell(line: string): ReturnType<typeof finished> {
+  const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
+    cwd: home.path,
+    env: home.environment(),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end();
+  return finished(child);
+}
+
+const svc = (argv: readonly string[]): string => `'${process.execPath}' '${LAUNCHER}' ${argv.join(' ')}`;
+
+describe('what is written', () => {
+  it.each(WRITERS.map((argv) => [argv.join(' ')]))(
+    'R51 %s fails when its output cannot be written',
+    async (line) => {
+      const { code, stderr } = await shell(`${svc(line.split(' '))} > /dev/full`);
+      expect(code).toBe(1);
+      if (line !== '--version') expect(stderr).toMatch(/could not be written/);
+    },
+  );
+
+  it('R51 a reader that goes away ends the command quietly and stops its requests', async () => {
+    const { code, stdout, stderr } = await shell(
+      `${svc(['--sandbox', '--debug', 'logs', '--all', '--page-size', '10'])} 2> trace | head -1; exit \${PIPESTATUS[0]}`,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toHaveProperty('created_at');
+    const { stdout: requests } = await shell("grep -c '^> GET' trace; grep -ciE 'error|EPIPE' trace");
+    const [count, errors] = requests.split('\n').map(Number);
+    expect(count).toBeLessThan(60);
+    expect(errors).toBe(0);
+  });
+
+  it('R51 a slow reader gets every byte', async () => {
+    const { code, stdout } = await shell(
+      `${svc(['--sandbox', 'logs', '--all'])} 2>/dev/null | (sleep 0.5; wc -l)`,
+    );
+    expect(code).toBe(0);
+    expect(Number(stdout)).toBeGreaterThan(2_000);
+  });
+
+  it.each(['json', 'jsonl', 'csv', 'yaml'])(
+    'R52 a list as %s parses whole, also when it is empty',
+    async (format) => {
+      for (const filter of [[], ['--entity-type', 'nothing-of-this-type']]) {
+        const { code, stdout } = await home.svc(['--sandbox', 'logs', ...filter, '-o', format]);
+        expect(code).toBe(0);
+        const rows = await parseAs(format, stdout);
+        expect(rows.length > 0, `${format} ${filter.join(' ')}`).toBe(filter.length === 0);
+      }
+    },
+  );
+
+  it('keeps data and notices apart: stdout holds data only', async () => {
+    const { stdout, stderr } = await home.svc(['--sandbox', 'logs', '-n', '2']);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => typeof JSON.parse(line)),
+    ).toEqual(['object', 'object']);
+    expect(stderr).toContain('more follow');
+  });
+
+  it('shows upload addresses only when asked to', async () => {
+    const hidden = await home.svc(['--sandbox', 'au', 'create', '--debug', '-o', 'json']);
+    expect(JSON.parse(hidden.stdout)).toMatchObject({ upload_url: '(hidden)', status: 'pending' });
+    expect(hidden.stdout + hidden.stderr).not.toMatch(/signature/i);
+    const shown = await home.svc(['--sandbox', 'au', 'create', '--show-urls', '-o', 'json']);
+    expect((JSON.parse(shown.stdout) as { upload_url: string }).upload_url).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/.*signature/i,
+    );
+  });
+});
+
+async function parseAs(format: string, text: string): Promise<unknown[]> {
+  if (format === 'json') return JSON.parse(text) as unknown[];
+  if (format === 'jsonl')
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as unknown);
+  if (format === 'csv') {
+    const { parse } = await import('csv-parse/sync');
+    return parse(text, { columns: true });
+  }
+  const { parse } = await import('yaml');
+  return (parse(text) ?? []) as unknown[];
+}
