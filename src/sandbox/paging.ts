@@ -53,5 +53,7 @@ function wholeNumber(query: URLSearchParams, name: string, standard: number, mos
 }
 
 function checkOf(text: string): string {
-  return mix(...Buffer.from(text)).toString(36);
+  let check = 0;
+  for (const byte of Buffer.from(text)) check = mix(check, byte);
+  return check.toString(36);
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
 import { SANDBOX_KEYS } from './keys.ts';
@@ -28,14 +27,17 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const server = createServer();
   server.keepAliveTimeout = 30_000;
   listenTo(server, service, ledger, options);
-  const port = await listen(server, host, options.port ?? 0);
-  origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const close = async (): Promise<void> => {
     await stop(server);
     await service.processing.close();
     service.state.close();
     ledger.close();
   };
+  const port = await listen(server, host, options.port ?? 0).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return { url: origin, port, keys: SANDBOX_KEYS, ledger: () => ledger.entries(), close };
 }
 
@@ -50,13 +52,13 @@ function makeService(options: SandboxOptions, now: () => number, origin: () => s
 }
 
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept }: SandboxOptions): void {
-  // The response object of the app is never used, so the process keeps its own Request and Response.
-  const serve = getRequestListener(createApp(service).fetch, {
-    overrideGlobalObjects: false,
-    autoCleanupIncoming: false,
-  });
+  const app = createApp(service);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const proceed = (): void => void serve(incoming, outgoing);
+    // An interceptor may have answered or broken the exchange and proceed all the same.
+    const proceed = (): void => {
+      if (outgoing.headersSent || outgoing.destroyed) return;
+      void app(incoming, outgoing).catch(() => outgoing.destroy());
+    };
     try {
       service.state.refresh();
       const now = service.state.now();

@@ -43,7 +43,7 @@ describe('keys and paths', () => {
       expect([path, (await call(path, { headers: MANAGEMENT })).status]).toEqual([path, 404]);
     const answer = await call('/account-updater/jobs', { method: 'PATCH', headers: PRIVATE });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('POST, GET');
+    expect(answer.headers.get('allow')).toBe('GET, POST');
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect((await call('/account-updater/jobs/x', { method: 'DELETE', headers: PRIVATE })).status).toBe(405);
   });

@@ -193,7 +193,7 @@ describe('logs', () => {
     const middle = new Date(START - 12 * 3_600_000).toISOString();
     const { data } = await page(on, { size: '100', end_date: middle });
     expect(data).toHaveLength(100);
-    // Making all of them takes more than a second on any machine of today.
-    expect(performance.now() - begun).toBeLessThan(500);
+    // Making all of them for one page takes some seconds.
+    expect(performance.now() - begun).toBeLessThan(1000);
   });
 });

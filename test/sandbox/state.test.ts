@@ -194,14 +194,19 @@ describe('the server', () => {
       intercept: (incoming, outgoing, proceed) => {
         if (incoming.url === '/broken') outgoing.destroy();
         else if (incoming.url === '/busy') outgoing.writeHead(503).end();
-        else proceed();
+        else if (incoming.url === '/twice') {
+          outgoing.writeHead(503).end();
+          proceed();
+        } else proceed();
       },
     });
     await expect(on.call('/broken')).rejects.toThrow('fetch failed');
     expect((await on.call('/busy')).status).toBe(503);
+    expect((await on.call('/twice')).status).toBe(503);
     expect((await on.call('/tenants/self', { headers: MANAGEMENT })).status).toBe(200);
     expect(on.ledger().map(({ status, aborted }) => [status, aborted])).toEqual([
       [0, true],
+      [503, false],
       [503, false],
       [200, false],
     ]);

@@ -1,17 +1,20 @@
 import { createReadStream } from 'node:fs';
 
-/** Lines of a UTF-8 file, without their ends; a byte order mark stays. Throws a TypeError on other encodings. */
-export async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<string> {
+/**
+ * Lines of a UTF-8 file, many at a time, without their ends; a byte order mark stays. Throws a TypeError on
+ * other encodings.
+ */
+export async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';
   const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 18, signal });
   for await (const chunk of stream) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    yield* lines.map(withoutReturn);
+    yield lines.map(withoutReturn);
   }
   rest += decoder.decode();
-  if (rest !== '') yield withoutReturn(rest);
+  if (rest !== '') yield [withoutReturn(rest)];
 }
 
 /** Cells of a line; undefined when a quote stays open or stands amid a cell. */

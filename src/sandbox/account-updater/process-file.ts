@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { cellsOf, cellText, linesOf } from './csv.ts';
-import { outcomeOf, type Outcome, type RequestRow, type VaultCard } from './outcome.ts';
+import { outcomeOf, type RequestRow, type VaultCard } from './outcome.ts';
 
 /** What the rows of a request file are looked up in. */
 export interface Vault {
@@ -48,59 +48,56 @@ export async function processRequestFile(
   }
 }
 
-const LINES_A_WRITE = 2000;
-
 async function processRows(
-  lines: AsyncIterable<string>,
+  batches: AsyncIterable<readonly string[]>,
   vault: Vault,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<{ rows: number; errors: string[] }> {
-  let waiting: string[] = [RESULT_COLUMNS.join(',')];
   let line = 0;
   try {
-    for await (const text of lines) {
-      line += 1;
-      const cells = cellsOf(text);
-      const problem = line === 1 ? headerProblem(text) : rowProblem(cells, line);
-      if (problem !== undefined || cells === undefined)
-        return { rows: line, errors: [problem ?? 'unreadable'] };
-      const answer = line === 1 ? undefined : resultLine(rowOf(cells), line - 2, vault);
-      if (answer !== undefined) waiting.push(answer);
-      if (waiting.length >= LINES_A_WRITE) {
-        await write(waiting);
-        waiting = [];
+    await write([RESULT_COLUMNS.join(',')]);
+    for await (const batch of batches) {
+      const results: string[] = [];
+      for (const text of batch) {
+        line += 1;
+        const result = line === 1 ? checkHeader(text) : resultLine(text, line, vault);
+        if (result !== undefined) results.push(result);
       }
+      await write(results);
     }
   } catch (error) {
+    if (error instanceof FileProblem) return { rows: line, errors: [error.message] };
     if (error instanceof TypeError) return { rows: line, errors: ['The file is not encoded in UTF-8.'] };
     throw error;
   }
-  await write(waiting);
   return { rows: line - 1, errors: line < 2 ? ['The file holds no rows.'] : [] };
 }
 
-function headerProblem(text: string): string | undefined {
+/** Why a request file cannot be processed. */
+class FileProblem extends Error {}
+
+function checkHeader(text: string): undefined {
   const expected = REQUEST_COLUMNS.join(',');
-  return text === expected ? undefined : `The first line must be the header ${expected}.`;
+  if (text !== expected) throw new FileProblem(`The first line must be the header ${expected}.`);
 }
 
-function rowProblem(cells: readonly string[] | undefined, line: number): string | undefined {
-  if (cells === undefined) return `Line ${line}: a quoted value does not end.`;
-  if (cells.length !== REQUEST_COLUMNS.length)
-    return `Line ${line}: expected ${REQUEST_COLUMNS.length} columns, found ${cells.length}.`;
-  return cells[0] === '' ? `Line ${line}: the token is missing.` : undefined;
-}
-
-function rowOf([token = '', year = '', month = '', merchant = '']: readonly string[]): RequestRow {
-  return { token, year, month, merchant };
-}
-
-function resultLine(row: RequestRow, index: number, vault: Vault): string | undefined {
+function resultLine(text: string, line: number, vault: Vault): string | undefined {
+  const row = readRow(text, line);
   const outcome = outcomeOf(row, vault.find(row.token));
-  return outcome && resultCells(row, index, outcome, vault).map(cellText).join(',');
+  if (outcome === undefined) return undefined;
+  // The header is line 1.
+  const token = outcome.newToken ? vault.renew(row.token, line - 2) : '';
+  const cells = [row.token, row.year, row.month, token, outcome.newYear, outcome.newMonth, outcome.code];
+  return cells.map(cellText).join(',');
 }
 
-function resultCells(row: RequestRow, index: number, outcome: Outcome, vault: Vault): string[] {
-  const token = outcome.newToken ? vault.renew(row.token, index) : '';
-  return [row.token, row.year, row.month, token, outcome.newYear, outcome.newMonth, outcome.code];
+function readRow(text: string, line: number): RequestRow {
+  const cells = cellsOf(text);
+  if (cells === undefined) throw new FileProblem(`Line ${line}: a quoted value does not end.`);
+  const expected = REQUEST_COLUMNS.length;
+  if (cells.length !== expected)
+    throw new FileProblem(`Line ${line}: expected ${expected} columns, found ${cells.length}.`);
+  const [token = '', year = '', month = '', merchant = ''] = cells;
+  if (token === '') throw new FileProblem(`Line ${line}: the token is missing.`);
+  return { token, year, month, merchant };
 }

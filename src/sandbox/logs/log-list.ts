@@ -51,7 +51,7 @@ export function* listLogs(
       seeded -= 1;
       const number = seeded;
       if (filter.entityType !== undefined && logs.entityTypeOf(number) !== filter.entityType) continue;
-      if (filter.entityId !== undefined && logs.logOf(number).entity_id !== filter.entityId) continue;
+      if (filter.entityId !== undefined && logs.entityIdOf(number) !== filter.entityId) continue;
       yield { log: () => logs.logOf(number), after: { seeded, audit } };
     }
   }

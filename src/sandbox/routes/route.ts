@@ -61,7 +61,7 @@ export interface StoreRoute {
 export interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** The path without the query, decoded. */
+  /** The path without the query, as it came. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Also in the header X-Request-Id. */

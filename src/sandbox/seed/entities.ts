@@ -51,7 +51,21 @@ export function kindOf(hash: number): EntityKind | undefined {
 
 /** Chooses an entity of a kind. */
 export function entityId(kind: EntityKind, seed: number, hash: number): string {
-  return kind.id(seed, mix(hash) % kind.count);
+  return idsOf(kind, seed)[mix(hash) % kind.count] ?? '';
+}
+
+const idsBySeed = new WeakMap<EntityKind, Map<number, readonly string[]>>();
+
+// Logs name the same few entities over and over, so their ids are made once.
+function idsOf(kind: EntityKind, seed: number): readonly string[] {
+  const known = idsBySeed.get(kind) ?? new Map<number, readonly string[]>();
+  idsBySeed.set(kind, known);
+  let ids = known.get(seed);
+  if (ids === undefined) {
+    ids = Array.from({ length: kind.count }, (_, index) => kind.id(seed, index));
+    known.set(seed, ids);
+  }
+  return ids;
 }
 
 const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));

@@ -10,6 +10,7 @@ export interface SeededLogs {
   timeOf(number: number): number;
   /** What the log is about, without making the log. */
   entityTypeOf(number: number): string;
+  entityIdOf(number: number): string;
   logOf(number: number): Log;
 }
 
@@ -18,6 +19,11 @@ const SPREAD_MS = 23.5 * 3_600_000;
 
 /** The logs of the day before `start`, in milliseconds. */
 export function seededLogs(seed: number, start: number, count: number): SeededLogs {
+  const people = {
+    tenant: tenantId(seed),
+    owner: ownerId(seed),
+    applications: [1, 2].map((number) => applicationId(seed, number)),
+  };
   const slot = SPREAD_MS / Math.max(count, 1);
   const timeOf = (number: number): number => {
     const place = isPaired(seed, number) ? number - 1 : number;
@@ -29,7 +35,12 @@ export function seededLogs(seed: number, start: number, count: number): SeededLo
     count,
     timeOf,
     entityTypeOf: (number) => kindOf(hashOf(seed, content(number)))?.value ?? '',
-    logOf: (number) => makeLog(seed, content(number), timeOf(number)),
+    entityIdOf(number) {
+      const hash = hashOf(seed, content(number));
+      const kind = kindOf(hash);
+      return kind === undefined ? '' : entityId(kind, seed, hash);
+    },
+    logOf: (number) => makeLog(seed, people, content(number), timeOf(number)),
   };
 }
 
@@ -42,13 +53,19 @@ function isTwin(seed: number, number: number): boolean {
   return isPaired(seed, number) && mix(seed, NAMESPACE.log, number, 3) % 6 === 0;
 }
 
-function makeLog(seed: number, number: number, time: number): Log {
+interface People {
+  readonly tenant: string;
+  readonly owner: string;
+  readonly applications: readonly string[];
+}
+
+function makeLog(seed: number, people: People, number: number, time: number): Log {
   const hash = hashOf(seed, number);
   const kind = kindOf(hash);
   const operation = OPERATIONS[mix(hash, 1) % OPERATIONS.length] ?? 'read';
   return {
-    tenant_id: tenantId(seed),
-    ...actorOf(seed, mix(hash, 2)),
+    tenant_id: people.tenant,
+    ...actorOf(people, mix(hash, 2)),
     entity_type: kind?.value,
     entity_id: kind && entityId(kind, seed, hash),
     operation,
@@ -60,11 +77,11 @@ function makeLog(seed: number, number: number, time: number): Log {
 const PAST = { create: 'created', update: 'updated', read: 'read', delete: 'deleted' } as const;
 const OPERATIONS = ['read', 'read', 'read', 'read', 'create', 'create', 'update', 'delete'] as const;
 
-function actorOf(seed: number, hash: number): Pick<Log, 'actor_id' | 'actor_type'> {
+function actorOf(people: People, hash: number): Pick<Log, 'actor_id' | 'actor_type'> {
   const share = hash % 20;
   if (share === 0) return {};
-  if (share < 5) return { actor_id: ownerId(seed), actor_type: 'user' };
-  return { actor_id: applicationId(seed, 1 + (hash % 2)), actor_type: 'application' };
+  if (share < 5) return { actor_id: people.owner, actor_type: 'user' };
+  return { actor_id: people.applications[hash % 2], actor_type: 'application' };
 }
 
 function hashOf(seed: number, number: number): number {

@@ -1,17 +1,24 @@
 // A world made from a seed: every value is a hash of the seed and its place, so any part of it can be had
 // without the parts before. Not for secrets.
 
-/** Mixes 32-bit integers into one unsigned 32-bit integer. The same numbers always give the same result. */
-export function mix(...parts: number[]): number {
-  let hash = 0x9e3779b9;
-  for (const part of parts) hash = scramble(hash ^ scramble(part + 0x85ebca6b));
-  return hash >>> 0;
+/**
+ * Mixes 32-bit integers into one unsigned 32-bit integer. The same numbers always give the same result.
+ * Parameters are spelled out because it runs millions of times.
+ */
+export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
+  let hash = scramble(0x9e3779b9 ^ scramble(a + 0x85ebca6b));
+  hash = scramble(hash ^ scramble(b + 0x85ebca6b));
+  hash = scramble(hash ^ scramble(c + 0x85ebca6b));
+  hash = scramble(hash ^ scramble(d + 0x85ebca6b));
+  return scramble(hash ^ scramble(e + 0x85ebca6b)) >>> 0;
 }
 
 /** A version 4 UUID that depends on the numbers alone. */
-export function uuidOf(...parts: number[]): string {
-  const hash = mix(...parts);
-  return uuidFromHex([1, 2, 3, 4].map((word) => hex(mix(hash, word, ...parts), 8)).join(''));
+export function uuidOf(seed: number, namespace: number, a = 0, b = 0, c = 0): string {
+  const first = mix(seed, namespace, a, b, c);
+  const second = mix(first, c, b, a, namespace);
+  const words = [first, second, mix(first, second, seed), mix(second, seed, first)];
+  return uuidFromHex(words.map((word) => hex(word, 8)).join(''));
 }
 
 /** Lays 30 or more hex digits out as a version 4 UUID. */
