@@ -89,21 +89,12 @@ function problemsOf(error: SvcError): readonly string[] {
 
 // A problem is a sentence, or a sentence with its place: a line and column of a file, or a path of a body.
 function problemLine(problem: unknown): string {
-  if (typeof problem !== 'object' || problem === null || !('problem' in problem))
-    return typeof problem === 'string' ? problem : jsonLine(problem);
-  const { line, column, path } = problem as Readonly<Record<string, unknown>>;
-  const place = [line === undefined ? undefined : `line ${String(line)}`, column, path].filter(
-    (part) => part !== undefined,
-  );
-  return place.length === 0 ? String(problem.problem) : `${place.join(', ')}: ${String(problem.problem)}`;
-}
-
-function stacksOf(error: unknown): string[] {
-  const stacks: string[] = [];
-  const seen = new Set<unknown>();
-  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
-    seen.add(at);
-    stacks.push(at.stack ?? String(at));
-  }
-  return stacks;
+  if (typeof problem === 'string') return problem;
+  const said = new Map<string, unknown>(Object.entries(problem ?? {}));
+  const sentence = said.get('problem');
+  if (typeof sentence !== 'string') return jsonLine(problem);
+  const line = said.get('line');
+  const place = [typeof line === 'number' ? `line ${line}` : line, said.get('column'), said.get('path')];
+  const words = place.filter((part) => typeof part === 'string');
+  return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
 }

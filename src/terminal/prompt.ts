@@ -78,7 +78,6 @@ export class Prompts {
     const output = echo ? echoTo(out) : silence();
     const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
     try {
-      if (!echo) await out.write(prompt);
       return await new Promise<string>((resolve, reject) => {
         const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
         const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
@@ -87,6 +86,8 @@ export class Prompts {
           .once('SIGINT', interrupted)
           .once('close', ended)
           .question(echo ? prompt : '', resolve);
+        // Last of all, so that no key that answers it can come too early.
+        if (!echo) out.write(prompt).catch(reject);
       });
     } finally {
       answered.abort();

@@ -16,13 +16,18 @@ export interface TerminalRun {
 
 /** How a program on a pseudo-terminal ended. */
 export interface TerminalExit {
+  /** 128 and the signal's number where a signal ended it, as a shell has it. */
   readonly exitCode: number;
-  readonly signal: number | undefined;
 }
+
+// What a program wrote last is lost when it ends and this process is too busy to read it within a fifth of a second.
+// So a shell stays behind on the terminal, tells the exit code in a sequence that no screen shows, and is ended here.
+const KEEPER = String.raw`trap : HUP INT QUIT TERM; "$@"; printf '\033]777;%s\007' "$?"; read -r _`;
+const ENDING = '\u001b]777;';
 
 /** A program on a pseudo-terminal of a given size, and the screen as a person sees it. */
 export class TerminalSession {
-  /** Resolves when the program has ended. */
+  /** Resolves when the program has ended and all that it wrote is on the screen. */
   readonly exited: Promise<TerminalExit>;
   /** Everything the program wrote, escapes and all. */
   raw = '';
@@ -33,7 +38,7 @@ export class TerminalSession {
   constructor(command: string, args: readonly string[], run: TerminalRun = {}) {
     const { columns = 80, rows = 24, cwd = tmpdir(), env = {} } = run;
     this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 10_000 });
-    this.#pty = spawn(command, [...args], {
+    this.#pty = spawn('/bin/sh', ['-c', KEEPER, 'sh', command, ...args], {
       // The name becomes TERM, whatever the environment says.
       name: env['TERM'] ?? 'xterm-256color',
       cols: columns,
@@ -41,12 +46,16 @@ export class TerminalSession {
       cwd,
       env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env },
     });
-    this.#pty.onData((data) => {
-      this.raw += data;
-      this.#screen.write(data, () => this.#changed());
-    });
     this.exited = new Promise((resolve) => {
-      this.#pty.onExit(({ exitCode, signal }) => resolve({ exitCode, signal: signal || undefined }));
+      this.#pty.onData((data) => {
+        this.raw += data;
+        this.#screen.write(data, () => {
+          this.#changed();
+          const code = this.#takeEnding();
+          if (code !== undefined) resolve({ exitCode: code });
+        });
+      });
+      this.#pty.onExit(({ exitCode, signal }) => resolve({ exitCode: signal ? 128 + signal : exitCode }));
     });
   }
 
@@ -92,8 +101,20 @@ export class TerminalSession {
     this.#screen.resize(columns, rows);
   }
 
-  kill(signal = 'SIGKILL'): void {
-    this.#pty.kill(signal);
+  /** Sends a signal to everything on the terminal, as closing it would. */
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    process.kill(-this.#pty.pid, signal);
+  }
+
+  /** The exit code once the shell that stays behind has told it; ends the shell. */
+  #takeEnding(): number | undefined {
+    const at = this.raw.lastIndexOf(ENDING);
+    const end = this.raw.indexOf('\u0007', at);
+    if (at === -1 || end === -1) return undefined;
+    const code = Number(this.raw.slice(at + ENDING.length, end));
+    this.raw = this.raw.slice(0, at);
+    this.#pty.kill('SIGKILL');
+    return code;
   }
 }
 

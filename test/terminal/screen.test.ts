@@ -4,7 +4,6 @@ import { TerminalSession, bundleProgram, type Bundle, type TerminalRun } from '.
 
 const NAMES = ['list', 'hostile', 'progress', 'questions'] as const;
 const bundles = new Map<string, Bundle>();
-const sessions: TerminalSession[] = [];
 
 beforeAll(async () => {
   for (const name of NAMES)
@@ -20,9 +19,7 @@ function start(
   args: readonly string[] = [],
   run: TerminalRun = {},
 ): TerminalSession {
-  const session = new TerminalSession(process.execPath, [bundles.get(name)?.path ?? '', ...args], run);
-  sessions.push(session);
-  return session;
+  return new TerminalSession(process.execPath, [bundles.get(name)?.path ?? '', ...args], run);
 }
 
 describe('hostile text', () => {
