@@ -1,28 +1,21 @@
-import buildConnector from 'undici/lib/core/connect.js';
-import Pool from 'undici/lib/dispatcher/pool.js';
 import type { Duplex } from 'node:stream';
-import type { Dispatcher, Pool as PoolType } from 'undici';
+import type { Connector } from './connections.ts';
+import { guardPausedParser } from './paused-parser.ts';
 
-type Connector = buildConnector.connector;
 type WriteDone = (error?: Error | null) => void;
 
 // The answer, if there is one, lies in the receive buffer already: this bounds the wait for nothing.
 const READ_MS = 1_000;
 
 /**
- * Makes the connections to one origin so that an early answer is not lost. A server that refuses a long body says
- * so and closes; the next write then fails, and Node would drop the socket with the answer unread in it (R38).
+ * Opens connections so that an early answer is not lost. A server that refuses a long body says so and closes; the
+ * next write then fails, and Node would drop the socket with the answer unread in it (R38).
  */
-export function answerFirstPool(origin: string | URL, options: object): Dispatcher {
-  const { connect, ...rest }: PoolType.Options = options;
-  const connector = typeof connect === 'function' ? connect : buildConnector({ ...connect });
-  return new Pool(origin, { ...rest, connect: answerFirst(connector) });
-}
-
-function answerFirst(connector: Connector): Connector {
+export function answerFirst(connector: Connector): Connector {
   return (options, callback) => {
     connector(options, (...[error, socket]) => {
       if (error === null) {
+        guardPausedParser(socket);
         holdWriteFailures(socket);
         callback(null, socket);
       } else callback(error, null);

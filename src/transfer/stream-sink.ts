@@ -33,11 +33,24 @@ export class StreamSink implements Sink {
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#output.write(piece, (error) => (error ? reject(outputError(error)) : resolve()));
-    });
+    await this.#writeWhole(piece);
     this.digests.update(piece);
     this.length += piece.byteLength;
+  }
+
+  /** Resolves once the piece was taken. A stream that is destroyed may never tell its writer: hence the events. */
+  #writeWhole(piece: Uint8Array): Promise<void> {
+    const output = this.#output;
+    return new Promise<void>((resolve, reject) => {
+      const finish = (error?: Error | null): void => {
+        output.off('error', finish).off('close', onClose);
+        if (error) reject(outputError(error));
+        else resolve();
+      };
+      const onClose = (): void => finish(output.errored ?? new Error('closed'));
+      output.on('error', finish).on('close', onClose);
+      output.write(piece, finish);
+    });
   }
 }
 

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { SvcError } from '../../src/errors.ts';
+import type { LockHost } from '../../src/lock.ts';
 import { FILE_LIMITS, type TimeLimits } from '../../src/http/limits.ts';
 import { createTransport, type Transport } from '../../src/http/transport.ts';
 import { type FaultStore, SIGNATURE, type StoreScript, startFaultStore } from '../support/fault-store.ts';
@@ -54,9 +56,9 @@ export function instantClock(): Clock & { readonly slept: number[] } {
 export const SHORT: TimeLimits = { ...FILE_LIMITS, connect: 300, headers: 300, idle: 300 };
 
 /** Bytes that repeat nowhere. */
-export function content(size: number): Buffer {
+export function content(size: number, start = 1): Buffer {
   const bytes = Buffer.alloc(size);
-  for (let at = 0, seed = 1; at < size; at += 4) {
+  for (let at = 0, seed = start; at < size; at += 4) {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     if (at + 4 <= size) bytes.writeUInt32LE(seed, at);
   }
@@ -75,8 +77,25 @@ export async function failure(promise: Promise<unknown>): Promise<SvcError> {
   );
   if (!(error instanceof SvcError)) throw new Error(`no SvcError but ${String(error)}`, { cause: error });
   for (let part: unknown = error; part instanceof Error; part = part.cause) {
-    const shown = `${JSON.stringify({ ...part })} ${part.message} ${part.stack ?? ''}`;
+    const shown = inspect(part, { depth: 9, showHidden: true });
     if (shown.includes(SIGNATURE)) throw new Error('the signature shows');
   }
   return error;
+}
+
+/** A process as a download sees it. */
+export function host(
+  signal: AbortSignal = new AbortController().signal,
+): LockHost & { readonly slept: number[] } {
+  const clock = instantClock();
+  return { pid: process.pid, isAlive, clock, signal, slept: clock.slept };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

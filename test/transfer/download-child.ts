@@ -1,0 +1,27 @@
+import { SvcError } from '../../src/errors.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createTransport } from '../../src/http/transport.ts';
+import { downloadFile } from '../../src/transfer/download.ts';
+
+/** A process that downloads one address into one file; bundled by the tests that kill it or starve it of disk. */
+const [address = '', target = ''] = process.argv.slice(2);
+const transport = createTransport();
+
+try {
+  await downloadFile({
+    transport,
+    host: {
+      pid: process.pid,
+      isAlive: () => false,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    },
+    address: () => Promise.resolve(new URL(address)),
+    target,
+    overwrite: false,
+  });
+} catch (error) {
+  console.error(error instanceof SvcError ? `${error.code}: ${error.message}` : error);
+  process.exitCode = error instanceof SvcError ? error.exitCode : 99;
+}
+await transport.close();

@@ -1,0 +1,248 @@
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { etagOf, serveCut, serveObject } from '../support/fault-store.ts';
+import { OBJECT, setup } from './download-setup.ts';
+import { directory, failure, host, sha256, store } from './support.ts';
+
+describe('a download', () => {
+  it('R47 R44 leaves exactly the bytes of the store, private, and nothing else', async () => {
+    const { get, target, files, from } = await setup((call) => serveObject(call, OBJECT));
+    const seen: number[] = [];
+    const result = await get({ onProgress: ({ done }) => seen.push(done) });
+    expect(result).toEqual({ bytes: OBJECT.length, sha256: sha256(OBJECT), proof: 'length', path: target });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(fs.statSync(target).mode & 0o777).toBe(0o600);
+    expect(files()).toEqual(['results.csv']);
+    expect(seen.at(-1)).toBe(OBJECT.length);
+    expect(Object.keys(from.calls[0]?.headers ?? {}).toSorted()).toEqual([
+      'accept-encoding',
+      'connection',
+      'host',
+    ]);
+  });
+
+  it('R48 takes no name from the store', async () => {
+    const { get, files } = await setup((call) =>
+      call.reply(200, { 'content-disposition': 'attachment; filename="../../evil.csv"' }, 'bytes'),
+    );
+    await get();
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('brings an empty object', async () => {
+    const { get, target } = await setup((call) => call.reply(200, { etag: etagOf(Buffer.alloc(0)) }));
+    await expect(get()).resolves.toMatchObject({ bytes: 0, proof: 'length' });
+    expect(fs.readFileSync(target)).toHaveLength(0);
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'R01 follows no redirect (%i) and names its host only',
+    async (status) => {
+      const other = await store((call) => serveObject(call, OBJECT));
+      const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
+      const error = await failure(get());
+      expect(error).toMatchObject({ code: 'bad_answer', status });
+      expect(error.message).toContain(other.url().host);
+      expect(other.calls).toHaveLength(0);
+      expect(files()).toEqual([]);
+    },
+  );
+
+  it('R37 asks for a fresh address once, then tells of the refusal', async () => {
+    const { get, from } = await setup((call) =>
+      call.reply(403, {}, '<Error><Code>ExpiredRequest</Code></Error>'),
+    );
+    expect(await failure(get())).toMatchObject({ storeCode: 'ExpiredRequest', code: 'forbidden' });
+    expect(from.calls).toHaveLength(2);
+  });
+
+  it('R15 tries again after 429 and 5xx, at once gives up on 404 and odd successes', async () => {
+    const answers = [429, 503, 500, 502];
+    const { get, slept } = await setup((call, index) => {
+      const status = answers[index];
+      if (status === undefined) serveObject(call, OBJECT);
+      else call.reply(status, { 'retry-after': '3' });
+    });
+    await get();
+    expect(slept.every((ms) => ms >= 3_000)).toBe(true);
+    for (const [status, code] of [
+      [404, 'not_found'],
+      [204, 'bad_answer'],
+      [206, 'bad_answer'],
+    ] as const) {
+      const other = await setup((call) => call.reply(status));
+      expect(await failure(other.get())).toMatchObject({ code, status });
+      expect(other.from.calls).toHaveLength(1);
+      expect(other.files()).toEqual([]);
+    }
+  });
+
+  it('R14 ends when the store falls silent at any stage', async () => {
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n`;
+    for (const said of ['', 'HTTP/1.1 200 OK\r\ncont', head, `${head}ab`]) {
+      const { get, from, files } = await setup((call) => call.raw(said));
+      expect(await failure(get())).toMatchObject({ code: 'network', exitCode: 8 });
+      expect(from.calls).toHaveLength(5);
+      expect(files()).toEqual([]);
+    }
+  });
+
+  it('waits for a store that is slow but alive', async () => {
+    const { get } = await setup(async (call) => {
+      call.raw('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n');
+      for (const part of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        call.raw(part);
+      }
+    });
+    await expect(get()).resolves.toMatchObject({ bytes: 6 });
+  });
+
+  it('R19 ends at once when the signal aborts, and keeps what can be continued', async () => {
+    const { get, files } = await setup((call) => {
+      call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${OBJECT.length}\r\netag: ${etagOf(OBJECT)}\r\n\r\n`);
+      call.raw(OBJECT.subarray(0, 1_000_000));
+    });
+    const controller = new AbortController();
+    const download = get({ host: host(controller.signal) });
+    setTimeout(() => controller.abort(new Error('stop')), 150);
+    const started = performance.now();
+    await expect(download).rejects.toThrow('stop');
+    expect(performance.now() - started).toBeLessThan(350);
+    expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
+  });
+});
+
+describe('the target of a download', () => {
+  it('R44 is not overwritten, and nothing is asked of the store, unless that was wished', async () => {
+    const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
+    fs.writeFileSync(target, 'old');
+    const error = await failure(get());
+    expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
+    expect(error.hint).toContain('--force');
+    expect(from.calls).toHaveLength(0);
+    expect(fs.readFileSync(target, 'utf8')).toBe('old');
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R44 is not overwritten when it appears during the transfer; the bytes are kept', async () => {
+    const { get, target } = await setup((call) => {
+      fs.writeFileSync(target, 'mine');
+      serveObject(call, OBJECT);
+    });
+    expect(await failure(get())).toMatchObject({ code: 'usage', facts: { kept: OBJECT.length } });
+    expect(fs.readFileSync(target, 'utf8')).toBe('mine');
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+  });
+
+  it('R44 is never written into through a partial file that a killed run had linked to it', async () => {
+    const { get, target, files } = await setup((call, index) =>
+      index === 0 ? call.reply(404) : serveObject(call, OBJECT),
+    );
+    const old = Buffer.from('the earlier result');
+    fs.writeFileSync(target, old);
+    fs.linkSync(target, `${target}.svc-part`);
+    fs.writeFileSync(
+      `${target}.svc-part.json`,
+      JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: 99 }),
+    );
+    await failure(get({ overwrite: true }));
+    expect(fs.readFileSync(target).equals(old)).toBe(true);
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R44 keeps a link to it, and refuses a dangling one', async () => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    const real = path.join(directory(), 'real.csv');
+    fs.writeFileSync(real, 'old');
+    fs.symlinkSync(real, target);
+    await get({ overwrite: true });
+    expect(fs.lstatSync(target).isSymbolicLink()).toBe(true);
+    expect(fs.readFileSync(real).equals(OBJECT)).toBe(true);
+    fs.rmSync(real);
+    expect(await failure(get())).toMatchObject({ code: 'usage' });
+  });
+
+  it('R44 may be a pipe: bytes pass straight through, once somebody reads', async () => {
+    const { get, target, files } = await setup((call, index) =>
+      index === 0 ? serveCut(call, OBJECT, 1_000_000) : serveObject(call, OBJECT),
+    );
+    execFileSync('mkfifo', [target]);
+    const download = get();
+    const reader = spawn('sha256sum', [target], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const said = reader.stdout.setEncoding('utf8').toArray();
+    await expect(download).resolves.toMatchObject({ bytes: OBJECT.length, path: target });
+    expect((await said).join('').slice(0, 64)).toBe(sha256(OBJECT));
+    expect(fs.statSync(target).isFIFO()).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R19 may be a pipe that nobody reads: waiting for a reader can be interrupted', async () => {
+    const { get, target, from } = await setup((call) => serveObject(call, OBJECT));
+    execFileSync('mkfifo', [target]);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('stop')), 50);
+    await expect(get({ host: host(controller.signal) })).rejects.toThrow('stop');
+    expect(from.calls).toHaveLength(0);
+  });
+
+  it('R51 may be a pipe whose reader leaves: that is an error', async () => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    execFileSync('mkfifo', [target]);
+    const reader = spawn('head', ['-c', '10', target], { stdio: 'ignore' });
+    expect(await failure(get())).toMatchObject({ code: 'local' });
+    expect(reader.pid).toBeDefined();
+  });
+
+  it('R44 may be a device', async () => {
+    const { get } = await setup((call) => serveObject(call, OBJECT));
+    await expect(get({ target: '/dev/null' })).resolves.toMatchObject({ sha256: sha256(OBJECT) });
+    expect(fs.statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  it.runIf(fs.existsSync('/dev/full'))('R51 may be a full device: that is an error', async () => {
+    const { get } = await setup((call) => serveObject(call, OBJECT));
+    const error = await failure(get({ target: '/dev/full' }));
+    expect(error.exitCode).toBe(1);
+    expect(error.message).toContain('ENOSPC');
+  });
+
+  it('R44 is refused before any request where nothing can be written', async () => {
+    const { get, from, target } = await setup((call) => serveObject(call, OBJECT));
+    fs.chmodSync(path.dirname(target), 0o555);
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      expect(await failure(get())).toMatchObject({ code: 'local', exitCode: 1 });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      fs.chmodSync(path.dirname(target), 0o755);
+    }
+    expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({
+      code: 'local',
+    });
+    expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
+    expect(from.calls).toHaveLength(0);
+  });
+
+  it('R44 is brought by one process at a time', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const { get, from } = await setup(async (call) => {
+      await gate;
+      serveObject(call, OBJECT);
+    });
+    const first = get();
+    await expect.poll(() => from.calls.length).toBe(1);
+    expect(await failure(get())).toMatchObject({ code: 'config', retryable: true });
+    release();
+    await expect(first).resolves.toMatchObject({ bytes: OBJECT.length });
+  });
+});
