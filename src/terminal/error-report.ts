@@ -48,7 +48,8 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const known = asSvcError(error);
   const lines = [`${palette.bad('error:')} ${indented(known.message)}`];
   for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
-  if (known.hint !== undefined) lines.push(`${palette.strong('hint:')} ${indented(known.hint)}`);
+  const hint = hintOf(known, style);
+  if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${indented(hint)}`);
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
@@ -97,4 +98,14 @@ function problemLine(problem: unknown): string {
   const place = [typeof line === 'number' ? `line ${line}` : line, said.get('column'), said.get('path')];
   const words = place.filter((part) => typeof part === 'string');
   return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
+}
+
+function stacksOf(error: unknown): string[] {
+  const stacks: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    stacks.push(at.stack ?? String(at));
+  }
+  return stacks;
 }
