@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +78,33 @@ describe('the package', () => {
   it('has exports and types that other tools understand', async () => {
     const { messages } = await publint({ pkgDir: project, pack: false, strict: true });
     expect(messages).toEqual([]);
+  });
+
+  it('gives its types to a program that imports it', () => {
+    const program = join(scratch, 'consumer');
+    mkdirSync(join(program, 'node_modules'), { recursive: true });
+    for (const name of ['undici', 'zod', '@types'])
+      symlinkSync(join(project, 'node_modules', name), join(program, 'node_modules', name));
+    symlinkSync(project, join(program, 'node_modules', manifest.name));
+    writeFileSync(join(program, 'package.json'), '{ "type": "module" }');
+    const use = `import { SvcError, type Log } from '${manifest.name}';`;
+    writeFileSync(
+      join(program, 'right.ts'),
+      `${use} export const of = (log: Log): string => log.operation ?? '';`,
+    );
+    writeFileSync(
+      join(program, 'wrong.ts'),
+      `${use} export const code: string = new SvcError('local', '').exitCode;`,
+    );
+    const tsc = join(project, 'node_modules/typescript/bin/tsc');
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', '--types', 'node'];
+    const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'right.ts', 'wrong.ts'], {
+      cwd: program,
+      encoding: 'utf8',
+    });
+    expect(stdout.trim()).toMatch(
+      /^wrong\.ts\(1,\d+\): error TS2322: .*'number'.* not assignable to type 'string'\.$/,
+    );
   });
 
   it.each([
