@@ -76,8 +76,17 @@ function serve(socket: net.Socket, onCall: (call: StoreCall) => void | Promise<v
     };
     call.onAnswered = done;
     if (rest.length > 0) call.take(rest);
-    void Promise.resolve(onCall(call)).then(done);
+    void play(call, onCall, done);
   });
+}
+
+async function play(
+  call: Call,
+  onCall: (call: StoreCall) => void | Promise<void>,
+  done: () => void,
+): Promise<void> {
+  await onCall(call);
+  done();
 }
 
 class Call implements StoreCall {

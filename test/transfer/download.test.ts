@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { etagOf, serveCut, serveObject } from '../support/fault-store.ts';
+import { etagOf, serveCut, serveObject, type StoreCall } from '../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
-import { directory, failure, host, sha256, store } from './support.ts';
+import { directory, failure, host, sha256, store, TINY } from './support.ts';
 
 describe('a download', () => {
   it('R47 R44 leaves exactly the bytes of the store, private, and nothing else', async () => {
@@ -83,7 +83,7 @@ describe('a download', () => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n`;
     for (const said of ['', 'HTTP/1.1 200 OK\r\ncont', head, `${head}ab`]) {
       const { get, from, files } = await setup((call) => call.raw(said));
-      expect(await failure(get())).toMatchObject({ code: 'network', exitCode: 8 });
+      expect(await failure(get({ limits: TINY }))).toMatchObject({ code: 'network', exitCode: 8 });
       expect(from.calls).toHaveLength(5);
       expect(files()).toEqual([]);
     }
@@ -233,16 +233,12 @@ describe('the target of a download', () => {
   });
 
   it('R44 is brought by one process at a time', async () => {
-    let release: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => (release = resolve));
-    const { get, from } = await setup(async (call) => {
-      await gate;
-      serveObject(call, OBJECT);
-    });
+    const waiting: StoreCall[] = [];
+    const { get, from } = await setup((call) => void waiting.push(call));
     const first = get();
     await expect.poll(() => from.calls.length).toBe(1);
     expect(await failure(get())).toMatchObject({ code: 'config', retryable: true });
-    release();
+    for (const call of waiting) serveObject(call, OBJECT);
     await expect(first).resolves.toMatchObject({ bytes: OBJECT.length });
   });
 });

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { downloadTo } from '../../src/transfer/download.ts';
+import type { Fetched } from '../../src/transfer/fetch-into.ts';
 import { etagOf, serveCut, serveObject, type StoreCall, type StoreScript } from '../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 import { content, failure, instantClock, sha256, SHORT, store, transport } from './support.ts';
@@ -89,7 +90,6 @@ describe('a download that was cut', () => {
 describe('a store that lies about ranges', () => {
   const ETAG = etagOf(OBJECT);
   const LENGTH = OBJECT.length;
-  const startOf = (call: StoreCall): number => Number(/(\d+)-$/.exec(call.headers['range'] ?? '')?.[1]);
   const ranged = (
     start: number,
     end = LENGTH - 1,
@@ -98,7 +98,6 @@ describe('a store that lies about ranges', () => {
     etag: ETAG,
     'content-range': `bytes ${start}-${end}/${total}`,
   });
-  const rest = (call: StoreCall): Buffer => OBJECT.subarray(startOf(call));
   const LIES: [string, (call: StoreCall) => void][] = [
     ['another start', (call) => call.reply(206, ranged(startOf(call) + 1), rest(call))],
     ['another end', (call) => call.reply(206, ranged(startOf(call), LENGTH - 2), rest(call))],
@@ -184,13 +183,6 @@ describe('a store that lies about ranges', () => {
 });
 
 describe('a cut', () => {
-  const closed =
-    (etag: string, count: number): StoreScript =>
-    (call) => {
-      call.raw(`HTTP/1.1 200 OK\r\nconnection: close\r\n${etag}\r\n`);
-      call.socket.end(OBJECT.subarray(0, count));
-    };
-
   it('R46 is found by the length', async () => {
     const { get, files } = await setup((call) => {
       call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${OBJECT.length}\r\n\r\n`);
@@ -229,12 +221,6 @@ describe('a cut', () => {
 });
 
 describe('a download to a stream', () => {
-  const fetching = async (script: StoreScript, output: PassThrough) => {
-    const from = await store(script);
-    const address = () => Promise.resolve(from.url());
-    return downloadTo(output, { transport: transport(), clock: instantClock(), address, limits: SHORT });
-  };
-
   it('R45 goes on in the same stream after a cut', async () => {
     const output = new PassThrough();
     const got = buffer(output);
@@ -265,3 +251,25 @@ describe('a download to a stream', () => {
     await expect(fetching((call) => serveObject(call, OBJECT), output)).rejects.toBe(broken);
   });
 });
+
+function startOf(call: StoreCall): number {
+  return Number(/(\d+)-$/.exec(call.headers['range'] ?? '')?.[1]);
+}
+
+/** Answers without a length: the end of the connection is the end of the body. */
+function closed(headers: string, count: number): StoreScript {
+  return (call) => {
+    call.raw(`HTTP/1.1 200 OK\r\nconnection: close\r\n${headers}\r\n`);
+    call.socket.end(OBJECT.subarray(0, count));
+  };
+}
+
+async function fetching(script: StoreScript, output: PassThrough): Promise<Fetched> {
+  const from = await store(script);
+  const address = (): Promise<URL> => Promise.resolve(from.url());
+  return downloadTo(output, { transport: transport(), clock: instantClock(), address, limits: SHORT });
+}
+
+function rest(call: StoreCall): Buffer {
+  return OBJECT.subarray(startOf(call));
+}

@@ -5,7 +5,17 @@ import { AddressExpired, UploadUnclear } from '../../src/transfer/failures.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { type UploadOptions, type UploadResult, uploadFile } from '../../src/transfer/upload.ts';
 import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../support/fault-store.ts';
-import { content, directory, failure, instantClock, sha256, SHORT, store, transport } from './support.ts';
+import {
+  content,
+  directory,
+  failure,
+  instantClock,
+  sha256,
+  SHORT,
+  store,
+  TINY,
+  transport,
+} from './support.ts';
 
 const SMALL = content(100_000);
 const LARGE = content(20_000_000);
@@ -245,7 +255,7 @@ describe('an upload whose end is unclear', () => {
 
   it.each(UNCLEAR)('R36 is not sent again after %s', async (_name, script) => {
     const { send, target } = await setup(script);
-    const error = await failure(send());
+    const error = await failure(send({ limits: TINY }));
     expect(error).toBeInstanceOf(UploadUnclear);
     expect(error).toMatchObject({
       code: 'outcome_unknown',
@@ -284,7 +294,7 @@ describe('an upload whose end is unclear', () => {
 
   it('R14 ends when the store stops reading mid-way', async () => {
     const { send } = await setup((call) => void call.socket.pause(), LARGE);
-    expect(await failure(send())).toMatchObject({ code: 'network' });
+    expect(await failure(send({ limits: TINY }))).toMatchObject({ code: 'network' });
   });
 
   it('R19 ends at once when the signal aborts', async () => {
