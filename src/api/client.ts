@@ -12,6 +12,7 @@ import { VERSION } from '../version.ts';
 import { AccountUpdater } from './account-updater.ts';
 import { Logs } from './logs.ts';
 import { Tenant } from './tenant.ts';
+import { ThreeDs } from './three-ds.ts';
 
 /** How to reach the service. Only `baseUrl` and the keys of the endpoints that are used must be given. */
 export interface ClientOptions {
@@ -41,6 +42,7 @@ export class Client {
   readonly logs: Logs;
   readonly tenant: Tenant;
   readonly accountUpdater: AccountUpdater;
+  readonly threeDs: ThreeDs;
   /** The connections, for files that go to and from pre-signed addresses. */
   readonly transport: Transport;
   readonly clock: Clock;
@@ -68,6 +70,7 @@ export class Client {
     this.logs = new Logs(this.#core);
     this.tenant = new Tenant(this.#core);
     this.accountUpdater = new AccountUpdater(this.#core);
+    this.threeDs = new ThreeDs(this.#core);
   }
 
   /** The service's time in milliseconds since the epoch, as far as its answers have told it. */

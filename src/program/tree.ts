@@ -20,6 +20,11 @@ export const TREE: readonly Entry[] = [
     load: async () => (await import('../commands/tenant/group.ts')).tenant,
   },
   {
+    name: '3ds',
+    summary: '3-D Secure: authenticate the cardholder behind a card token',
+    load: async () => (await import('../commands/3ds/group.ts')).threeDs,
+  },
+  {
     name: 'au',
     summary: 'Account Updater: refresh card tokens in batch jobs',
     load: async () => (await import('../commands/au/group.ts')).au,

@@ -7,7 +7,8 @@ export const messageExtensionSchema = z.looseObject({
   id: text,
   name: text,
   critical: z.boolean().nullish(),
-  data: text,
+  /** A string by the interface; whatever comes is kept. */
+  data: z.unknown(),
 });
 
 /** Answer of POST /3ds/sessions/{id}/authenticate. */

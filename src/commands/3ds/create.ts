@@ -1,0 +1,70 @@
+import { defineCommand } from '../../cli/command.ts';
+import { choice, type Input, value } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { containsCardNumber } from '../../card-number.ts';
+import { SvcError } from '../../errors.ts';
+import type { CreateSession } from '../../schema/three-ds/session.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { createdSessionView } from '../../views/three-ds.ts';
+
+const parameters = {
+  token: value('--token <id>', 'the card token', text),
+  tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
+  type: choice(
+    '--type <who>',
+    'who starts the transaction: the customer, or the merchant alone',
+    SESSION_TYPES,
+  ),
+} as const;
+
+/** `svc 3ds create` */
+export const create = defineCommand({
+  name: 'create',
+  summary: 'a session for a card token or a card token intent',
+  examples: [
+    ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is there and pays'],
+    [
+      'svc 3ds create --token 5f0c… --type merchant --fields id',
+      'a payment without the cardholder; only the id',
+    ],
+  ],
+  permissions: ['3ds:session:create'],
+  exitCodes: [9, 13],
+  parameters,
+  async run(context, input) {
+    const body = toBody(input);
+    const print = await recordPrinter(context, createdSessionView);
+    const client = await context.client();
+    const session = await client.threeDs.create(body);
+    await print(session);
+    const method = session.method_url
+      ? '; before that, the SDK in the browser sends the method request to method_url'
+      : '';
+    context.notices.note(
+      `next: svc 3ds authenticate ${session.id} --file <body>, with a body as 'svc 3ds template' prints it${method}`,
+    );
+  },
+});
+
+function toBody({ token, tokenIntent, type }: Input<typeof parameters>): CreateSession {
+  if ((token === undefined) === (tokenIntent === undefined)) {
+    const which =
+      token === undefined
+        ? 'one of --token and --token-intent is needed'
+        : '--token and --token-intent exclude each other';
+    throw new SvcError('usage', which, { hint: 'Give exactly one of them.' });
+  }
+  if (type === undefined)
+    throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
+  if (containsCardNumber(token ?? tokenIntent ?? '', 'cell')) {
+    throw new SvcError(
+      'refused_input',
+      'what was given for a token looks like a card number; nothing was sent',
+      {
+        hint: 'Give the id of the token that holds the card.',
+      },
+    );
+  }
+  return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
+}

@@ -1,0 +1,11 @@
+import type { Group } from '../../cli/command.ts';
+import { create } from './create.ts';
+import { show } from './show.ts';
+import { validate } from './validate.ts';
+
+/** `svc 3ds` */
+export const threeDs: Group = {
+  name: '3ds',
+  summary: '3-D Secure: authenticate the cardholder behind a card token',
+  commands: [create, show, validate],
+};

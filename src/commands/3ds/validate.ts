@@ -1,0 +1,52 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument, choice, repeated } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
+import { type CheckedBody, checkedBodyView } from '../../views/three-ds-check.ts';
+import { readBody } from './body.ts';
+import { refusedBody } from './refuse.ts';
+import { setting } from './set.ts';
+
+/** `svc 3ds validate` */
+export const validate = defineCommand({
+  name: 'validate',
+  summary: 'check the body of an authentication against every rule, offline',
+  description:
+    'Every violation is named at once, by its path, with the rule and an example; no value of the body is shown. The body is JSON, in which // comments may stand.',
+  examples: [
+    ['svc 3ds validate body.json', 'which rules it breaks, or for which sessions it is right'],
+    ['svc 3ds validate body.json --session-type merchant', 'for a merchant-initiated session'],
+    ['svc 3ds template add-card | svc 3ds validate -', 'from a pipe'],
+  ],
+  exitCodes: [13],
+  parameters: {
+    file: argument('<file|->', 'a body, or - for standard input', text),
+    sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),
+    set: repeated('--set <path=value>', 'put a value into the body first; may be repeated', setting),
+  },
+  async run(context, { file, sessionType, set }) {
+    const print = await recordPrinter(context, checkedBodyView);
+    const [{ checkBody }, { withSettings }] = await Promise.all([
+      import('../../three-ds/check.ts'),
+      import('../../three-ds/setting.ts'),
+    ]);
+    const body = withSettings(await readBody(context, file), set);
+    const name = file === '-' ? 'standard input' : file;
+    const broken = checkBody(body, sessionType);
+    if (broken.length > 0) throw refusedBody(name, broken);
+    const types = SESSION_TYPES.filter((type) => checkBody(body, type).length === 0);
+    await print(checked(name, body, types));
+    if (sessionType === undefined) context.notices.note(rightFor(types));
+  },
+});
+
+function checked(file: string, body: unknown, session_types: readonly SessionType[]): CheckedBody {
+  const { authentication_category, authentication_type } = body as CheckedBody;
+  return { file, valid: true, authentication_category, authentication_type, session_types };
+}
+
+function rightFor(types: readonly SessionType[]): string {
+  const which = types.length > 1 ? 'sessions of both types' : `sessions of type ${types.join()} only`;
+  return `the body is right for ${which}; --session-type says what another one would need`;
+}

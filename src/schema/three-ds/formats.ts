@@ -1,0 +1,92 @@
+import * as z from 'zod';
+
+// Fields of a request with what is said of them: `description` reads well behind "must be" and beside a
+// template's value, and `examples` holds one right value. Checks, templates and generated documents use both.
+
+/** Text that must not be empty. */
+export function filled(description: string, example: string): z.ZodString {
+  return z.string().min(1).meta(facts(description, example));
+}
+
+/** Any text, also none at all. */
+export function text(description: string, example: string): z.ZodString {
+  return z.string().meta(facts(description, example));
+}
+
+/** A whole number, as text of digits alone. */
+export function digits(description: string, example: string): z.ZodString {
+  return matching(/^\d+$/, description, example);
+}
+
+/** Text of a form that a pattern tells. */
+export function matching(pattern: RegExp, description: string, example: string): z.ZodString {
+  return z.string().regex(pattern).meta(facts(description, example));
+}
+
+/** A real date, written YYYYMMDD. */
+export function day(what: string, example: string): z.ZodString {
+  return written(/^\d{8}$/, `${what}, a real date written YYYYMMDD`, example);
+}
+
+/** A real date that one more digit may follow: the interface writes YYYYMMDDD for it, which may be a slip. */
+export function looseDay(what: string, example: string): z.ZodString {
+  return written(
+    /^\d{8,9}$/,
+    `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`,
+    example,
+    8,
+  );
+}
+
+/** A real minute in UTC, written YYYYMMDDhhmm. */
+export function minute(what: string, example: string): z.ZodString {
+  return written(/^\d{12}$/, `${what}, a real time in UTC written YYYYMMDDhhmm`, example);
+}
+
+/** A real second in UTC, written YYYYMMDDhhmmss. */
+export function second(what: string, example: string): z.ZodString {
+  return written(/^\d{14}$/, `${what}, a real time in UTC written YYYYMMDDhhmmss`, example);
+}
+
+/** ISO 3166-1 numeric. */
+export function country(what: string): z.ZodString {
+  return matching(/^\d{3}$/, `${what}, an ISO 3166-1 numeric code of 3 digits`, '840');
+}
+
+/** ISO 4217 numeric. */
+export function currency(what: string): z.ZodString {
+  return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
+}
+
+/** true or false, never text. */
+export function flag(description: string): z.ZodBoolean {
+  return z.boolean().meta({ description, examples: [true] });
+}
+
+/** One of a closed few. */
+export function oneOf<const Value extends string>(
+  values: readonly Value[],
+  description: string,
+): z.ZodEnum<{ [Key in Value]: Key }> {
+  return z.enum(values).meta({ description, examples: values.slice(0, 1) });
+}
+
+function written(pattern: RegExp, description: string, example: string, length = Infinity): z.ZodString {
+  return z
+    .string()
+    .refine((value) => pattern.test(value) && isRealTime(value.slice(0, length)))
+    .meta(facts(description, example));
+}
+
+// 20260230 has eight digits and is no date.
+function isRealTime(value: string): boolean {
+  const [, ...parts] = /^(....)(..)(..)(..)(..)(..)$/.exec(value.padEnd(14, '0')) ?? [];
+  const [year, month, date, ...time] = parts;
+  const iso = `${year}-${month}-${date}T${time.join(':')}.000Z`;
+  const at = new Date(iso);
+  return !Number.isNaN(at.getTime()) && at.toISOString() === iso;
+}
+
+function facts(description: string, example: string): { description: string; examples: string[] } {
+  return { description, examples: [example] };
+}

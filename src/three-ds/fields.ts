@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
+
+/** What a field of the authenticate request holds; `free` takes any object. */
+export type FieldKind = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
+
+/** A field of the authenticate request, as its schema tells. */
+export interface Field {
+  /** Dotted; empty for the body itself. Items of a list have their number as a part. */
+  readonly path: string;
+  readonly kind: FieldKind;
+  /** Needed in every body, or in every object that holds it. */
+  readonly required: boolean;
+  readonly description: string;
+  /** A right value; undefined for objects and lists. */
+  readonly example: unknown;
+  /** All right values, where they are few. */
+  readonly choices: readonly string[] | undefined;
+  readonly members: ReadonlyMap<string, Field>;
+  /** What a list holds. */
+  readonly item: Field | undefined;
+}
+
+/** The body of an authenticate request, read once from its schema. */
+export const BODY: Field = fieldOf('', authenticateSchema);
+
+/** The field at a dotted path. Everything below a free object is free itself; undefined where no field is. */
+export function fieldAt(path: string): Field | undefined {
+  let field: Field | undefined = BODY;
+  for (const part of path === '' ? [] : path.split('.')) {
+    if (field?.kind === 'free') return { ...field, path };
+    field = field?.kind === 'list' && /^\d{1,4}$/.test(part) ? field.item : field?.members.get(part);
+  }
+  return field;
+}
+
+/** Every field below this one, in the order of the interface. */
+export function fieldsBelow(field: Field): Field[] {
+  return [...field.members.values()].flatMap((member) => [member].concat(fieldsBelow(member)));
+}
+
+function fieldOf(path: string, schema: z.ZodType): Field {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  const { description = '', examples } = inner instanceof z.ZodType ? (inner.meta() ?? {}) : {};
+  return {
+    path,
+    kind: kindOf(inner),
+    required: !(schema instanceof z.ZodOptional),
+    description,
+    example: Array.isArray(examples) ? (examples[0] as unknown) : undefined,
+    choices: inner instanceof z.ZodEnum ? inner.options.map(String) : undefined,
+    members: membersOf(path, inner),
+    item: inner instanceof z.ZodArray ? itemOf(path, inner.element) : undefined,
+  };
+}
+
+function membersOf(path: string, schema: unknown): Map<string, Field> {
+  const shape: unknown = schema instanceof z.ZodObject ? schema.shape : {};
+  const members = Object.entries(shape as Record<string, z.ZodType>);
+  return new Map(
+    members.map(([name, member]) => [name, fieldOf(path === '' ? name : `${path}.${name}`, member)]),
+  );
+}
+
+function itemOf(path: string, element: unknown): Field | undefined {
+  return element instanceof z.ZodType ? fieldOf(`${path}.0`, element) : undefined;
+}
+
+function kindOf(schema: unknown): FieldKind {
+  if (schema instanceof z.ZodObject) return 'object';
+  if (schema instanceof z.ZodArray) return 'list';
+  if (schema instanceof z.ZodRecord) return 'free';
+  if (schema instanceof z.ZodBoolean) return 'flag';
+  return schema instanceof z.ZodNumber ? 'number' : 'text';
+}

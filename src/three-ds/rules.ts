@@ -1,0 +1,76 @@
+import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../schema/three-ds/request-values.ts';
+import type { SessionType } from '../schema/three-ds/values.ts';
+
+/** What the rules between fields look at. Values of a body are as they came. */
+export interface Combination {
+  readonly category: unknown;
+  readonly type: unknown;
+  readonly decoupled?: unknown;
+  readonly sessionType: SessionType | undefined;
+}
+
+/** A condition of the interface, in words that read well behind "needed when". */
+export interface Condition {
+  readonly words: string;
+  readonly holds: (combination: Combination) => boolean;
+}
+
+/** A field that is needed under a condition. */
+export interface Need {
+  readonly path: string;
+  readonly when: Condition;
+}
+
+const PAYMENT: Condition = {
+  words: 'authentication_category is payment',
+  holds: ({ category }) => category === 'payment',
+};
+const RECURRING: Condition = {
+  words: 'authentication_type is recurring-transaction',
+  holds: ({ type }) => type === 'recurring-transaction',
+};
+const INSTALLMENT: Condition = {
+  words: 'authentication_type is installment-transaction',
+  holds: ({ type }) => type === 'installment-transaction',
+};
+const PURCHASE: Condition = {
+  words: `${PAYMENT.words}, or authentication_type is recurring-transaction or installment-transaction`,
+  holds: (combination) => [PAYMENT, RECURRING, INSTALLMENT].some((condition) => condition.holds(combination)),
+};
+const DECOUPLED: Condition = {
+  words: 'request_decoupled_challenge is true or the session is of type merchant',
+  holds: ({ decoupled, sessionType }) => decoupled === true || sessionType === 'merchant',
+};
+
+/** Every conditional rule of the interface about fields that are needed. */
+export const NEEDS: readonly Need[] = [
+  { path: 'decoupled_challenge_max_time', when: DECOUPLED },
+  { path: 'purchase_info', when: PURCHASE },
+  { path: 'purchase_info.amount', when: PURCHASE },
+  { path: 'purchase_info.currency', when: PURCHASE },
+  { path: 'purchase_info.exponent', when: PURCHASE },
+  { path: 'purchase_info.date', when: PURCHASE },
+  { path: 'purchase_info.transaction_type', when: PAYMENT },
+  { path: 'purchase_info.installment_count', when: INSTALLMENT },
+  { path: 'purchase_info.recurring_expiration', when: RECURRING },
+  { path: 'purchase_info.recurring_frequency', when: RECURRING },
+  { path: 'merchant_info', when: PAYMENT },
+  { path: 'merchant_info.mid', when: PAYMENT },
+  { path: 'merchant_info.acquirer_bin', when: PAYMENT },
+  { path: 'merchant_info.name', when: PAYMENT },
+  { path: 'merchant_info.country_code', when: PAYMENT },
+  { path: 'merchant_info.category_code', when: PAYMENT },
+];
+
+/** The session types that an authentication type goes with; none for one that is unknown. */
+export function sessionTypesOf(type: unknown): readonly SessionType[] {
+  const found = Object.entries(SESSION_TYPES_BY_AUTHENTICATION_TYPE).find(([name]) => name === type);
+  return found?.[1] ?? [];
+}
+
+/** The authentication types that a session of this type takes. */
+export function authenticationTypesOf(sessionType: SessionType): string[] {
+  return Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE).filter((type) =>
+    sessionTypesOf(type).includes(sessionType),
+  );
+}

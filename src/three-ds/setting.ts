@@ -1,0 +1,76 @@
+import { SvcError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
+import { isObject } from './values-in.ts';
+
+/** One `path=value` as typed. */
+export interface Setting {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * The body with these values put in, each of the type that its field has; the body itself stays as it is.
+ * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
+ */
+export function withSettings(body: unknown, settings: readonly Setting[]): unknown {
+  return settings.reduce((result, setting) => put(result, setting.path.split('.'), valueOf(setting)), body);
+}
+
+function valueOf({ path, text }: Setting): unknown {
+  const field = fieldAt(path);
+  if (field === undefined) throw unknownPath(path);
+  if (field.kind === 'flag') return flagOf(field, text);
+  if (field.kind === 'number') return numberOf(field, text);
+  const isBelowFree = field.kind === 'free' && BODY.members.get(path) === undefined;
+  if (field.kind === 'text' || isBelowFree) return text;
+  throw new SvcError('usage', `--set ${field.path} names an object, not a value`, {
+    hint: `Name one of its members, such as ${field.path}.${[...field.members.keys()][0] ?? (field.item ? '0.id' : 'name')}.`,
+  });
+}
+
+function flagOf({ path }: Field, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new SvcError('usage', `--set ${path} takes true or false`);
+}
+
+function numberOf({ path }: Field, text: string): number {
+  if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) return Number(text);
+  throw new SvcError('usage', `--set ${path} takes a number`);
+}
+
+function unknownPath(path: string): SvcError {
+  const known = fieldsBelow(BODY).map((field) => field.path);
+  const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
+  return new SvcError('usage', 'a path given with --set is not a field of the request', {
+    hint: meant === undefined ? "See 'svc 3ds template' for the fields." : `Did you mean '${meant}'?`,
+  });
+}
+
+/** `target` with the value at the path; objects and lists on the way are copied, or made where there are none. */
+function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
+  const [part, ...rest] = parts;
+  if (part === undefined) return value;
+  const below = path === '' ? part : `${path}.${part}`;
+  if (Array.isArray(target) || (target === undefined && fieldAt(path)?.kind === 'list'))
+    return putItem(target ?? [], part, (item) => put(item, rest, value, below));
+  if (target !== undefined && !isObject(target)) {
+    throw new SvcError('refused_input', `--set ${path} finds no object in the body where it needs one`, {
+      hint: `Make ${path === '' ? 'the body' : path} an object in the body, or leave it out.`,
+    });
+  }
+  // Own members only, whatever they are called.
+  const copy = new Map(Object.entries(target ?? {}));
+  copy.set(part, put(copy.get(part), rest, value, below));
+  return Object.fromEntries(copy);
+}
+
+function putItem(list: readonly unknown[], part: string, change: (item: unknown) => unknown): unknown[] {
+  const at = Number(part);
+  if (!Number.isInteger(at) || at > list.length) {
+    throw new SvcError('usage', 'a path given with --set names an item behind the end of its list', {
+      hint: 'Items are numbered from 0, without gaps.',
+    });
+  }
+  return [...list.slice(0, at), change(list[at]), ...list.slice(at + 1)];
+}

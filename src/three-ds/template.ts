@@ -1,0 +1,63 @@
+import { BODY, type Field } from './fields.ts';
+import { type Combination, NEEDS } from './rules.ts';
+import { isObject } from './values-in.ts';
+
+/** A body with the fields that this combination needs and no other, each with the example of its schema. */
+export function exampleBody(combination: Combination): Record<string, unknown> {
+  const given: Readonly<Record<string, unknown>> = {
+    authentication_category: combination.category,
+    authentication_type: combination.type,
+  };
+  return exampleOf(BODY, (field) => isNeeded(field, combination), given);
+}
+
+/** The same body as JSON with a comment behind each value, for a person to go on from. */
+export function commentedTemplate(combination: Combination): string {
+  const { category, type, sessionType } = combination;
+  const head = [
+    `// ${String(type)}, ${String(category)}, for a session of type ${String(sessionType)}.`,
+    '// Every value is an example: put your own in its place. Comments may stay, svc leaves them out when it sends.',
+  ];
+  return `${head.join('\n')}\n${drawn(BODY, exampleBody(combination), '')}\n`;
+}
+
+function isNeeded({ path, required }: Field, combination: Combination): boolean {
+  return required || NEEDS.some((need) => need.path === path && need.when.holds(combination));
+}
+
+function exampleOf(
+  { members }: Field,
+  isWanted: (field: Field) => boolean,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const wanted = [...members].filter(([, member]) => isWanted(member));
+  return Object.fromEntries(
+    wanted.map(([name, member]) => [
+      name,
+      member.kind === 'object' ? exampleOf(member, isWanted, given) : valueOf(member, given),
+    ]),
+  );
+}
+
+// What a body holds is taken over only where it is a known value: an example must be right, and tell nothing of the body.
+function valueOf({ path, choices, example }: Field, given: Readonly<Record<string, unknown>>): unknown {
+  return choices?.find((choice) => choice === given[path]) ?? example;
+}
+
+function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: string): string {
+  const inner = `${indent}  `;
+  const members = [...field.members].filter(([name]) => Object.hasOwn(value, name));
+  const lines = members.flatMap(([name, member], at) => {
+    const comma = at === members.length - 1 ? '' : ',';
+    const child = value[name];
+    const start = `${inner}${JSON.stringify(name)}: `;
+    if (!isObject(child)) return [`${start}${JSON.stringify(child)}${comma} // ${commentOf(member)}`];
+    return [`${inner}// ${member.description}`, `${start}${drawn(member, child, inner)}${comma}`];
+  });
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+// A long list of values is better looked up than read beside a value.
+function commentOf({ description, choices }: Field): string {
+  return choices !== undefined && choices.length <= 5 ? `${description}: ${choices.join(', ')}` : description;
+}
