@@ -1,6 +1,7 @@
 import requestApi from 'undici/lib/api/api-request.js';
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './limits.ts';
+import { type ReadBody, readUpTo, readWhatComes } from './read-body.ts';
 import type { Transport } from './transport.ts';
 import { toTransportFailure } from './transport-failure.ts';
 import { Watchdog } from './watchdog.ts';
@@ -15,40 +16,50 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal | undefined;
   /** Use a connection of its own: for requests that must not take effect twice. */
   readonly fresh?: boolean | undefined;
+  /** Called at the moment from which the request may have reached the other side. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** What came back. The body must be read to its end or discarded. */
 export interface Answer {
   readonly status: number;
+  /** One header; one that was sent several times is joined with commas. */
   header(name: string): string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
   /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
-  read(limit: number): Promise<{ bytes: Buffer; complete: boolean }>;
+  read(limit: number): Promise<ReadBody>;
+  /** The same for an error's body: where it breaks off or falls silent, what came until then. */
+  readWhatComes(limit: number): Promise<ReadBody>;
   /** Drops the rest of the body and its connection. */
   discard(): void;
 }
 
 /**
  * Sends one request and gives its answer. Redirects are answers like any other.
- * @throws TransportFailure when no valid answer comes, or the signal's own reason when it aborts.
+ * @throws TransportFailure when no valid answer comes, the signal's own reason when it aborts, and SvcError
+ * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
   request.signal?.throwIfAborted();
+  const line = transport.line(request.url, request.fresh ?? false);
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
   request.signal?.addEventListener('abort', onSignal, { once: true });
-  const finish = (): void => {
+  let finished = false;
+  const finish = (reusable: boolean): void => {
+    if (finished) return;
+    finished = true;
     watchdog.stop();
+    line.release(reusable);
     request.signal?.removeEventListener('abort', onSignal);
   };
   try {
-    const dispatcher = await transport.dispatcher(request.fresh ?? false);
-    const data = await dispatch(dispatcher, request, abort.signal, watchdog);
+    const data = await dispatch(line.dispatcher, request, abort.signal, watchdog);
     watchdog.answered();
     return toAnswer(data, abort, watchdog, finish);
   } catch (error) {
-    finish();
+    finish(false);
     throw abort.signal.aborted ? abort.signal.reason : toTransportFailure(error, watchdog.stage);
   }
 }
@@ -69,7 +80,11 @@ function dispatch(
       signal,
     };
     const handler = new SentHandler(options, (error, data) => (error ? reject(error) : resolve(data)));
-    handler.onSent = () => watchdog.sending();
+    handler.onSent = () => {
+      if (signal.aborted) return;
+      watchdog.sending();
+      request.onSent?.();
+    };
     // The library lets go of an aborted request only once it is connected: do not wait for that.
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     dispatcher.dispatch(options as Dispatcher.DispatchOptions, handler);
@@ -98,18 +113,22 @@ function toAnswer(
   data: Dispatcher.ResponseData,
   abort: AbortController,
   watchdog: Watchdog,
-  finish: () => void,
+  finish: (reusable: boolean) => void,
 ): Answer {
   // A body that fails when nobody reads it must not end the process.
   data.body.on('error', () => undefined);
   const body = readBody(data, abort.signal, watchdog, finish);
   return {
     status: data.statusCode,
-    header: (name) => first(data.headers[name]),
+    header(name) {
+      const value = data.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
     body,
     read: (limit) => readUpTo(body, limit),
+    readWhatComes: (limit) => readWhatComes(body, limit),
     discard() {
-      finish();
+      finish(false);
       data.body.destroy();
     },
   };
@@ -119,8 +138,9 @@ async function* readBody(
   data: Dispatcher.ResponseData,
   signal: AbortSignal,
   watchdog: Watchdog,
-  finish: () => void,
+  finish: (reusable: boolean) => void,
 ): AsyncGenerator<Uint8Array> {
+  let whole = false;
   try {
     watchdog.waiting();
     for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
@@ -128,27 +148,10 @@ async function* readBody(
       yield chunk;
       watchdog.waiting();
     }
+    whole = true;
   } catch (error) {
     throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
   } finally {
-    finish();
+    finish(whole);
   }
-}
-
-async function readUpTo(
-  body: AsyncIterable<Uint8Array>,
-  limit: number,
-): Promise<{ bytes: Buffer; complete: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), complete: false };
-  }
-  return { bytes: Buffer.concat(chunks), complete: true };
-}
-
-function first(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

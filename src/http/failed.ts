@@ -15,20 +15,27 @@ export function failedError(facts: CallFacts, outcome: ReadAnswer | { failure: T
       ? unclearError(facts, failure.message)
       : networkError(facts, failure);
   }
-  if (outcome.status >= 300 && outcome.status < 400)
-    return redirectError(facts, outcome.status, outcome.header('location'));
   const problem = readProblem(outcome.text, outcome.header('content-type'));
+  const requestId = requestIdOf(outcome) ?? problem.requestId;
+  if (outcome.status < 400)
+    return redirectError(facts, outcome.status, outcome.header('location'), requestId);
   if (isUnclear(outcome, repeatable)) {
     return unclearError(
       facts,
       `the service answered ${outcome.status}${problem.summary ? `: ${problem.summary}` : ''}`,
       outcome.status,
+      requestId,
     );
   }
-  return refusalError(facts, outcome.status, {
-    ...problem,
-    requestId: requestIdOf(outcome) ?? problem.requestId,
-  });
+  return refusalError(facts, outcome.status, { ...problem, requestId });
+}
+
+/** What to throw when the signal ends a request that was sent: it may have taken effect, and must say so (R20). */
+export function abortedError(facts: CallFacts, reason: unknown): unknown {
+  if (repeatableOf(facts.request) === 'always' || !(reason instanceof SvcError)) return reason;
+  const unclear = unclearError(facts, reason.message);
+  if (reason.code === 'time_up') return unclear;
+  return new SvcError(reason.code, `${reason.message}; ${unclear.message}`, { hint: unclear.hint });
 }
 
 /** The error for a pause that is longer than the operator allows (R17). */
@@ -39,7 +46,7 @@ export function tooLongError(facts: CallFacts, outcome: Outcome, asked: number, 
     `the service asks to wait ${seconds} s before ${facts.request.method} ${facts.request.path}, longer than ${maxWait / 1000} s`,
     {
       status: 'status' in outcome ? outcome.status : undefined,
-      hint: `run the command again in ${seconds} s, or allow the pause with --max-wait ${seconds}s`,
+      hint: `Run the command again in ${seconds} s, or allow the pause with --max-wait ${seconds}s.`,
       facts: { retry_after_s: seconds },
     },
   );

@@ -1,39 +1,34 @@
+import { cut, describeText, plainLine } from './service-text.ts';
+
 /** What an error answer says, whatever its form. Every part is optional: bodies lie. */
 export interface Problem {
   /** One line for people: title, detail and field messages. */
   readonly summary: string | undefined;
-  /** Messages by field, as a validation problem has them. */
+  /** Messages by field, as a validation problem has them; under the empty name those of no field. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly requestId: string | undefined;
 }
 
-const MAX_SUMMARY = 300;
 const MAX_FIELDS = 20;
+const SAYING = ['title', 'detail', 'message', 'error_description', 'reason', 'msg', 'description'];
+const NAMING = ['code', 'error_code', 'errorCode', 'type'];
 
 /**
  * Reads an error body: problem JSON (RFC 9457), the same nested under `error`, other JSON, HTML, text,
  * cut off or empty. Never throws, never gives more than a few hundred characters.
  */
 export function readProblem(body: string, contentType: string | undefined): Problem {
-  const record = asRecord(parse(body));
-  if (!record) return { summary: summaryOfText(body, contentType), fields: {}, requestId: undefined };
-  const nested = asRecord(record['error']);
-  const problem = nested ?? record;
+  const json = parse(body);
+  const record = Array.isArray(json) ? { errors: json as unknown } : asRecord(json);
+  if (!record) return { summary: summaryOfOther(json, body, contentType), fields: {}, requestId: undefined };
+  const problem = asRecord(record['error']) ?? record;
   const fields = readFields(problem['errors'] ?? record['errors']);
-  const said = [
-    problem['title'],
-    problem['detail'],
-    problem['message'],
-    problem['error_description'],
-    record['error'],
-  ];
-  const lines = said
-    .filter((part) => typeof part === 'string' && part.trim() !== '')
-    .map((part) => oneLine(String(part)));
+  const lines = linesOf([...SAYING.map((name) => problem[name]), record['error']]);
   const messages = Object.entries(fields).map(([name, texts]) =>
     name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
   );
-  const summary = cut([...new Set(lines), ...messages].join(' – '));
+  const said = [...lines, ...messages];
+  const summary = cut((said.length > 0 ? said : linesOf(NAMING.map((name) => problem[name]))).join(' – '));
   return {
     summary: summary === '' ? undefined : summary,
     fields,
@@ -53,12 +48,25 @@ function asRecord(value: unknown): Record<string, unknown> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
+function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
+  if (json === null) return undefined;
+  return describeText(typeof json === 'string' ? json : body, contentType);
+}
+
+function linesOf(values: readonly unknown[]): string[] {
+  const lines = values.filter((value) => typeof value === 'string').map(plainLine);
+  return [...new Set(lines)].filter((line) => line !== '' && line !== 'about:blank');
+}
+
 function readFields(value: unknown): Record<string, string[]> {
-  if (Array.isArray(value)) return { '': texts(value) };
+  if (Array.isArray(value)) {
+    const list = texts(value);
+    return list.length > 0 ? { '': list } : {};
+  }
   const entries = Object.entries(asRecord(value) ?? {}).slice(0, MAX_FIELDS);
   return Object.fromEntries(
     entries
-      .map(([name, said]) => [cut(oneLine(name)), texts(said)] as const)
+      .map(([name, said]) => [plainLine(name), texts(said)] as const)
       .filter(([, said]) => said.length > 0),
   );
 }
@@ -66,40 +74,18 @@ function readFields(value: unknown): Record<string, string[]> {
 function texts(value: unknown): string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list
+    .slice(0, MAX_FIELDS)
     .map(messageOf)
-    .filter((text) => text !== '')
-    .slice(0, MAX_FIELDS);
+    .filter((text) => text !== '');
 }
 
 function messageOf(value: unknown): string {
-  if (typeof value === 'string') return cut(oneLine(value));
-  const message = asRecord(value)?.['message'];
-  return typeof message === 'string' ? cut(oneLine(message)) : '';
+  if (typeof value === 'string') return plainLine(value);
+  const record = asRecord(value) ?? {};
+  return linesOf(SAYING.map((name) => record[name])).join(' – ');
 }
 
 function readId(record: Record<string, unknown>): string | undefined {
   const id = record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId'];
   return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
-}
-
-function summaryOfText(body: string, contentType: string | undefined): string | undefined {
-  const isHtml = /html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body);
-  if (isHtml) {
-    const title = /<title[^>]{0,100}>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1];
-    return title === undefined
-      ? 'a web page instead of JSON'
-      : `a web page instead of JSON: «${oneLine(title)}»`;
-  }
-  const looksCut = /^\s*[[{]/.test(body);
-  if (looksCut) return 'a JSON body that is cut off or damaged';
-  const text = cut(oneLine(body.slice(0, 1_000)));
-  return text === '' ? undefined : text;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
-function cut(text: string): string {
-  return text.length > MAX_SUMMARY ? `${text.slice(0, MAX_SUMMARY - 1)}…` : text;
 }

@@ -1,6 +1,6 @@
-import { readProblem } from './problem.ts';
 import { badAnswerError, type CallFacts, unclearError } from './refusal.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
+import { describeText, plainLine } from './service-text.ts';
 
 /** An answer that was read whole, or up to a limit. */
 export interface ReadAnswer {
@@ -19,12 +19,11 @@ export function readAnswer<T>(facts: CallFacts, request: ApiRequest<T>, answer: 
   const value = parseJson(answer);
   const result = value === undefined ? undefined : shape.safeParse(value.json);
   if (result?.success) return result.data;
-  const what = result
-    ? issueWords(result.error.issues)
-    : (readProblem(answer.text, answer.header('content-type')).summary ?? 'an empty body');
+  const what = facts.hide(result ? issueWords(result.error.issues) : bodyWords(answer));
+  const id = requestIdOf(answer);
   if (repeatableOf(request) === 'unsent')
-    throw unclearError(facts, `its answer (${answer.status}) could not be read: ${what}`, answer.status);
-  throw badAnswerError(facts, answer.status, what, requestIdOf(answer));
+    throw unclearError(facts, `its answer (${answer.status}) could not be read: ${what}`, answer.status, id);
+  throw badAnswerError(facts, answer.status, what, id);
 }
 
 function parseJson({ text, complete }: ReadAnswer): { json: unknown } | undefined {
@@ -36,9 +35,14 @@ function parseJson({ text, complete }: ReadAnswer): { json: unknown } | undefine
   }
 }
 
+function bodyWords(answer: ReadAnswer): string {
+  if (!answer.complete) return 'a body that is far too long';
+  return describeText(answer.text, answer.header('content-type')) ?? 'an empty body';
+}
+
 function issueWords(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
   const words = issues.slice(0, 5).map(({ path, message }) => {
-    const place = path.length === 0 ? 'the whole body' : path.map(String).join('.');
+    const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
     return `${place}: ${message}`;
   });
   return words.join('; ');

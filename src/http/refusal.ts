@@ -10,6 +10,8 @@ export interface CallFacts {
   readonly url: URL;
   /** Where the key came from, such as `profile prod`. */
   readonly keyOrigin: string;
+  /** Takes the key out of a text that came from elsewhere. */
+  readonly hide: (text: string) => string;
 }
 
 /** An answer came and says no. */
@@ -26,7 +28,7 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   if (status === 404) {
     return new SvcError('not_found', `not found (404): ${subject}${said}`, {
       ...details,
-      hint: 'check the id, and that the key belongs to the tenant that owns it',
+      hint: 'Check the id, and that the key belongs to the tenant that owns it.',
     });
   }
   const code = codeOf(status);
@@ -37,17 +39,24 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
 }
 
 /** A redirect: never followed, because the key would follow it (R01). */
-export function redirectError(facts: CallFacts, status: number, location: string | undefined): SvcError {
-  const target = URL.canParse(location ?? ':', facts.url.href)
-    ? new URL(location ?? ':', facts.url)
-    : undefined;
+export function redirectError(
+  facts: CallFacts,
+  status: number,
+  location: string | undefined,
+  requestId?: string,
+): SvcError {
+  const target =
+    location !== undefined && URL.canParse(location, facts.url.href)
+      ? new URL(location, facts.url)
+      : undefined;
   const host = target === undefined ? 'an unnamed place' : shownHost(target);
   return new SvcError(
     'bad_answer',
     `the service redirects to ${host} (${status}); redirects are not followed`,
     {
       status,
-      hint: 'check the base URL: it should be the address of the API itself',
+      requestId,
+      hint: 'Check the base URL: it should be the address of the API itself.',
     },
   );
 }
@@ -56,18 +65,19 @@ export function redirectError(facts: CallFacts, status: number, location: string
 export function networkError(facts: CallFacts, failure: TransportFailure): SvcError {
   return new SvcError('network', `no answer from ${shownHost(facts.url)}: ${failure.message}`, {
     hint: networkHint(failure),
-    retryable: failure.kind !== 'tls',
+    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
     facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
   });
 }
 
 /** The request may have taken effect, and nothing tells (R20). */
-export function unclearError(facts: CallFacts, what: string, status?: number): SvcError {
+export function unclearError(facts: CallFacts, what: string, status?: number, requestId?: string): SvcError {
   const { request } = facts;
   const subject = request.subject ?? `${request.method} ${request.path}`;
   return new SvcError('outcome_unknown', `outcome unknown: ${subject} may have taken effect, ${what}`, {
     status,
-    hint: request.howToCheck ?? 'look at the present state before you run it again',
+    requestId,
+    hint: request.howToCheck ?? 'Look at the present state before you run it again.',
     retryable: false,
   });
 }
@@ -80,7 +90,7 @@ export function badAnswerError(facts: CallFacts, status: number, what: string, r
     {
       status,
       requestId,
-      hint: 'check the base URL; if it is right, the service or something in between is at fault',
+      hint: 'Check the base URL; if it is right, the service or something in between is at fault.',
     },
   );
 }
@@ -94,7 +104,7 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
       `the ${key} key from ${facts.keyOrigin} was not accepted (401)${said}`,
       {
         ...details,
-        hint: `check that it is a ${key} key of this environment and still valid${needs}; 'svc login' stores a new one`,
+        hint: `Check that it is a ${key} key of this environment and still valid${needs}; 'svc login' stores a new one.`,
       },
     );
   }
@@ -103,7 +113,7 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
     `the ${key} key from ${facts.keyOrigin} is not allowed to do this (403)${needs}${said}`,
     {
       ...details,
-      hint: `give the key the permission ${permission ?? 'for this endpoint'}, or use another ${key} key`,
+      hint: `Give the key the permission ${permission ?? 'for this endpoint'}, or use another ${key} key.`,
     },
   );
 }
@@ -122,17 +132,17 @@ const WORDS: Record<RefusalCode, string> = {
 };
 
 const HINTS: Record<RefusalCode, string> = {
-  rejected: 'mend what the message names and run the command again',
-  rate_limited: 'wait a little and run the command again, or allow a longer pause with --max-wait',
-  server: 'nothing was changed by this command; run it again later',
+  rejected: 'Mend what the message names and run the command again.',
+  rate_limited: 'Wait a little and run the command again, or allow a longer pause with --max-wait.',
+  server: 'Nothing was changed by this request; run the command again later.',
 };
 
 function networkHint(failure: TransportFailure): string {
   if (failure.kind === 'tls')
-    return 'if your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS';
-  if (failure.kind === 'proxy')
-    return 'check HTTPS_PROXY and its user and password, or add the host to NO_PROXY';
+    return 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.';
+  if (failure.kind === 'proxy' || failure.kind === 'proxy_refused')
+    return 'Check the proxy variable, its user and password, or add the host to NO_PROXY.';
   if (failure.kind === 'dns' || failure.kind === 'refused')
-    return 'check the base URL and your network, then run the command again';
-  return 'it is safe to run the command again';
+    return 'Check the base URL and your network, then run the command again.';
+  return 'It is safe to run the command again.';
 }

@@ -6,7 +6,14 @@ export const MAX_ATTEMPTS = 5;
 const BASE_MS = 500;
 const CAP_MS = 20_000;
 const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-const FAILURES: ReadonlySet<FailureKind> = new Set(['timeout', 'refused', 'reset', 'dns', 'unreachable']);
+const FAILURES: ReadonlySet<FailureKind> = new Set([
+  'timeout',
+  'refused',
+  'reset',
+  'dns',
+  'proxy',
+  'unreachable',
+]);
 
 /** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
 export type Repeatable = 'always' | 'unsent';

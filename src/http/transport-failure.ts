@@ -9,6 +9,7 @@ export type FailureKind =
   | 'dns'
   | 'tls'
   | 'proxy'
+  | 'proxy_refused'
   | 'malformed'
   | 'unreachable';
 
@@ -36,10 +37,17 @@ export class TransportFailure extends Error {
  */
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
-  const code = systemCode(error);
-  if (messageOf(error).startsWith('Proxy response')) return proxyFailure(messageOf(error), stage);
-  const kind = kindOf(code);
-  return new TransportFailure(kind, stage, WORDS[kind], code);
+  const code = systemCodeOf(error);
+  const kind = isSenseless(error) ? 'malformed' : kindOf(code);
+  const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
+  return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
+}
+
+/** The short code of an error, or of what caused it. */
+export function systemCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? systemCodeOf(error.cause) : undefined;
 }
 
 const WORDS: Record<FailureKind, string> = {
@@ -48,9 +56,19 @@ const WORDS: Record<FailureKind, string> = {
   reset: 'it closed the connection before the answer was complete',
   dns: 'its name could not be resolved',
   tls: 'its TLS certificate was not accepted',
-  proxy: 'the proxy refused the connection',
+  proxy: 'the proxy could not be used',
+  proxy_refused: 'the proxy refused the connection',
   malformed: 'its answer was not valid HTTP',
   unreachable: 'it could not be reached',
+};
+
+const WORDS_BY_CODE: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
+  EPROTO: 'it does not speak TLS as expected',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of its answer are too long',
 };
 
 const KINDS: Readonly<Record<string, FailureKind>> = {
@@ -80,21 +98,7 @@ function kindOf(code: string | undefined): FailureKind {
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
-function proxyFailure(message: string, stage: Stage): TransportFailure {
-  const status = /\((\d{3})\)/.exec(message)?.[1];
-  const words =
-    status === '407'
-      ? 'the proxy asks for a user and password (407)'
-      : `the proxy answered ${status ?? 'nonsense'}`;
-  return new TransportFailure('proxy', stage, words);
-}
-
-function systemCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return 'cause' in error ? systemCode(error.cause) : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : '';
+/** The library gives answers that nobody asked for the code of a connection that broke. */
+function isSenseless(error: unknown): boolean {
+  return error instanceof Error && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

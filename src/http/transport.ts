@@ -1,58 +1,91 @@
-import Agent from 'undici/lib/dispatcher/agent.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import type { Dispatcher } from 'undici';
-import { SvcError } from '../errors.ts';
-import { readAddress } from '../address.ts';
 import type { Environment } from '../system.ts';
-import { answerFirstPool } from './answer-first.ts';
+import { answerFirst } from './answer-first.ts';
+import { Connections, type Connector, openDirectly } from './connections.ts';
+import { proxyFor } from './proxy.ts';
+
+/** What one exchange is sent on. Nobody else uses it until it is given back. */
+export interface Line {
+  readonly dispatcher: Dispatcher;
+  /** Gives the line back. One whose exchange did not end properly is closed, also if it is not open yet. */
+  release(reusable: boolean): void;
+}
 
 /** The connections of one client. Closing it ends them all at once. */
 export interface Transport {
-  /** `fresh` never reuses a connection: a request that must not run twice is not put on one that may be half dead. */
-  dispatcher(fresh: boolean): Promise<Dispatcher>;
+  /**
+   * A line to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
+   * put on one that may be half dead.
+   * @throws SvcError `config` when the environment names a proxy that cannot be used
+   */
+  line(url: URL, fresh: boolean): Line;
   close(): Promise<void>;
 }
 
 /** Opens connections directly, or through the proxy that the environment names (R24). */
 export function createTransport(environment: Environment = {}): Transport {
-  const open = new Map<boolean, Promise<Dispatcher>>();
+  const direct = openDirectly();
+  const open = new Set<OneLine>();
   return {
-    dispatcher(fresh) {
-      const known = open.get(fresh) ?? createDispatcher(environment, fresh);
-      open.set(fresh, known);
-      return known;
+    line(url, fresh) {
+      proxyFor(url, environment);
+      const idle = fresh ? undefined : Array.from(open).findLast((line) => line.isIdleTo(url.origin));
+      const line = idle ?? new OneLine(url.origin, fresh, new Connections(environment, direct));
+      open.add(line);
+      line.take(() => open.delete(line));
+      return line;
     },
     async close() {
-      for (const dispatcher of open.values()) await (await dispatcher).destroy();
+      await Promise.all(Array.from(open, (line) => line.close()));
       open.clear();
     },
   };
 }
 
-// Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
-const OPTIONS = {
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  connect: { timeout: 0 },
-  factory: answerFirstPool,
-};
+/**
+ * One connection at a time to one origin. The library's pool is not used: after an exchange was given up it connects
+ * anew for nothing, and it cannot end a connection that is still being opened.
+ */
+class OneLine implements Line {
+  readonly dispatcher: Dispatcher;
+  readonly #origin: string;
+  readonly #fresh: boolean;
+  readonly #connections: Connections;
+  #forget: (() => void) | undefined;
 
-async function createDispatcher(environment: Environment, fresh: boolean): Promise<Dispatcher> {
-  const options = { ...OPTIONS, pipelining: fresh ? 0 : 1 };
-  const httpProxy = proxyOf(environment, 'http_proxy');
-  const httpsProxy = proxyOf(environment, 'https_proxy');
-  if (!httpProxy && !httpsProxy) return new Agent(options);
-  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
-  const noProxy = environment['no_proxy'] ?? environment['NO_PROXY'] ?? '';
-  return new EnvHttpProxyAgent({ ...options, httpProxy, httpsProxy, noProxy });
-}
+  constructor(origin: string, fresh: boolean, connections: Connections) {
+    this.#origin = origin;
+    this.#fresh = fresh;
+    this.#connections = connections;
+    const connect: Connector = answerFirst(connections.connect);
+    // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
+    this.dispatcher = new Client(origin, {
+      connect,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: fresh ? 0 : 1,
+    });
+  }
 
-function proxyOf(environment: Environment, name: string): string {
-  const variable = environment[name] ? name : name.toUpperCase();
-  const value = environment[variable] ?? '';
-  if (value === '') return '';
-  const url = readAddress(value);
-  if (url && ['http:', 'https:', 'socks5:'].includes(url.protocol)) return value;
-  throw new SvcError('config', `the proxy address in ${variable} is not a usable URL`, {
-    hint: `set ${variable} to something like http://proxy.example:3128, or unset it`,
-  });
+  isIdleTo(origin: string): boolean {
+    return this.#forget === undefined && this.#origin === origin;
+  }
+
+  take(forget: () => void): void {
+    this.#forget = forget;
+  }
+
+  release(reusable: boolean): void {
+    const forget = this.#forget;
+    this.#forget = undefined;
+    if (forget === undefined || (reusable && !this.#fresh)) return;
+    forget();
+    void this.close();
+  }
+
+  async close(): Promise<void> {
+    this.#connections.giveUp();
+    await this.dispatcher.destroy();
+  }
 }

@@ -1,9 +1,6 @@
 // The parts of undici that the core needs. Importing the whole package costs three times the start-up.
-declare module 'undici/lib/dispatcher/agent.js' {
-  export { Agent as default } from 'undici';
-}
-declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
-  export { EnvHttpProxyAgent as default } from 'undici';
+declare module 'undici/lib/dispatcher/client.js' {
+  export { Client as default } from 'undici';
 }
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici';
@@ -24,9 +21,6 @@ declare module 'undici/lib/api/api-request.js' {
 }
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici';
-}
-declare module 'undici/lib/dispatcher/pool.js' {
-  export { Pool as default } from 'undici';
 }
 declare module 'undici/lib/core/symbols.js' {
   const symbols: { readonly kParser: symbol };

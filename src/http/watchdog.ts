@@ -8,6 +8,7 @@ export class Watchdog {
   readonly #onExpired: (failure: TransportFailure) => void;
   #timer: NodeJS.Timeout | undefined;
   #bodyTimer: NodeJS.Timeout | undefined;
+  #over = false;
 
   constructor(limits: TimeLimits, onExpired: (failure: TransportFailure) => void) {
     this.#limits = limits;
@@ -17,7 +18,7 @@ export class Watchdog {
 
   /** The request goes out now. */
   sending(): void {
-    this.stage = 'send';
+    if (!this.#over) this.stage = 'send';
     this.#arm(this.#limits.headers);
   }
 
@@ -30,6 +31,7 @@ export class Watchdog {
   answered(): void {
     this.stage = 'body';
     clearTimeout(this.#timer);
+    if (this.#over) return;
     if (Number.isFinite(this.#limits.body)) {
       this.#bodyTimer = setTimeout(() => this.#expire(this.#limits.body), this.#limits.body);
     }
@@ -45,15 +47,16 @@ export class Watchdog {
     clearTimeout(this.#timer);
   }
 
-  /** The exchange is over. */
+  /** The exchange is over. What the library still tells of it arms nothing: a timer would hold the process up. */
   stop(): void {
+    this.#over = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#bodyTimer);
   }
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#expire(ms), ms);
+    if (!this.#over) this.#timer = setTimeout(() => this.#expire(ms), ms);
   }
 
   #expire(ms: number): void {

@@ -1,0 +1,80 @@
+import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Proxy } from './proxy.ts';
+import { type FailureKind, systemCodeOf, TransportFailure } from './transport-failure.ts';
+
+type Done = (result: Socket | TransportFailure) => void;
+
+/**
+ * Asks a proxy for a tunnel to `target` (host and port). `done` is called once; destroying what is returned
+ * gives up. Failures never hold the proxy's address, which may hold a password.
+ */
+export function openTunnel(proxy: Proxy, target: string, done: Done): ClientRequest {
+  const { url, variable } = proxy;
+  const request = (url.protocol === 'https:' ? secureRequest : plainRequest)(optionsOf(url, target));
+  request.once('connect', ({ statusCode = 0 }, socket: Socket, early: Buffer) => {
+    // Whoever takes the tunnel listens too late for an error that comes at once.
+    socket.on('error', () => undefined);
+    if (statusCode >= 200 && statusCode < 300) {
+      if (early.length > 0) socket.unshift(early);
+      done(socket);
+    } else {
+      socket.destroy();
+      done(refused(statusCode, variable));
+    }
+  });
+  request.once('error', (error) => done(unusable(error, variable)));
+  request.end();
+  return request;
+}
+
+function optionsOf(url: URL, target: string): RequestOptions {
+  const user = `${decode(url.username)}:${decode(url.password)}`;
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port || (url.protocol === 'https:' ? 443 : 80),
+    method: 'CONNECT',
+    path: target,
+    agent: false,
+    headers: {
+      host: target,
+      ...(user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
+    },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function refused(status: number, variable: string): TransportFailure {
+  if (status === 407) {
+    return new TransportFailure(
+      'proxy_refused',
+      'connect',
+      `the proxy from ${variable} asks for a user and password (407)`,
+    );
+  }
+  const kind: FailureKind = status >= 500 ? 'proxy' : 'proxy_refused';
+  return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
+}
+
+function unusable(error: Error, variable: string): TransportFailure {
+  const code = systemCodeOf(error);
+  const words = code?.startsWith('HPE_')
+    ? 'did not answer as a proxy does'
+    : (WORDS[code ?? ''] ?? 'could not be reached');
+  return new TransportFailure('proxy', 'connect', `the proxy from ${variable} ${words}`, code);
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'closed the connection',
+  ENOTFOUND: 'has a name that could not be resolved',
+  EAI_AGAIN: 'has a name that could not be resolved',
+};

@@ -1,0 +1,29 @@
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+
+// Listens and then stops its event loop, so that nothing is ever accepted.
+const LISTEN = `
+const { parentPort } = require('node:worker_threads');
+const { createServer } = require('node:net');
+const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+  parentPort.postMessage(server.address().port);
+  setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 10);
+});
+`;
+
+/** A port whose queue of connections is full: further ones are never completed. */
+export async function blackHole(): Promise<{ url: URL; close(): Promise<void> }> {
+  const worker = new Worker(LISTEN, { eval: true });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const fillers: Socket[] = [];
+  for (let n = 0; n < 4; n += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => undefined));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return {
+    url: new URL(`http://127.0.0.1:${port}/`),
+    async close() {
+      for (const socket of fillers) socket.destroy();
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../src/clock.ts';
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+}
+
+/** A clock that moves only when told to, or, with `auto`, as soon as everything sleeps. Keeps every sleep asked for. */
+export class FakeClock implements Clock {
+  /** Every pause asked for, in milliseconds, in order. */
+  readonly slept: number[] = [];
+  #now: number;
+  readonly #auto: boolean;
+  #sleepers: Sleeper[] = [];
+
+  constructor(options: { readonly start?: number; readonly auto?: boolean } = {}) {
+    this.#now = options.start ?? Date.UTC(2026, 0, 5, 12);
+    this.#auto = options.auto ?? true;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How many sleep at present. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.slept.push(ms);
+    if (!(ms > 0)) return;
+    await new Promise<void>((resolve, reject) => {
+      const sleeper: Sleeper = { due: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      const stop = (): void => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', stop, { once: true });
+      if (this.#auto) setImmediate(() => this.#next());
+    });
+  }
+
+  /** Moves on by `ms`, waking everyone whose time comes on the way, in order. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    for (let due = this.#earliest(); due !== undefined && due <= until; due = this.#earliest()) {
+      this.#next();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#now = until;
+  }
+
+  #earliest(): number | undefined {
+    return this.#sleepers.length === 0 ? undefined : Math.min(...this.#sleepers.map(({ due }) => due));
+  }
+
+  #next(): void {
+    const due = this.#earliest();
+    if (due === undefined) return;
+    this.#now = Math.max(this.#now, due);
+    const awake = this.#sleepers.filter((sleeper) => sleeper.due === due);
+    this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.due !== due);
+    for (const { wake } of awake) wake();
+  }
+}
