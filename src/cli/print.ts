@@ -69,5 +69,6 @@ async function rendererFor<T>(
     width: out.isTerminal ? out.width : undefined,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
+    redact: (text) => out.redact(text),
   });
 }

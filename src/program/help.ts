@@ -1,6 +1,7 @@
 import type { Command, Example, Group } from '../cli/command.ts';
 import { GLOBAL_PARAMETERS } from '../cli/globals.ts';
 import type { Parameter, Parameters } from '../cli/parameter.ts';
+import { TOPICS } from './topics.ts';
 import type { Entry } from './tree.ts';
 
 /** Help of the whole tool. */
@@ -15,6 +16,7 @@ export function rootHelp(tree: readonly Entry[]): string {
       'More',
       pairLines([
         ['svc <command> --help', 'examples and options of one command'],
+        ['svc help <topic>', `${Object.keys(TOPICS).join(', ')}`],
         ['svc --version', 'the version'],
       ]),
     ],

@@ -5,6 +5,7 @@ import { SvcError } from '../errors.ts';
 import { addParameters, readInput } from './declare.ts';
 import { commandHelp, groupHelp, rootHelp } from './help.ts';
 import { parseError } from './parse-error.ts';
+import { TOPICS } from './topics.ts';
 import { type Entry, isGroup, TREE } from './tree.ts';
 
 /** What a command line asks for. */
@@ -31,6 +32,8 @@ export interface Place {
  * @throws SvcError `usage`, which never repeats a typed value
  */
 export async function parse(argv: readonly string[]): Promise<Invocation> {
+  const topic = argv[0] === 'help' && argv.length === 2 ? TOPICS[argv[1] ?? ''] : undefined;
+  if (topic) return { kind: 'help', text: topic() };
   const root = createParser('svc');
   const place: Place = { words: 'svc', parser: root };
   let invocation: Invocation | undefined;

@@ -7,7 +7,6 @@ afterAll(() => home.remove());
 
 /** Commands that write data, each ending by itself. */
 const WRITERS: readonly (readonly string[])[] = [
-  ['--version'],
   ['--help'],
   ['logs', '--help'],
   ['--sandbox', 'logs'],
@@ -39,9 +38,13 @@ describe('what is written', () => {
     async (line) => {
       const { code, stderr } = await shell(`${svc(line.split(' '))} > /dev/full`);
       expect(code).toBe(1);
-      if (line !== '--version') expect(stderr).toMatch(/could not be written/);
+      expect(stderr).toMatch(/could not be written/);
     },
   );
+
+  it('R51 --version fails when its output cannot be written', async () => {
+    expect(await shell(`${svc(['--version'])} > /dev/full`)).toMatchObject({ code: 1 });
+  });
 
   it('R51 a reader that goes away ends the command quietly and stops its requests', async () => {
     const { code, stdout, stderr } = await shell(

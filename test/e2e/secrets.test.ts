@@ -14,22 +14,20 @@ let base = '';
 /** What an ill-behaved service could say: every answer repeats the key, a card number and a signed address. */
 const ANSWERS: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
   'problem body': (request, response) =>
-    response
-      .writeHead(422, { 'x-request-id': KEY })
-      .end(
-        JSON.stringify({
-          title: gossip(request),
-          detail: CARD,
-          errors: { [KEY]: [gossip(request)] },
-          trace_id: KEY,
-        }),
-      ),
+    response.writeHead(422, { 'x-request-id': KEY }).end(
+      JSON.stringify({
+        title: gossip(request),
+        detail: CARD,
+        errors: { [KEY]: [gossip(request)] },
+        trace_id: KEY,
+      }),
+    ),
   'HTML body': (request, response) =>
     response
       .writeHead(404, { 'content-type': 'text/html' })
       .end(`<html><title>${gossip(request)}</title></html>`),
   'plain text': (request, response) => response.writeHead(400).end(gossip(request)),
-  'success without sense': (request, response) => response.writeHead(200).end(`${gossip(request)}`),
+  'success without sense': (request, response) => response.writeHead(200).end(gossip(request)),
   'success of another shape': (request, response) =>
     response.writeHead(200).end(JSON.stringify({ [gossip(request)]: gossip(request) })),
   redirect: (request, response) =>
