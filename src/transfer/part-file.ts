@@ -1,6 +1,6 @@
 import { constants, readFileSync } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
-import { writeFailure, writeFileAtomic } from '../atomic-file.ts';
+import { removeStrayTemporaries, writeFailure, writeFileAtomic } from '../atomic-file.ts';
 import { Digests, type Sink } from './sink.ts';
 import type { Version } from './version.ts';
 
@@ -25,6 +25,7 @@ export class PartFile implements Sink {
   /** Opens what an earlier attempt left, if it can be trusted; else starts with nothing. */
   static async open(target: string): Promise<PartFile> {
     const part = new PartFile(target);
+    removeStrayTemporaries(part.#note);
     await part.#adopt();
     return part;
   }
