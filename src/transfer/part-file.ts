@@ -3,6 +3,7 @@ import fs, { type FileHandle } from 'node:fs/promises';
 import { removeStrayTemporaries, writeFailure, writeFileAtomic } from '../atomic-file.ts';
 import { Digests, type Sink } from './sink.ts';
 import type { Version } from './version.ts';
+import { WriteBehind } from './write-behind.ts';
 
 const PIECE = 1024 * 1024;
 
@@ -17,6 +18,7 @@ export class PartFile implements Sink {
   /** Where the bytes lie. */
   readonly path: string;
   #handle: FileHandle | undefined;
+  #writer: WriteBehind | undefined;
 
   private constructor(target: string) {
     this.path = `${target}.svc-part`;
@@ -35,6 +37,7 @@ export class PartFile implements Sink {
     this.digests = new Digests(true);
     const handle = this.#handle;
     if (!handle) return;
+    await this.#guard(async () => this.#writer?.flush());
     // With the last byte still to come, even a whole partial file is checked against the store.
     const end = Math.min(this.length, (this.version?.total ?? 0) - 1);
     const buffer = Buffer.allocUnsafe(PIECE);
@@ -46,6 +49,7 @@ export class PartFile implements Sink {
       this.length += bytesRead;
     }
     await this.#guard(() => handle.truncate(this.length));
+    this.#writer = new WriteBehind(handle, this.length);
   }
 
   async begin(version: Version | undefined): Promise<void> {
@@ -57,22 +61,22 @@ export class PartFile implements Sink {
     if (version) await writeFileAtomic(this.#note, JSON.stringify({ format: 1, ...version }));
     await this.#guard(async () => {
       this.#handle = await fs.open(this.path, 'wx+', 0o600);
+      this.#writer = new WriteBehind(this.#handle, 0);
     });
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    await this.#guard(async () => {
-      // A nearly full disk takes a part and says so; only the next write fails.
-      for (let at = 0; at < piece.byteLength && this.#handle;)
-        at += (await this.#handle.write(piece, at, piece.byteLength - at, this.length + at)).bytesWritten;
-    });
+    await this.#guard(async () => this.#writer?.add(piece));
     this.digests.update(piece);
     this.length += piece.byteLength;
   }
 
   /** Makes the bytes durable and closes the file. */
   async seal(): Promise<void> {
-    await this.#guard(async () => this.#handle?.sync());
+    await this.#guard(async () => {
+      await this.#writer?.flush();
+      await this.#handle?.sync();
+    });
     await this.close();
   }
 
@@ -83,6 +87,9 @@ export class PartFile implements Sink {
 
   /** Closes and keeps the file if a later attempt can go on with it, else removes it; says which. */
   async abandon(): Promise<boolean> {
+    await this.#writer?.flush().catch(() => undefined);
+    // What a full disk did not take is not there to go on from.
+    this.length = (await this.#handle?.stat())?.size ?? this.length;
     const isKept = this.version !== undefined && this.length > 0;
     if (isKept) await this.close();
     else await this.discard();
@@ -92,6 +99,7 @@ export class PartFile implements Sink {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#writer = undefined;
     await handle?.close();
   }
 
