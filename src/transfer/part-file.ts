@@ -1,6 +1,7 @@
-import { constants, readFileSync } from 'node:fs';
+import { constants } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
-import { removeStrayTemporaries, writeFailure, writeFileAtomic } from '../atomic-file.ts';
+import { removeStrayTemporaries, writeFailure } from '../atomic-file.ts';
+import { readNote, writeNote } from './part-note.ts';
 import { Digests, type Sink } from './sink.ts';
 import type { Version } from './version.ts';
 import { WriteBehind } from './write-behind.ts';
@@ -58,7 +59,7 @@ export class PartFile implements Sink {
     this.length = 0;
     // A version has a length, and that is proof enough of a file that came in one go.
     this.digests = new Digests(version === undefined);
-    if (version) await writeFileAtomic(this.#note, JSON.stringify({ format: 1, ...version }));
+    if (version) await writeNote(this.#note, version);
     await this.#guard(async () => {
       this.#handle = await fs.open(this.path, 'wx+', 0o600);
       this.#writer = new WriteBehind(this.#handle, 0);
@@ -130,18 +131,6 @@ export class PartFile implements Sink {
     } catch (error) {
       throw writeFailure(this.path, error);
     }
-  }
-}
-
-function readNote(file: string): Version | undefined {
-  try {
-    const note: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof note !== 'object' || note === null) return undefined;
-    const { format, etag, total }: { format?: unknown; etag?: unknown; total?: unknown } = note;
-    const isValid = format === 1 && typeof etag === 'string' && Number.isSafeInteger(total);
-    return isValid && typeof total === 'number' ? { etag, total } : undefined;
-  } catch {
-    return undefined;
   }
 }
 
