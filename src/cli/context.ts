@@ -28,6 +28,8 @@ export interface Context {
   readonly prompts: Prompts;
   /** Colours of stdout. */
   readonly palette: Palette;
+  /** Colours of stderr. */
+  readonly noticePalette: Palette;
   /** Whether block characters may be drawn. */
   readonly unicode: boolean;
   /** From now on this value is removed from all that leaves. */

@@ -1,4 +1,5 @@
 import { isSvcError, SvcError } from '../errors.ts';
+import { type AnyAnswer, readAnyAnswer } from './any-answer.ts';
 import { failedError, tooLongError } from './failed.ts';
 import { type ReadAnswer, readAnswer } from './read-answer.ts';
 import type { CallFacts } from './refusal.ts';
@@ -43,6 +44,20 @@ export class HttpCore {
    * @throws SvcError for every failure; the signal's reason when it aborts
    */
   async call<T>(request: ApiRequest<T>): Promise<T> {
+    const { facts, answer } = await this.#answered(request);
+    return readAnswer(facts, request, answer);
+  }
+
+  /**
+   * Calls an endpoint whose answer has no known shape, in every other respect like `call`.
+   * @throws SvcError for every failure, also for an answer that is neither JSON nor empty
+   */
+  async callAny(request: Omit<ApiRequest<unknown>, 'shape'>): Promise<AnyAnswer> {
+    const { facts, answer } = await this.#answered(request);
+    return readAnyAnswer(facts, answer);
+  }
+
+  async #answered(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; answer: ReadAnswer }> {
     const key = await this.#options.key(request.key);
     const url = buildUrl(this.#options.baseUrl, request.path, request.query);
     const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: hiderOf(key.value) };
@@ -50,7 +65,7 @@ export class HttpCore {
       const outcome = await this.#sender.send(facts, key.value, attempt);
       if ('text' in outcome && outcome.status < 300) {
         this.#quota.refill();
-        return readAnswer(facts, request, outcome);
+        return { facts, answer: outcome };
       }
       const pause = this.#pauseBefore(facts, outcome, attempt);
       if (pause === undefined) throw failedError(facts, outcome);
@@ -74,7 +89,8 @@ export class HttpCore {
 
   /** Milliseconds to wait before the next attempt, or undefined when there is to be none. */
   #pauseBefore(facts: CallFacts, outcome: Sent, attempt: number): number | undefined {
-    if (!mayRetry(outcome, repeatableOf(facts.request)) || attempt + 1 >= MAX_ATTEMPTS) return undefined;
+    const { attempts = MAX_ATTEMPTS } = facts.request;
+    if (!mayRetry(outcome, repeatableOf(facts.request)) || attempt + 1 >= attempts) return undefined;
     const asked = 'text' in outcome ? this.#askedPause(facts, outcome) : undefined;
     const maxWait = this.#options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
     if (asked !== undefined && asked > maxWait) throw tooLongError(facts, outcome, asked, maxWait);

@@ -25,6 +25,8 @@ export interface Answer {
   readonly status: number;
   /** One header; one that was sent several times is joined with commas. */
   header(name: string): string | undefined;
+  /** Every header, by lower-case name. */
+  headers(): [name: string, value: string][];
   readonly body: AsyncIterable<Uint8Array>;
   /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
   read(limit: number): Promise<ReadBody>;
@@ -123,6 +125,11 @@ function toAnswer(
     header(name) {
       const value = data.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
+    },
+    headers() {
+      return Object.entries(data.headers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one): [string, string] => [name, one]),
+      );
     },
     body,
     read: (limit) => readUpTo(body, limit),

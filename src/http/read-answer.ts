@@ -1,3 +1,4 @@
+import type { SvcError } from '../errors.ts';
 import { badAnswerError, type CallFacts, unclearError } from './refusal.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
 import { describeText, plainLine } from './service-text.ts';
@@ -9,6 +10,8 @@ export interface ReadAnswer {
   /** False when the body was longer than the limit. */
   readonly complete: boolean;
   readonly header: (name: string) => string | undefined;
+  /** Every header, by lower-case name. */
+  readonly headers: () => [name: string, value: string][];
 }
 
 /** Reads a successful answer in the request's shape, or says what about it made no sense. */
@@ -19,14 +22,21 @@ export function readAnswer<T>(facts: CallFacts, request: ApiRequest<T>, answer: 
   const value = parseJson(answer);
   const result = value === undefined ? undefined : shape.safeParse(value.json);
   if (result?.success) return result.data;
-  const what = facts.hide(result ? issueWords(result.error.issues) : bodyWords(answer));
-  const id = requestIdOf(answer);
-  if (repeatableOf(request) === 'unsent')
-    throw unclearError(facts, `its answer (${answer.status}) could not be read: ${what}`, answer.status, id);
-  throw badAnswerError(facts, answer.status, what, id);
+  throw unreadableError(facts, answer, result ? issueWords(result.error.issues) : bodyWords(answer));
 }
 
-function parseJson({ text, complete }: ReadAnswer): { json: unknown } | undefined {
+/** The error for an answer that says yes and cannot be used. What had an effect may have had it. */
+export function unreadableError(facts: CallFacts, answer: ReadAnswer, what: string): SvcError {
+  const { status } = answer;
+  const words = facts.hide(what);
+  const id = requestIdOf(answer);
+  return repeatableOf(facts.request) === 'unsent'
+    ? unclearError(facts, `its answer (${status}) could not be read: ${words}`, status, id)
+    : badAnswerError(facts, status, words, id);
+}
+
+/** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
+export function parseJson({ text, complete }: ReadAnswer): { json: unknown } | undefined {
   if (!complete) return undefined;
   try {
     return { json: JSON.parse(text) as unknown };
@@ -35,7 +45,8 @@ function parseJson({ text, complete }: ReadAnswer): { json: unknown } | undefine
   }
 }
 
-function bodyWords(answer: ReadAnswer): string {
+/** What a body that is not JSON seems to be. */
+export function bodyWords(answer: ReadAnswer): string {
   if (!answer.complete) return 'a body that is far too long';
   return describeText(answer.text, answer.header('content-type')) ?? 'an empty body';
 }
@@ -43,7 +54,8 @@ function bodyWords(answer: ReadAnswer): string {
 function issueWords(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
   const words = issues.slice(0, 5).map(({ path, message }) => {
     const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
-    return `${place}: ${message}`;
+    // Of a field that is not there the shape says only that it is not what it should be.
+    return /, received undefined$/.test(message) ? `${place} is missing` : `${place}: ${message}`;
   });
   return words.join('; ');
 }

@@ -13,12 +13,16 @@ export interface Shape<T> {
     | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 }
 
+/** Parameters by name, without the question mark. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
 /** One call of an endpoint, as its resource describes it. */
 export interface ApiRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Made by `path`, so that every part is encoded. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  /** A list sends the parameter once for each of its values. */
+  readonly query?: Query | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly key: KeyKind;
@@ -28,6 +32,8 @@ export interface ApiRequest<T> {
   readonly shape?: Shape<T> | undefined;
   /** By default only GET is always repeatable. */
   readonly repeatable?: Repeatable | undefined;
+  /** Sent at most this many times, however clear it is that it had no effect; five by default. */
+  readonly attempts?: number | undefined;
   /** How to find out what happened when no clear answer came: a sentence with a command. */
   readonly howToCheck?: string | undefined;
   /** What is asked for, for messages: «job 3f…». */
@@ -44,7 +50,8 @@ export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unkno
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
+    if (Array.isArray(value)) for (const one of value) url.searchParams.append(name, String(one));
+    else if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url;
 }

@@ -101,7 +101,8 @@ export class Sender {
       return value === undefined ? undefined : hide(value);
     };
     // Something on the way may echo what it was sent, the key too.
-    return { status, text: isError ? hide(text) : text, complete, header };
+    const allHeaders = (): [string, string][] => answer.headers().map(([name, value]) => [name, hide(value)]);
+    return { status, text: isError ? hide(text) : text, complete, header, headers: allHeaders };
   }
 }
 

@@ -11,7 +11,8 @@ import { valueAt } from './paths.ts';
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width } = options;
-  const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !field.endsWith('.*'));
+  const paths =
+    chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
   const header = csvRow(paths);
   // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.

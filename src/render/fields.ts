@@ -31,6 +31,7 @@ export function projection<T>(
 function isKnown<T>(view: View<T>, path: string): boolean {
   return view.fields.some(
     (field) =>
+      field === '*' ||
       field === path ||
       field.startsWith(`${path}.`) ||
       (field.endsWith('.*') && path.startsWith(field.slice(0, -1)) && path.length > field.length - 1),

@@ -34,7 +34,7 @@ export interface Column<T = unknown> {
 export interface View<T = unknown> {
   /** Singular noun for messages: "log entry", "job". */
   readonly name: string;
-  /** Every known dotted path, in a sensible order. `settings.*` stands for any key of `settings`. */
+  /** Every known dotted path, in a sensible order. `settings.*` stands for any key of `settings`, `*` for any path. */
   readonly fields: readonly string[];
   /** The columns of a table for which no fields were chosen. */
   readonly columns: readonly Column<T>[];

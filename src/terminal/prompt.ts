@@ -31,6 +31,13 @@ export class Prompts {
     this.#options = options;
   }
 
+  /** Whether there is somebody to ask. A command whose question comes late looks here first. */
+  get canAsk(): boolean {
+    const { stdin, out, env, noInput } = this.#options;
+    const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
+    return out.isTerminal && !noInput && !automated && stdin().isTTY === true;
+  }
+
   /** Asks for a secret: nothing that is typed shows. */
   async promptHidden(question: string, instead: string): Promise<string> {
     return this.#ask({ question, instead, echo: false });
@@ -52,7 +59,7 @@ export class Prompts {
     const { live, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
-    if (!this.#canAsk())
+    if (!this.canAsk)
       throw new SvcError('input_needed', `an answer is needed and nobody can be asked: ${text}`, {
         hint: instead,
       });
@@ -62,12 +69,6 @@ export class Prompts {
     } finally {
       live?.redraw();
     }
-  }
-
-  #canAsk(): boolean {
-    const { stdin, out, env, noInput } = this.#options;
-    const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
-    return out.isTerminal && !noInput && !automated && stdin().isTTY === true;
   }
 
   async #readLine(prompt: string, echo: boolean): Promise<string> {
