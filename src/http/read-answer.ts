@@ -55,7 +55,7 @@ function issueWords(issues: readonly { path: readonly PropertyKey[]; message: st
   const words = issues.slice(0, 5).map(({ path, message }) => {
     const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
     // Of a field that is not there the shape says only that it is not what it should be.
-    return /, received undefined$/.test(message) ? `${place} is missing` : `${place}: ${message}`;
+    return message.endsWith(', received undefined') ? `${place} is missing` : `${place}: ${message}`;
   });
   return words.join('; ');
 }

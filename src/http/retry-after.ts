@@ -6,7 +6,7 @@
  */
 export function retryAfterMs(header: string | undefined, serviceNow: number): number | undefined {
   // A date has a comma of its own, after the name of its day.
-  const parts = header?.match(/[A-Za-z]{3,9},\s[^,]+|[^,]+/g) ?? [];
+  const parts = header?.match(/(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,\s[^,]+|[^,]+/gi) ?? [];
   const pauses = parts.map((part) => pauseOf(part.trim(), serviceNow)).filter((ms) => ms !== undefined);
   return pauses.length === 0 ? undefined : Math.max(...pauses);
 }

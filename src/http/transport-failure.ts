@@ -68,6 +68,7 @@ const WORDS_BY_CODE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
   EPROTO: 'it does not speak TLS as expected',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer was not as long as it said',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of its answer are too long',
 };
 
@@ -94,11 +95,11 @@ function kindOf(code: string | undefined): FailureKind {
   if (code === undefined) return 'unreachable';
   const known = KINDS[code];
   if (known) return known;
-  if (code.startsWith('HPE_')) return 'malformed';
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
-/** The library gives answers that nobody asked for the code of a connection that broke. */
+/** Its parser's errors have no code, and answers that nobody asked for have that of a connection that broke. */
 function isSenseless(error: unknown): boolean {
-  return error instanceof Error && (error.message === 'bad response' || error.message === 'bad upgrade');
+  if (!(error instanceof Error)) return false;
+  return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
 }

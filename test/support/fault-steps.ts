@@ -26,9 +26,9 @@ export function raw(bytes: string | Buffer, open = false): Step {
   });
 }
 
-/** Stays silent: before it reads anything, once the request is read, after the headers, or amid the body. */
+/** Stays silent: from the start of the connection on, once the request is read, after the headers, or amid the body. */
 export function silence(stage: 'connection' | 'request' | 'headers' | 'body', status = 200): Step {
-  if (stage === 'connection') return onConnection((socket) => socket.pause());
+  if (stage === 'connection') return onConnection((socket) => socket.resume());
   return onRequest((socket) => {
     if (stage === 'request') return;
     socket.write(head(status, { 'content-length': '1000', 'content-type': 'application/json' }));
