@@ -12,6 +12,9 @@ const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words:
   SIGTERM: { code: 'terminated', words: 'ended by a signal' },
 };
 
+// Opened only when first used: a command that reads no input leaves it alone.
+let input: System['stdin'] | undefined;
+
 const system: System = {
   env: process.env,
   platform: process.platform,
@@ -19,9 +22,8 @@ const system: System = {
   cwd: workingDirectory(),
   pid: process.pid,
   nodeVersion: process.versions.node,
-  // Standard streams are opened when first used: a command that reads no input leaves it alone.
   get stdin() {
-    return process.stdin;
+    return (input ??= process.stdin);
   },
   get stdout() {
     return process.stdout;
@@ -39,6 +41,8 @@ void start();
 async function start(): Promise<void> {
   // Not process.exit: it would cut output that is still on its way into a pipe.
   process.exitCode = await main(process.argv.slice(2), system);
+  // A pipe whose writer stays would keep the process alive.
+  input?.destroy();
 }
 
 /** The first signal asks the command to end in order; a second one ends the process at once. */

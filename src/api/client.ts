@@ -48,12 +48,15 @@ export class Client {
   readonly clock: Clock;
   /** Ends all work of this client when it aborts. */
   readonly signal: AbortSignal;
+  /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s when not given. */
+  readonly maxWaitMs: number | undefined;
   readonly #core: HttpCore;
 
   constructor(options: ClientOptions) {
     const clock = options.clock ?? systemClock;
     this.clock = clock;
     this.signal = options.signal ?? new AbortController().signal;
+    this.maxWaitMs = options.maxWaitMs;
     this.transport = createTransport(options.environment);
     this.#core = new HttpCore({
       baseUrl: safeBase(options.baseUrl),

@@ -9,8 +9,8 @@ import { failedError, readJob } from './job.ts';
 /** How to download. */
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
-  /** The process, for the lock that keeps two downloads apart. */
-  readonly host: LockHost;
+  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
 }
 
 /**
@@ -21,13 +21,16 @@ export async function downloadResults(
   client: Client,
   job: string,
   target: string,
-  options: ResultsOptions,
+  options: ResultsOptions = {},
 ): Promise<DownloadResult> {
-  const { clock, signal } = client;
+  const { clock, signal, maxWaitMs } = client;
   const result = await downloadFile({
     transport: client.transport,
     random: options.random,
-    host: { ...options.host, clock, signal },
+    clock,
+    signal,
+    maxWaitMs,
+    host: options.host,
     // The life of an address is not stated: the job is read again just before each use.
     address: () => addressOf(client, job),
     target,

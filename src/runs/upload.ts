@@ -49,6 +49,7 @@ async function putOnce(
     transport: client.transport,
     clock: client.clock,
     signal: client.signal,
+    maxWaitMs: client.maxWaitMs,
     random: options.random,
     url: requireSafeStoreAddress(job.upload_url),
     source,

@@ -11,9 +11,9 @@ import { StreamSink } from './stream-sink.ts';
 import { inspectTarget, putInPlace, type Target } from './target.ts';
 
 /** What a download into a file needs. The name is the operator's, never the service's (R48). */
-export interface DownloadOptions extends Omit<FetchOptions, 'clock' | 'signal'> {
-  /** The process: clock, signal, and who holds a lock. */
-  readonly host: LockHost;
+export interface DownloadOptions extends FetchOptions {
+  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
   readonly target: string;
   readonly overwrite: boolean;
 }
@@ -30,22 +30,18 @@ export interface DownloadResult extends Fetched {
  *   when bytes were kept for the next run, `facts.kept` says how many
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
-  const { host, overwrite } = options;
+  const { host, overwrite, clock, signal = new AbortController().signal } = options;
   const target = await inspectTarget(options.target, overwrite);
-  const fetching: FetchOptions = { ...options, clock: host.clock, signal: host.signal };
-  if (target.kind !== 'file') {
-    return { ...(await fetchThrough(target, fetching)), path: options.target };
-  }
+  if (target.kind !== 'file') return { ...(await fetchThrough(target, options)), path: options.target };
+  const work = async (): Promise<DownloadResult> => {
+    const fetched = await fetchFile(target.path, overwrite, options);
+    return { ...fetched, path: options.target };
+  };
+  if (!host) return work();
   // Taking the lock also shows that the directory can be written, before anything is asked of the store.
-  return withLock(
-    `${target.path}.svc-part.lock`,
-    host,
-    async () => {
-      const fetched = await fetchFile(target.path, overwrite, fetching);
-      return { ...fetched, path: options.target };
-    },
-    { waitMs: 0, what: options.target },
-  );
+  const holder: LockHost = { pid: host.pid, isAlive: (pid) => host.isAlive(pid), clock, signal };
+  const how = { waitMs: 0, what: options.target };
+  return withLock(`${target.path}.svc-part.lock`, holder, work, how);
 }
 
 /**

@@ -32,7 +32,11 @@ export class FakeClock implements Clock {
     this.slept.push(ms);
     if (!(ms > 0)) return;
     await new Promise<void>((resolve, reject) => {
-      const sleeper: Sleeper = { due: this.#now + ms, wake: resolve };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const sleeper: Sleeper = { due: this.#now + ms, wake };
       this.#sleepers.push(sleeper);
       const stop = (): void => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);

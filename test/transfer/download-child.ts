@@ -10,12 +10,8 @@ const transport = createTransport();
 try {
   await downloadFile({
     transport,
-    host: {
-      pid: process.pid,
-      isAlive: () => false,
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
+    clock: systemClock,
+    host: { pid: process.pid, isAlive: () => false },
     address: () => Promise.resolve(new URL(address)),
     target,
     overwrite: false,

@@ -31,6 +31,8 @@ export async function setup(script: StoreScript): Promise<Setup> {
       downloadFile({
         transport: transport(),
         host: self,
+        clock: self.clock,
+        signal: self.signal,
         address: () => Promise.resolve(from.url()),
         target,
         overwrite: false,

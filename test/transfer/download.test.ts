@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { etagOf, serveCut, serveObject, type StoreCall } from '../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
-import { directory, failure, host, sha256, store, TINY } from './support.ts';
+import { directory, failure, sha256, store, TINY } from './support.ts';
 
 describe('a download', () => {
   it('R47 R44 leaves exactly the bytes of the store, private, and nothing else', async () => {
@@ -106,7 +106,7 @@ describe('a download', () => {
       call.raw(OBJECT.subarray(0, 1_000_000));
     });
     const controller = new AbortController();
-    const download = get({ host: host(controller.signal) });
+    const download = get({ signal: controller.signal });
     setTimeout(() => controller.abort(new Error('stop')), 150);
     const started = performance.now();
     await expect(download).rejects.toThrow('stop');
@@ -189,7 +189,7 @@ describe('the target of a download', () => {
     execFileSync('mkfifo', [target]);
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('stop')), 50);
-    await expect(get({ host: host(controller.signal) })).rejects.toThrow('stop');
+    await expect(get({ signal: controller.signal })).rejects.toThrow('stop');
     expect(from.calls).toHaveLength(0);
   });
 

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import type { RunningSandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { readBlocks } from '../support/readme-blocks.ts';
+import { finished } from '../support/svc.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const examples = readBlocks(readFileSync(join(project, 'README.md'), 'utf8')).filter(
+  ({ language }) => language === 'js',
+);
+const directory = mkdtempSync(join(tmpdir(), 'svc-library-'));
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory: join(directory, 'sandbox'), processingMs: 500 });
+  mkdirSync(join(directory, 'node_modules'));
+  symlinkSync(project, join(directory, 'node_modules/svc-cli'));
+  writeFileSync(join(directory, 'tokens.csv'), exampleRequestFile());
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('the library', () => {
+  it('has two examples in README', () => {
+    expect(examples).toHaveLength(2);
+  });
+
+  it.each(examples)('runs the example in line $line of README as it stands', async ({ line, text }) => {
+    const file = join(directory, `example-${line}.mjs`);
+    writeFileSync(file, text);
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      SVC_BASE_URL: sandbox.url,
+      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+      SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+    };
+    const child = spawn(process.execPath, [file], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.end();
+    const { code, stdout, stderr } = await finished(child);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(line === examples[0]?.line ? /(card|Card).*\n.*\n/ : /^\d+ bytes of results\n$/);
+  });
+
+  it('gives the results that the example asks for', () => {
+    expect(readFileSync(join(directory, 'results.csv'), 'utf8')).toMatch(/^token,.*result_code\n(.*\n){37}$/);
+  });
+});

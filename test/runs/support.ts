@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '../../src/api/client.ts';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import type { RunEvent } from '../../src/runs/events.ts';
+import { FakeClock } from '../support/clock.ts';
+
+/** A client and a sandbox that share a clock, with a request file, and what happened between them. */
+export interface Bench {
+  readonly client: Client;
+  readonly clock: FakeClock;
+  readonly sandbox: RunningSandbox;
+  /** A request file of the sandbox's own tokens. */
+  readonly file: string;
+  readonly events: RunEvent[];
+  readonly abort: AbortController;
+  path(name: string): string;
+  /** How many uploads the store took. */
+  uploads(): number;
+  /** How often an endpoint was called. */
+  calls(method: string, path: RegExp): number;
+  close(): Promise<void>;
+}
+
+/** What to do to an exchange: nothing, or stand in its way. */
+export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
+
+export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) => proceed()): Promise<Bench> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-runs-'));
+  const clock = new FakeClock({ start: Date.now() });
+  const intercept: Interceptor = (incoming, outgoing, proceed) => fault(incoming, outgoing, proceed);
+  const sandbox = await startSandbox({
+    directory: join(directory, 'sandbox'),
+    clock,
+    intercept,
+    pickupMs: 0,
+  });
+  const abort = new AbortController();
+  const client = new Client({
+    baseUrl: sandbox.url,
+    privateKey: 'sandbox-private-key',
+    clock,
+    signal: abort.signal,
+    pacing: false,
+  });
+  const file = join(directory, 'tokens.csv');
+  writeFileSync(file, exampleRequestFile());
+  const calls = (method: string, path: RegExp): number =>
+    sandbox.ledger().filter((entry) => entry.method === method && path.test(entry.path)).length;
+  return {
+    client,
+    clock,
+    sandbox,
+    file,
+    abort,
+    events: [],
+    path: (name) => join(directory, name),
+    uploads: () => sandbox.ledger().filter((entry) => entry.method === 'PUT' && entry.status === 200).length,
+    calls,
+    async close() {
+      await client.close();
+      await sandbox.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Lets the request take effect, then cuts the line instead of answering. */
+export function answerLost(_incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void {
+  outgoing.end = () => {
+    outgoing.socket?.destroy();
+    return outgoing;
+  };
+  outgoing.write = () => true;
+  outgoing.flushHeaders = () => undefined;
+  proceed();
+}
+
+/** Takes the body and answers with this. */
+export function refuseWith(status: number, body = ''): Fault {
+  return (incoming, outgoing) => {
+    incoming
+      .resume()
+      .on('end', () => outgoing.writeHead(status, { 'content-type': 'application/xml' }).end(body));
+  };
+}
+
+/** Applies the faults in turn to the requests of this method; once they are used up, all goes well. */
+export function inTurn(method: string, path: RegExp, ...faults: readonly Fault[]): Fault {
+  const left = [...faults];
+  return (incoming, outgoing, proceed) => {
+    const fault = incoming.method === method && path.test(incoming.url ?? '') ? left.shift() : undefined;
+    if (fault) fault(incoming, outgoing, proceed);
+    else proceed();
+  };
+}

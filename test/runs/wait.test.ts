@@ -1,0 +1,147 @@
+import * as fc from 'fast-check';
+import { writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/errors.ts';
+import { orGoOnWith } from '../../src/runs/going-on.ts';
+import { nextLookMs } from '../../src/runs/looks.ts';
+import { submitFile } from '../../src/runs/submit.ts';
+import { waitForJob } from '../../src/runs/wait.ts';
+import { fileSource } from '../../src/transfer/source.ts';
+import { type Bench, type Fault, openBench, refuseWith } from './support.ts';
+
+const DAY = 86_400_000;
+
+describe('how often a job is looked at', () => {
+  it('R42 grows from seconds to a minute, and to five minutes for the days after the first hour', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(5_000),
+        fc.nat(7 * DAY),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (look, waited, random) => {
+          const ms = nextLookMs(look, waited, () => random);
+          expect(ms).toBeGreaterThanOrEqual(2_000);
+          expect(ms).toBeLessThanOrEqual((waited < 3_600_000 ? 60_000 : 300_000) * 1.2 + 1);
+          expect(nextLookMs(look + 1, waited, () => 0)).toBeGreaterThanOrEqual(
+            nextLookMs(look, waited, () => 0),
+          );
+        },
+      ),
+    );
+  });
+
+  it('R42 takes few looks for seven days', () => {
+    let looks = 0;
+    for (let waited = 0; waited < 7 * DAY; looks += 1) waited += nextLookMs(looks, waited, () => 0.5);
+    expect(looks).toBeLessThan(2_200);
+  });
+});
+
+describe('waiting for a job', () => {
+  let bench: Bench;
+  afterEach(() => bench.close());
+
+  async function submitted(fault?: Fault): Promise<string> {
+    bench = await openBench(fault);
+    return (await submitFile(bench.client, await fileSource(bench.file))).id;
+  }
+
+  function wait(id: string, limitMs?: number): Promise<unknown> {
+    return waitForJob(bench.client, id, {
+      limitMs,
+      random: () => 0,
+      onEvent: (event) => bench.events.push(event),
+    });
+  }
+
+  it('R43 ends with the completed job', async () => {
+    const id = await submitted();
+    expect(await wait(id)).toMatchObject({ id, status: 'completed', download_url: expect.any(String) });
+    expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: id });
+  });
+
+  it('R43 tells the errors of a failed job', async () => {
+    bench = await openBench();
+    writeFileSync(bench.file, 'not,a,request\n');
+    const { id } = await submitFile(bench.client, await fileSource(bench.file));
+    await expect(wait(id)).rejects.toMatchObject({
+      code: 'job_failed',
+      exitCode: 10,
+      facts: { job: id, errors: [expect.any(String)] },
+    });
+  });
+
+  it('R43 says that a job vanished', async () => {
+    bench = await openBench();
+    const { id } = await bench.client.accountUpdater.create();
+    await expect(wait(id)).rejects.toMatchObject({ code: 'job_expired', exitCode: 5 });
+    expect(bench.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(3_000_000);
+  });
+
+  it('R43 ends when its time is up, with the command that continues', async () => {
+    bench = await openBench();
+    const { id } = await bench.client.accountUpdater.create();
+    await expect(wait(id, 60_000)).rejects.toMatchObject({
+      code: 'pending',
+      exitCode: 11,
+      hint: `Continue with 'svc au wait ${id}'.`,
+    });
+  });
+
+  it('R43 goes on for a status that it does not know', async () => {
+    const odd: Fault = (_incoming, outgoing) =>
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1","status":"pondering"}');
+    bench = await openBench((incoming, outgoing, proceed) =>
+      (bench.clock.slept.length < 3 ? odd : (_i: unknown, _o: unknown, go: () => void) => go())(
+        incoming,
+        outgoing,
+        proceed,
+      ),
+    );
+    await expect(wait('1')).rejects.toMatchObject({ code: 'job_expired' });
+    expect(bench.events.map((event) => ('status' in event ? event.status : ''))).toEqual([
+      'pondering',
+      'pondering',
+      'pondering',
+    ]);
+  });
+
+  it('R42 survives outages of every kind and says why it is cut off', async () => {
+    let down = false;
+    const id = await submitted((incoming, outgoing, proceed) => {
+      const statuses = [500, 503, 429, 502];
+      const status = statuses[bench.clock.slept.length % statuses.length] ?? 500;
+      if (down && bench.clock.slept.length < 12) refuseWith(status)(incoming, outgoing, proceed);
+      else proceed();
+    });
+    down = true;
+    expect(await wait(id)).toMatchObject({ status: 'completed' });
+    expect(bench.events.map(({ kind }) => kind)).toContain('cut off');
+  });
+
+  it('does not wait on when the key is refused', async () => {
+    const id = await submitted();
+    const { sandbox } = bench;
+    const { Client } = await import('../../src/api/client.ts');
+    const stranger = new Client({ baseUrl: sandbox.url, privateKey: 'unknown-key', clock: bench.clock });
+    await expect(waitForJob(stranger, id)).rejects.toMatchObject({ code: 'unauthorized' });
+    await stranger.close();
+  });
+
+  it('R43 an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
+    bench = await openBench();
+    const { id } = await bench.client.accountUpdater.create();
+    const waiting = orGoOnWith(
+      'svc au wait 1',
+      id,
+      waitForJob(bench.client, id, {
+        onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')),
+      }),
+    );
+    await expect(waiting).rejects.toMatchObject({
+      code: 'interrupted',
+      exitCode: 130,
+      hint: "Continue with 'svc au wait 1'.",
+    });
+  });
+});
