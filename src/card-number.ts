@@ -118,13 +118,12 @@ function standsAsCard(
   return isUsualGrouping(groups) && areUsualGaps(groups);
 }
 
-/** Whether a run of digits is part of a longer word of letters and digits mixed, as digests and random ids are. */
+/** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those holds such a run. */
 function inDigest(text: string, { start, end }: Span): boolean {
   const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
   const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
   const word = (before?.[0] ?? '') + text.slice(start, end) + (after?.[0] ?? '');
-  if (/^[0-9a-f]{32}$/i.test(word)) return true; // a UUID without its dashes
-  return word.length >= 24 && (word.match(/\d[a-z]|[a-z]\d/gi)?.length ?? 0) >= 4;
+  return /^[0-9a-f]{24,}$/i.test(word);
 }
 
 const LONGEST_WORD = 64;

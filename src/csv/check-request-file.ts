@@ -104,11 +104,7 @@ class RequestFileScan implements LineReader {
       problems: first,
       problemCount: count,
       problemsByRule: byRule,
-      duplicates: {
-        count: this.#tokens.count,
-        first: this.#tokens.first,
-        complete: this.#tokens.complete,
-      },
+      duplicates: duplicatesOf(this.#tokens),
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
       headerBytes: count === 0 ? headerBytes : 0,
       parts: count === 0 ? parts : [],
@@ -158,12 +154,17 @@ class RequestFileScan implements LineReader {
     this.#problems.add(this.#line, findings);
     if (findings.length === 0 && this.#below === 'rows') {
       const bytes = Buffer.from(token);
-      this.#tokens.add(bytes, 0, bytes.length, this.#line);
+      this.#tokens.add(new DataView(bytes.buffer, bytes.byteOffset), 0, bytes.length, this.#line);
     }
     const rows = line.length === 0 || findings[0]?.rule === 'blank_line' ? 0 : 1;
     this.#rows += rows;
     return rows;
   }
+}
+
+function duplicatesOf(tokens: Tokens): RequestFileCheck['duplicates'] {
+  tokens.settle();
+  return { count: tokens.count, first: tokens.first, comparedTo: tokens.comparedTo };
 }
 
 function withoutLineEnd(line: Uint8Array): Uint8Array {

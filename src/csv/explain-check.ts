@@ -10,11 +10,12 @@ export function explainCheck(check: RequestFileCheck): string[] {
 
 /** Says in lines what is odd about a request file but no reason to refuse it: tokens that come more than once. */
 export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
-  const { count, first, complete } = duplicates;
+  const { count, first, comparedTo } = duplicates;
   const lines = first.map(({ line, firstLine }) => `line ${line}: the token of line ${firstLine} again`);
   const more = count - first.length;
   if (more > 0) lines.push(`and ${counted(more, 'more repeated token')}`);
-  if (!complete) lines.push('there are too many tokens to find every repeated one');
+  if (comparedTo !== undefined)
+    lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
   return lines;
 }
 

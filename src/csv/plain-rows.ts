@@ -17,9 +17,9 @@ export interface Room {
 }
 
 /**
- * The quick way over rows that are surely right: ASCII, unquoted, four columns, no card number. Takes rows from
- * `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends there.
- * All that it takes, `checkRow` finds nothing in; a test holds them together.
+ * The quick way over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
+ * rows from `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends
+ * there. All that it takes, `checkRow` finds nothing in; a test holds them together.
  */
 export function takePlainRows(
   bytes: Uint8Array,
@@ -28,62 +28,75 @@ export function takePlainRows(
   firstLine: number,
   tokens: Tokens,
 ): PlainRows {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let row = start;
   let rows = 0;
   while (row < bytes.length && rows < room.rows) {
-    const tokenEnd = plainTokenEnd(bytes, row);
-    if (bytes[tokenEnd] !== COMMA || tokenEnd === row) break;
-    const yearEnd = plainYearEnd(bytes, tokenEnd + 1);
-    if (bytes[yearEnd] !== COMMA) break;
-    const monthEnd = plainMonthEnd(bytes, yearEnd + 1);
-    if (bytes[monthEnd] !== COMMA) break;
-    const merchantEnd = plainCellEnd(bytes, monthEnd + 1);
-    const next = bytes[merchantEnd] === CR ? merchantEnd + 1 : merchantEnd;
-    if (bytes[next] !== LF || merchantEnd - row > LONGEST_LINE || next >= room.end) break;
-    tokens.add(bytes, row, tokenEnd, firstLine + rows);
+    const token = row + quoteAt(bytes, row);
+    const tokenEnd = plainTokenEnd(bytes, token);
+    const year = closed(bytes, row, tokenEnd) + 1;
+    if (bytes[year - 1] !== COMMA || tokenEnd === token) break;
+    const month = closed(bytes, year, plainYearEnd(bytes, year + quoteAt(bytes, year))) + 1;
+    if (bytes[month - 1] !== COMMA) break;
+    const merchant = closed(bytes, month, plainMonthEnd(bytes, month + quoteAt(bytes, month))) + 1;
+    if (bytes[merchant - 1] !== COMMA) break;
+    const end = closed(bytes, merchant, plainCellEnd(bytes, merchant + quoteAt(bytes, merchant)));
+    const next = bytes[end] === CR ? end + 1 : end;
+    if (bytes[next] !== LF || end - row > LONGEST_LINE || next >= room.end) break;
+    tokens.add(view, token, tokenEnd, firstLine + rows);
     rows += 1;
     row = next + 1;
   }
   return { end: row, rows };
 }
 
+/** 1 where a quoted cell starts, else 0. */
+function quoteAt(bytes: Uint8Array, at: number): number {
+  return bytes[at] === QUOTE ? 1 : 0;
+}
+
+/** The offset behind the cell that starts at `start`, given where its content ends; `ODD` where its quote is not closed. */
+function closed(bytes: Uint8Array, start: number, end: number): number {
+  if (bytes[start] !== QUOTE) return end;
+  return bytes[end] === QUOTE ? end + 1 : ODD;
+}
+
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
+const QUOTE = 34;
 const COMMA = 44;
 const ZERO = 48;
 const ODD = -1; // as an offset: never a comma, never a line end
 
 // What a byte is within a cell. Quotes, control characters and all that is not ASCII end the quick way.
+// Bit 1 keeps a count of digits going, bit 0 adds to it: ids mix letters and digits, where branches guess badly.
 const END = 0;
-const LETTER = 1;
-const DIGIT = 2;
-const SIGN = 3;
-const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
+const SIGN = 2;
+const DIGIT = 3;
+const LETTER = 4;
+const bareKinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if (/[A-Za-z]/.test(character)) return LETTER;
   if (/[0-9]/.test(character)) return DIGIT;
   return /[ -~]/.test(character) && !/[",]/.test(character) ? SIGN : END;
 });
+const quotedKinds = bareKinds.with(COMMA, SIGN);
 const FEWEST_CARD_DIGITS = 13;
 
 /** The offset behind the cell, or `ODD`: it starts or ends with a space, or may be a card number. */
 function plainCellEnd(bytes: Uint8Array, start: number): number {
+  const kinds = bytes[start - 1] === QUOTE ? quotedKinds : bareKinds;
   let digits = 0;
-  let most = 0;
+  let left = 0; // negative once there were enough digits without a letter between
   let at = start;
-  for (let kind = kindAt(bytes, at); kind !== END; kind = kindAt(bytes, at)) {
-    if (kind === LETTER) digits = 0;
-    else if (kind === DIGIT) digits += 1;
-    if (digits > most) most = digits;
+  for (let kind = kinds[bytes[at] ?? 0] ?? END; kind !== END; kind = kinds[bytes[at] ?? 0] ?? END) {
+    digits = (digits + (kind & 1)) & -((kind >> 1) & 1);
+    left |= FEWEST_CARD_DIGITS - 1 - digits;
     at += 1;
   }
   if (at > start && (bytes[start] === SPACE || bytes[at - 1] === SPACE)) return ODD;
-  return most >= FEWEST_CARD_DIGITS && holdsCardNumber(bytes, start, at) ? ODD : at;
-}
-
-function kindAt(bytes: Uint8Array, at: number): number {
-  return kinds[bytes[at] ?? 0] ?? END;
+  return left < 0 && holdsCardNumber(bytes, start, at) ? ODD : at;
 }
 
 function holdsCardNumber(bytes: Uint8Array, start: number, end: number): boolean {
@@ -100,7 +113,7 @@ const UUID_LENGTH = 36;
 function plainTokenEnd(bytes: Uint8Array, start: number): number {
   const end = start + UUID_LENGTH;
   const dashed =
-    bytes[end] === COMMA &&
+    (bytes[end] === COMMA || bytes[end] === QUOTE) &&
     bytes[start + 8] === DASH &&
     bytes[start + 13] === DASH &&
     bytes[start + 18] === DASH &&
@@ -121,18 +134,14 @@ function areHex(bytes: Uint8Array, start: number, end: number): boolean {
   return others === 0;
 }
 
-/** The offset behind an empty cell or two digits; the cell is wrong where no comma stands there. */
+/** The offset behind two digits, or `start`: the cell is empty or wrong, and what stands there tells which. */
 function plainYearEnd(bytes: Uint8Array, start: number): number {
-  return bytes[start] === COMMA || digitAt(bytes, start) > 9 || digitAt(bytes, start + 1) > 9
-    ? start
-    : start + 2;
+  return digitAt(bytes, start) <= 9 && digitAt(bytes, start + 1) <= 9 ? start + 2 : start;
 }
 
 function plainMonthEnd(bytes: Uint8Array, start: number): number {
-  if (bytes[start] === COMMA) return start;
   const month = digitAt(bytes, start) * 10 + digitAt(bytes, start + 1);
-  const plain = digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12;
-  return plain ? start + 2 : start;
+  return digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12 ? start + 2 : start;
 }
 
 /** Above 9 where no digit stands. */

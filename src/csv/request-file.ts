@@ -102,8 +102,8 @@ export interface RequestFileCheck {
     /** How many rows repeat the token of a row above. */
     readonly count: number;
     readonly first: readonly Duplicate[];
-    /** False when there were more different tokens than are remembered, so that some repeats may be missed. */
-    readonly complete: boolean;
+    /** The last line compared, where there were too many different tokens to compare all; else undefined. */
+    readonly comparedTo: number | undefined;
   };
   /** Which limits of one upload the file exceeds. */
   readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };

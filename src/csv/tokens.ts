@@ -4,46 +4,73 @@ const KEPT = 20;
 const FIELDS = 3; // two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
 const FEWEST_SLOTS = 2 ** 14;
 const MOST_SLOTS = 2 ** 20;
-const FULL = 0.7;
+const WAITING = 256;
 
 /**
- * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot: past
- * 700,000 different tokens (more than two full uploads) it takes in no more, and says so.
+ * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot: once
+ * 524,288 different tokens were met (more than one upload takes) it looks no further, and says so.
  */
 export class Tokens {
   readonly first: Duplicate[] = [];
   count = 0;
-  complete = true;
+  /** The last line that was compared, once there were too many tokens. */
+  comparedTo: number | undefined;
   readonly #mostSlots: number;
   #slots: number;
   #table: Int32Array;
   #free: number;
+  // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
+  readonly #waiting = new Int32Array(WAITING * FIELDS);
+  #waitingTo = 0;
 
   /** `mostSlots` is a power of two. */
   constructor(mostSlots = MOST_SLOTS) {
     this.#mostSlots = mostSlots;
     this.#slots = Math.min(FEWEST_SLOTS, mostSlots);
     this.#table = new Int32Array(this.#slots * FIELDS);
-    this.#free = Math.floor(this.#slots * FULL);
+    this.#free = this.#slots / 2;
   }
 
   /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
-  add(bytes: Uint8Array, start: number, end: number, line: number): void {
+  add(bytes: DataView, start: number, end: number, line: number): void {
+    if (this.comparedTo !== undefined) return;
     let low = (end - start) | 0;
     let high = 0x9e3779b9 | 0;
-    for (let at = start; at < end; at += 4) {
-      const word = at + 4 <= end ? fourBytes(bytes, at) : lastBytes(bytes, at, end);
-      low = Math.imul(low ^ word, 0x85ebca6b);
-      low ^= low >>> 15;
-      high = Math.imul(high + word, 0xc2b2ae35);
-      high ^= high >>> 13;
+    let at = start;
+    for (; at + 8 <= end; at += 8) {
+      low = Math.imul(low ^ bytes.getInt32(at, true), 0x85ebca6b);
+      high = Math.imul(high ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
+      low ^= high >>> 15;
+      high ^= low >>> 13;
     }
-    this.#put(Math.imul(low, 0x27d4eb2f), high, line);
+    for (; at < end; at += 1) {
+      low = Math.imul(low ^ bytes.getUint8(at), 0x85ebca6b);
+      high = Math.imul(high ^ (low >>> 15), 0xc2b2ae35);
+    }
+    this.#wait(Math.imul(low ^ (high >>> 16), 0x27d4eb2f), high, line);
   }
 
-  #put(low: number, high: number, line: number): void {
+  /** Looks up the tokens taken in last; before it, `count` and `first` may lag behind. */
+  settle(): void {
+    const waiting = this.#waiting;
+    for (let at = 0; at < this.#waitingTo && this.comparedTo === undefined; at += FIELDS)
+      this.#look(waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
+    this.#waitingTo = 0;
+  }
+
+  #wait(low: number, high: number, line: number): void {
+    const at = this.#waitingTo;
+    this.#waiting[at] = low;
+    this.#waiting[at + 1] = high;
+    this.#waiting[at + 2] = line;
+    this.#waitingTo = at + FIELDS;
+    if (this.#waitingTo === this.#waiting.length) this.settle();
+  }
+
+  #look(low: number, high: number, line: number): void {
     const table = this.#table;
-    for (let slot = (low ^ (low >>> 16)) & (this.#slots - 1); ; slot = (slot + 1) & (this.#slots - 1)) {
+    const mask = this.#slots - 1;
+    for (let slot = (low ^ (low >>> 15)) & mask; ; slot = (slot + 1) & mask) {
       const at = slot * FIELDS;
       const firstLine = table[at + 2] ?? 0;
       if (firstLine === 0) return this.#insert(at, low, high, line);
@@ -53,7 +80,7 @@ export class Tokens {
 
   #insert(at: number, low: number, high: number, line: number): void {
     if (this.#free === 0) {
-      this.complete = false;
+      this.comparedTo = line - 1;
       return;
     }
     this.#free -= 1;
@@ -67,28 +94,13 @@ export class Tokens {
     const old = this.#table;
     this.#slots = Math.min(this.#slots * 4, this.#mostSlots);
     this.#table = new Int32Array(this.#slots * FIELDS);
-    this.#free = Math.floor(this.#slots * FULL);
+    this.#free = this.#slots / 2;
     for (let at = 0; at < old.length; at += FIELDS)
-      if (old[at + 2] !== 0) this.#put(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0);
+      if (old[at + 2] !== 0) this.#look(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0);
   }
 
   #repeat(line: number, firstLine: number): void {
     this.count += 1;
     if (this.first.length < KEPT) this.first.push({ line, firstLine });
   }
-}
-
-function fourBytes(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] ?? 0) |
-    ((bytes[at + 1] ?? 0) << 8) |
-    ((bytes[at + 2] ?? 0) << 16) |
-    ((bytes[at + 3] ?? 0) << 24)
-  );
-}
-
-function lastBytes(bytes: Uint8Array, start: number, end: number): number {
-  let word = 0;
-  for (let at = start; at < end; at += 1) word = (word << 8) | (bytes[at] ?? 0);
-  return word;
 }

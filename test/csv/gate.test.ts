@@ -194,7 +194,7 @@ describe('the gate for request files', () => {
         { line: 7, firstLine: 5 },
         { line: 8, firstLine: 2 },
       ],
-      complete: true,
+      comparedTo: undefined,
     });
   });
 
