@@ -1,4 +1,5 @@
-import type { Tone, View } from '../render/view.ts';
+import { cleanText } from '../render/clean.ts';
+import type { Palette, Tone, View } from '../render/view.ts';
 import type { Tenant } from '../schema/tenant.ts';
 
 /** How the tenant is shown. */
@@ -29,4 +30,9 @@ export const tenantView: View<Tenant> = {
 /** A test tenant is harmless, a production one is not: the colour says so beside the word. */
 export function tenantTone(type: unknown): Tone {
   return type === 'test' ? 'good' : 'bad';
+}
+
+/** The visible mark of the tenant's type, TEST or PRODUCTION, safe for a terminal. */
+export function tenantMark(type: string, palette: Palette): string {
+  return palette[tenantTone(type)](palette.strong(` ${cleanText(type).toUpperCase()} `));
 }

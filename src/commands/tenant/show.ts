@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import { isForPeople, recordPrinter } from '../../cli/print.ts';
-import { tenantTone, tenantView } from '../../views/tenant.ts';
+import { tenantMark, tenantView } from '../../views/tenant.ts';
 
 /** `svc tenant show` */
 export const show = defineCommand({
@@ -16,12 +16,7 @@ export const show = defineCommand({
     const print = await recordPrinter(context, tenantView);
     const client = await context.client();
     const tenant = await client.tenant.read();
-    if (isForPeople(context)) {
-      const { palette } = context;
-      await context.out.write(
-        `${palette[tenantTone(tenant.type)](palette.strong(` ${tenant.type.toUpperCase()} `))}\n`,
-      );
-    }
+    if (isForPeople(context)) await context.out.write(`${tenantMark(tenant.type, context.palette)}\n`);
     await print(tenant);
   },
 });

@@ -1,0 +1,83 @@
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { flag, type Input, value } from '../../cli/parameter.ts';
+import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import { cleanText } from '../../render/clean.ts';
+import type { Tenant } from '../../schema/tenant.ts';
+import { headline, tenantWords } from './show-difference.ts';
+
+const parameters = {
+  confirm: value('--confirm <tenant id>', 'the id of the tenant, in place of typing its name', text),
+  production: flag('--production', 'needed for a production tenant'),
+} as const;
+
+const INSTEAD = 'Pass --confirm with the id of the tenant.';
+
+/** `svc tenant delete` */
+export const deleteTenant = defineCommand({
+  name: 'delete',
+  summary: 'delete the tenant with all that it holds; its name must be typed first',
+  description:
+    'Nothing is sent but a read until the name of the tenant was typed, or its id given with --confirm. --yes is not enough. The request is sent once and never repeated.',
+  examples: [
+    ['svc tenant delete', 'asks for the name of the tenant'],
+    ['svc tenant delete --confirm 4c0…', 'for a script: only this very tenant'],
+  ],
+  permissions: ['tenant:read', 'tenant:delete'],
+  exitCodes: [9, 130],
+  parameters,
+  async run(context, input) {
+    if (input.confirm === undefined && !context.prompts.canAsk) throw nobodyToAsk(context);
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    checkIntent(tenant, input);
+    if (input.confirm === undefined) await askForName(context, tenant);
+    await client.tenant.delete();
+    context.notices.note(`deleted the ${tenantWords(tenant)} (${tenant.id})`);
+  },
+});
+
+/** Refuses the wrong tenant, and a production tenant that was not said to be one. */
+function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
+  if (confirm !== undefined && confirm !== tenant.id) {
+    throw new SvcError(
+      'usage',
+      'the id given with --confirm is not that of this tenant; nothing was deleted',
+      {
+        hint: 'Check the profile: the key decides which tenant it is.',
+      },
+    );
+  }
+  // A type that is new to us is not taken for a harmless one.
+  if (production || tenant.type === 'test') return;
+  throw new SvcError('usage', `this is a ${tenantWords(tenant)}; nothing was deleted`, {
+    hint: 'If it is the one that is to go, pass --production as well.',
+  });
+}
+
+async function askForName({ prompts, notices, noticePalette }: Context, tenant: Tenant): Promise<void> {
+  const { name } = tenant;
+  if (cleanText(name).trim() === '')
+    throw new SvcError('input_needed', 'the tenant has no name that could be typed', { hint: INSTEAD });
+  notices.report(`${headline(tenant, noticePalette)}\n`);
+  const typed = await prompts.promptText(
+    `All its data will be lost. To delete it, type its name (${name}):`,
+    INSTEAD,
+  );
+  if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
+  throw new SvcError('usage', 'what was typed is not the name of the tenant; nothing was deleted', {
+    hint: 'Run the command again and type the name as it is shown.',
+  });
+}
+
+function isSame(typed: string, name: string): boolean {
+  return typed.trim().normalize('NFC') === name.trim().normalize('NFC');
+}
+
+function nobodyToAsk({ globals }: Context): SvcError {
+  const yes = globals.yes ? '; --yes is not enough for this' : '';
+  return new SvcError('input_needed', `deleting a tenant must be confirmed, and nobody can be asked${yes}`, {
+    hint: INSTEAD,
+  });
+}

@@ -1,0 +1,70 @@
+import { SvcError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { TenantChange } from './change.ts';
+import { checkTenantName } from './name.ts';
+import { checkSettingValue } from './settings.ts';
+
+/** Members of a tenant that the service sets. A file may hold them, so that an answer can be edited and sent back. */
+const READ_ONLY = [
+  'id',
+  'owner_id',
+  'type',
+  'created_by',
+  'created_at',
+  'modified_by',
+  'modified_at',
+] as const;
+
+const MEMBERS = ['name', 'settings', ...READ_ONLY];
+
+/** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
+export function changeFromJson(json: unknown): TenantChange {
+  const members = objectIn(json, 'the file');
+  for (const key of Object.keys(members)) if (!MEMBERS.includes(key)) throw unknownMember(key);
+  const { name, settings } = members;
+  if (name !== undefined && typeof name !== 'string') throw refused('name must be a text');
+  return {
+    name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
+    settings: new Map(settings === undefined || settings === null ? [] : settingsIn(settings)),
+    expected: new Map(
+      READ_ONLY.filter((key) => Object.hasOwn(members, key)).map((key) => [key, members[key]]),
+    ),
+  };
+}
+
+function settingsIn(settings: unknown): [name: string, text: string][] {
+  return Object.entries(objectIn(settings, 'settings')).flatMap(([name, value]): [string, string][] => {
+    // A tenant as answered may have settings without a value: they stay as they are.
+    if (value === null) return [];
+    if (typeof value !== 'string' && typeof value !== 'boolean')
+      throw refused(`settings.${name} must be a text, true or false`);
+    asInput(() => checkSettingValue(name, String(value)));
+    return [[name, String(value)]];
+  });
+}
+
+function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw refused(`${what} must be a JSON object`);
+}
+
+function unknownMember(key: string): SvcError {
+  const meant = nearest(key, MEMBERS);
+  return refused(
+    `"${key}" is not a member of a tenant`,
+    meant === undefined ? 'Only name and settings can be changed.' : `Did you mean "${meant}"?`,
+  );
+}
+
+function refused(message: string, hint = 'Mend the file and run the command again.'): SvcError {
+  return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
+}
+
+/** What a flag would be a wrong use for is, in a file, wrong input. */
+function asInput<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof SvcError ? refused(error.message, error.hint) : error;
+  }
+}
