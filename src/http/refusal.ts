@@ -144,5 +144,7 @@ function networkHint(failure: TransportFailure): string {
     return 'Check the proxy variable, its user and password, or add the host to NO_PROXY.';
   if (failure.kind === 'dns' || failure.kind === 'refused')
     return 'Check the base URL and your network, then run the command again.';
+  if (failure.stage === 'connect')
+    return 'Check your network and proxy settings, then run the command again.';
   return 'It is safe to run the command again.';
 }

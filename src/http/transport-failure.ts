@@ -43,8 +43,7 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
 }
 
-/** The short code of an error, or of what caused it. */
-export function systemCodeOf(error: unknown): string | undefined {
+function systemCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return 'cause' in error ? systemCodeOf(error.cause) : undefined;

@@ -1,8 +1,8 @@
 import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Proxy } from './proxy.ts';
-import { type FailureKind, systemCodeOf, TransportFailure } from './transport-failure.ts';
+import { type FailureKind, toTransportFailure, TransportFailure } from './transport-failure.ts';
 
 type Done = (result: Socket | TransportFailure) => void;
 
@@ -29,10 +29,13 @@ export function openTunnel(proxy: Proxy, target: string, done: Done): ClientRequ
   return request;
 }
 
-function optionsOf(url: URL, target: string): RequestOptions {
+function optionsOf(url: URL, target: string): RequestOptions & { servername: string } {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
   const user = `${decode(url.username)}:${decode(url.password)}`;
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host,
+    // It would be taken from the host header, which names the target and not the proxy.
+    servername: isIP(host) === 0 ? host : '',
     port: url.port || (url.protocol === 'https:' ? 443 : 80),
     method: 'CONNECT',
     path: target,
@@ -65,16 +68,20 @@ function refused(status: number, variable: string): TransportFailure {
 }
 
 function unusable(error: Error, variable: string): TransportFailure {
-  const code = systemCodeOf(error);
-  const words = code?.startsWith('HPE_')
-    ? 'did not answer as a proxy does'
-    : (WORDS[code ?? ''] ?? 'could not be reached');
-  return new TransportFailure('proxy', 'connect', `the proxy from ${variable} ${words}`, code);
+  const { kind, systemCode } = toTransportFailure(error, 'connect');
+  const words = systemCode?.startsWith('HPE_') ? 'did not answer as a proxy does' : WORDS[kind];
+  const lasting = kind === 'tls' ? 'proxy_refused' : 'proxy';
+  return new TransportFailure(
+    lasting,
+    'connect',
+    `the proxy from ${variable} ${words ?? 'could not be reached'}`,
+    systemCode,
+  );
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refused the connection',
-  ECONNRESET: 'closed the connection',
-  ENOTFOUND: 'has a name that could not be resolved',
-  EAI_AGAIN: 'has a name that could not be resolved',
+const WORDS: Partial<Record<FailureKind, string>> = {
+  refused: 'refused the connection',
+  reset: 'closed the connection',
+  dns: 'has a name that could not be resolved',
+  tls: 'has a TLS certificate that was not accepted',
 };

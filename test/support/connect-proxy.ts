@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { type Received, readRequests } from './request-reader.ts';
 
 /** How the proxy treats a CONNECT. */
@@ -24,10 +25,14 @@ export class ConnectProxy {
     this.#server = server;
   }
 
-  static async start(manner: ProxyManner, targetPort = 0): Promise<ConnectProxy> {
-    const server = createServer();
+  static async start(
+    manner: ProxyManner,
+    targetPort = 0,
+    server: Server = createServer(),
+  ): Promise<ConnectProxy> {
     const proxy = new ConnectProxy(server);
-    server.on('connection', (socket: Socket) => proxy.#accept(socket, manner, targetPort));
+    const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
+    server.on(event, (socket: Socket) => proxy.#accept(socket, manner, targetPort));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }

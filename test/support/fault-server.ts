@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { type Received, readRequests } from './request-reader.ts';
 
 /** What the server does with one request, or with one connection before it reads from it. */
@@ -25,7 +26,9 @@ export class FaultServer {
   private constructor(server: Server, script: Script) {
     this.#server = server;
     this.#script = script;
-    server.on('connection', (socket: Socket) => this.#accept(socket));
+    // Over TLS the plain connection is of no use: what counts is the secured one.
+    const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
+    server.on(event, (socket: Socket) => this.#accept(socket));
   }
 
   /** Listens on a free port of this machine. `server` may be one that speaks TLS. */
