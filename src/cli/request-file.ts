@@ -7,7 +7,6 @@ import { SvcError } from '../errors.ts';
 import { spool } from '../runs/spool.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
 import type { Context } from './context.ts';
-import { resolvePath } from './files.ts';
 
 /** A request file that was checked and may be sent. */
 export interface RequestFile {
@@ -28,7 +27,7 @@ const LARGEST_SPOOL = 360_000_000;
  */
 export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
   const name = typed === '-' ? 'standard input' : typed;
-  const file = typed === '-' ? await spoolInput(context) : resolvePath(context, typed);
+  const file = typed === '-' ? await spoolInput(context) : typed;
   const check = await checkShown(context, file);
   if (!check.ok) throw refusedFile(check, name);
   for (const warning of explainWarnings(check)) context.notices.warn(`${name}: ${warning}`);

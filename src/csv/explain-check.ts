@@ -8,12 +8,12 @@ export function explainCheck(check: RequestFileCheck): string[] {
   return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
 }
 
-/** Says in lines what is odd about a request file but no reason to refuse it: tokens that come more than once. */
+/** Says what is odd about a request file but no reason to refuse it: tokens that come more than once. */
 export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
-  const lines = first.map(({ line, firstLine }) => `line ${line}: the token of line ${firstLine} again`);
-  const more = count - first.length;
-  if (more > 0) lines.push(`and ${counted(more, 'more repeated token')}`);
+  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
+  const more = count > places.length ? ' …' : '';
+  const lines = count === 0 ? [] : [`${counted(count, 'row')} repeat a token: ${places.join(', ')}${more}`];
   if (comparedTo !== undefined)
     lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
   return lines;

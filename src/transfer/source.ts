@@ -96,7 +96,9 @@ async function open(path: string): Promise<FileHandle> {
 
 function unreadable(path: string, error: unknown): SvcError {
   const code = systemCodeOf(error) ?? 'unknown';
-  return new SvcError('local', `${path} could not be read (${code})`, {
+  const problem =
+    code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read' : 'could not be read';
+  return new SvcError('local', `${path} ${problem} (${code})`, {
     hint: 'Check the path and that you may read it.',
     cause: error,
   });

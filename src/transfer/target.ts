@@ -20,7 +20,16 @@ export async function inspectTarget(path: string, overwrite: boolean): Promise<T
     throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
   const isTaken = stat !== undefined || (await fs.lstat(path).catch(() => undefined)) !== undefined;
   if (isTaken && !overwrite) throw taken(path);
+  await requireWritable(nodePath.dirname(path), path);
   return { kind: 'file', path: stat ? await fs.realpath(path) : path };
+}
+
+async function requireWritable(directory: string, path: string): Promise<void> {
+  try {
+    await fs.access(directory, fs.constants.W_OK);
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
 }
 
 /**

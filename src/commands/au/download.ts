@@ -7,7 +7,6 @@ import { orGoOnWith } from '../../runs/going-on.ts';
 import { downloadResults } from '../../runs/results.ts';
 import { inspectTarget } from '../../transfer/target.ts';
 import { downloadView } from '../../views/download.ts';
-import { resolvePath } from '../../cli/files.ts';
 
 /** `svc au download` */
 export const download = defineCommand({
@@ -22,17 +21,17 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists'),
   },
   async run(context, { job, out, force }) {
-    const path = resolvePath(context, out ?? 'results.csv');
+    const path = out ?? 'results.csv';
     const print = await recordPrinter(context, downloadView);
     await inspectTarget(path, force);
     const client = await context.client();
-    const command = `svc au download ${job} --out ${out ?? 'results.csv'}`;
+    const command = `svc au download ${job} --out ${path}`;
     const results = downloadResults(client, job, path, {
       overwrite: force,
       host: context.system,
       onEvent: showRun(context),
     });
     const { bytes, sha256 } = await orGoOnWith(command, job, results);
-    await print({ job, file: out ?? 'results.csv', bytes, sha256 });
+    await print({ job, file: path, bytes, sha256 });
   },
 });

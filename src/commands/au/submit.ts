@@ -1,6 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { resolvePath } from '../../cli/files.ts';
 import { argument, choice, flag, type Input, value } from '../../cli/parameter.ts';
 import { isForPeople, recordPrinter } from '../../cli/print.ts';
 import { openJobFile, type RequestFile } from '../../cli/request-file.ts';
@@ -51,7 +50,7 @@ export const submit = defineCommand({
   exitCodes: [9, 10, 11, 12, 13, 130],
   parameters,
   async run(context, input) {
-    const out = await resultFile(context, input);
+    const out = await resultFile(input);
     if (input.dryRun) return tellPlan(context, input, out);
     const print = await recordPrinter(context, submissionView);
     const file = await openJobFile(context, input.file);
@@ -69,14 +68,13 @@ export const submit = defineCommand({
       return context.notices.note(`follow it with 'svc au wait ${job.id}', then 'svc au download ${job.id}'`);
     }
     await orGoOnWith(`svc au wait ${job.id}`, job.id, waitForJob(client, job.id, { onEvent }));
-    const target = resolvePath(context, out);
-    const download = downloadResults(client, job.id, target, {
+    const download = downloadResults(client, job.id, out, {
       overwrite: input.force,
       host: context.system,
       onEvent,
     });
     const fetched = await orGoOnWith(`svc au download ${job.id} --out ${out}`, job.id, download);
-    const done = { ...submitted, status: 'completed', results: await count(out, target, file, fetched) };
+    const done = { ...submitted, status: 'completed', results: await count(out, file, fetched) };
     await show(context, print, done);
     checkThreshold(input, done.results);
   },
@@ -94,7 +92,7 @@ async function show(
 }
 
 /** Where results will go. Found out, and looked at, before anything is sent. */
-async function resultFile(context: Context, input: SubmitInput): Promise<string> {
+async function resultFile(input: SubmitInput): Promise<string> {
   if (!input.wait && (input.out !== undefined || input.failOn !== undefined)) {
     throw new SvcError('usage', '--out and --fail-on are about the results and need --wait', {
       hint: 'Add --wait.',
@@ -102,7 +100,7 @@ async function resultFile(context: Context, input: SubmitInput): Promise<string>
   }
   const out =
     input.out ?? (input.file === '-' ? 'results.csv' : input.file.replace(/(\.csv)?$/i, '.results.csv'));
-  if (input.wait) await inspectTarget(resolvePath(context, out), input.force);
+  if (input.wait) await inspectTarget(out, input.force);
   return out;
 }
 
@@ -118,11 +116,10 @@ async function tellPlan(context: Context, input: SubmitInput, out: string): Prom
 
 async function count(
   out: string,
-  target: string,
   { check }: RequestFile,
   fetched: { bytes: number; sha256: string },
 ): Promise<Results> {
-  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(target, check.rows);
+  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(out, check.rows);
   return {
     file: out,
     bytes: fetched.bytes,
