@@ -28,7 +28,7 @@ export function checkRow(line: Uint8Array): CheckedRow {
 /** Checks a line for card numbers only: for a file whose columns are not known. */
 export function checkForCards(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
-  const cells = new TextDecoder().decode(line).split(/[,;\t|]/);
+  const cells = looseCells(new TextDecoder().decode(line));
   return cells.some((cell) => containsCardNumber(cell, 'cell'))
     ? wrong(CARD_NUMBER)
     : { findings: [], token: '' };
@@ -58,9 +58,13 @@ function wrong(finding: Finding): CheckedRow {
   return { findings: [finding], token: '' };
 }
 
-/** A line that cannot be split into its cells is looked at as a whole. */
+/** Where a line cannot be split into its cells, the whole and whatever may be a cell is looked at. */
 function withoutCard(text: string, finding: Finding): Finding {
-  return containsCardNumber(text, 'cell') ? CARD_NUMBER : finding;
+  return [text, ...looseCells(text)].some((cell) => containsCardNumber(cell, 'cell')) ? CARD_NUMBER : finding;
+}
+
+function looseCells(text: string): string[] {
+  return text.split(/[,;\t|]/);
 }
 
 function wrongCount(count: number): Finding {
