@@ -74,3 +74,17 @@ export function authenticationTypesOf(sessionType: SessionType): string[] {
     sessionTypesOf(type).includes(sessionType),
   );
 }
+
+const WITHOUT_MONEY = new Set([
+  'cardholder-emv-verification',
+  'whitelist-status-check',
+  'billing-agreement',
+  'add-card',
+  'maintain-card',
+  'account-verification',
+]);
+
+/** The category that an authentication type usually goes with; the interface allows both with each. */
+export function usualCategoryOf(type: string): 'payment' | 'non-payment' {
+  return WITHOUT_MONEY.has(type) ? 'non-payment' : 'payment';
+}

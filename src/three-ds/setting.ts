@@ -51,23 +51,32 @@ function unknownPath(path: string): SvcError {
 function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
   const [part, ...rest] = parts;
   if (part === undefined) return value;
-  const below = path === '' ? part : `${path}.${part}`;
-  if (Array.isArray(target) || (target === undefined && fieldAt(path)?.kind === 'list'))
-    return putItem(target ?? [], part, (item) => put(item, rest, value, below));
-  if (target !== undefined && !isObject(target)) {
-    throw new SvcError('refused_input', `--set ${path} finds no object in the body where it needs one`, {
-      hint: `Make ${path === '' ? 'the body' : path} an object in the body, or leave it out.`,
-    });
-  }
-  // Own members only, whatever they are called.
-  const copy = new Map(Object.entries(target ?? {}));
-  copy.set(part, put(copy.get(part), rest, value, below));
-  return Object.fromEntries(copy);
+  const change = (member: unknown): unknown =>
+    put(member, rest, value, path === '' ? part : `${path}.${part}`);
+  const kind = fieldAt(path)?.kind;
+  const holder = target ?? (kind === 'list' ? [] : {});
+  if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);
+  if (isObject(holder) && kind !== 'list') return withMember(holder, part, change);
+  throw new SvcError(
+    'refused_input',
+    'the body holds something else where --set needs an object or an array',
+    {
+      hint: "Mend the body first; 'svc 3ds validate' without --set says where it is wrong.",
+    },
+  );
 }
 
-function putItem(list: readonly unknown[], part: string, change: (item: unknown) => unknown): unknown[] {
-  const at = Number(part);
-  if (!Number.isInteger(at) || at > list.length) {
+type Change = (value: unknown) => unknown;
+
+function withMember(holder: Readonly<Record<string, unknown>>, name: string, change: Change): unknown {
+  // Own members only, whatever they are called.
+  const members = new Map(Object.entries(holder));
+  return Object.fromEntries(members.set(name, change(members.get(name))));
+}
+
+function withItem(list: readonly unknown[], part: string, change: Change): unknown[] {
+  const at = /^\d{1,4}$/.test(part) ? Number(part) : Infinity;
+  if (at > list.length) {
     throw new SvcError('usage', 'a path given with --set names an item behind the end of its list', {
       hint: 'Items are numbered from 0, without gaps.',
     });

@@ -52,10 +52,22 @@ function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: s
     const child = value[name];
     const start = `${inner}${JSON.stringify(name)}: `;
     if (!isObject(child)) return [`${start}${JSON.stringify(child)}${comma} // ${commentOf(member)}`];
-    return [`${inner}// ${member.description}`, `${start}${drawn(member, child, inner)}${comma}`];
+    const comments = [member.description].concat(NOTES[member.path] ?? []);
+    return comments
+      .map((line) => `${inner}// ${line}`)
+      .concat(`${start}${drawn(member, child, inner)}${comma}`);
   });
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
+
+// What the interface says of an object as a whole.
+const NOTES: Readonly<Record<string, readonly string[]>> = {
+  requestor_info: [
+    'id and name depend on the card network: the merchant id, with the merchant name or a fixed prefix and the id;',
+    'or acquirer BIN, MCT and merchant id; or a type code (MER, AGG, JCB, OTA, OPT, WAL) and the merchant id;',
+    'or a client id from the enrollment; or a tax-registry number.',
+  ],
+};
 
 // A long list of values is better looked up than read beside a value.
 function commentOf({ description, choices }: Field): string {

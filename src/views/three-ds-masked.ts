@@ -1,4 +1,4 @@
-// What a table of 3DS data does not show: personal data, and values that authorize. Programs get all of it.
+// What a table of 3DS data does not show: personal data, and values that authorize. Programs get all of it, as it came.
 
 const HIDDEN = '(hidden)';
 
@@ -17,6 +17,9 @@ const HARMLESS_DEVICE_FIELDS = new Set([
 /** Members that are hidden wherever they stand. Some services answer without the prefix of the IP address. */
 const SENSITIVE = new Set(['authentication_value', 'cardholder_info', 'browser_ip_address', 'browser_ip']);
 
+/** Members that the interface has given up. */
+const DEPRECATED = new Set(['pan', 'pan_token_id']);
+
 /** An answer about 3DS as a table shows it; the answer itself stays as it is. `hidden` counts what was taken out. */
 export function maskedAnswer<T extends object>(answer: T): { shown: T; hidden: number } {
   let hidden = 0;
@@ -27,6 +30,7 @@ export function maskedAnswer<T extends object>(answer: T): { shown: T; hidden: n
   };
   const walk = (name: string, value: unknown, holder: string): unknown => {
     if (SENSITIVE.has(name)) return hide(value);
+    if (DEPRECATED.has(name) && typeof value === 'string') return `${value} (deprecated)`;
     if (holder === 'device_info' && !HARMLESS_DEVICE_FIELDS.has(name)) return hide(value);
     if (holder === 'message_extensions' && name === 'data') return hide(value);
     if (Array.isArray(value)) return value.map((item: unknown) => walk('', item, name));

@@ -2,8 +2,8 @@ import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { text } from '../../cli/values.ts';
 import { sessionView } from '../../views/three-ds.ts';
-import { answerPrinter } from './answer.ts';
-import { warnOfDeprecated } from './deprecated.ts';
+import { answerPrinter } from './answer-printer.ts';
+import { warnOfDeprecated } from './warn-of-deprecated.ts';
 
 /** `svc 3ds show` */
 export const show = defineCommand({

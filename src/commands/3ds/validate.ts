@@ -4,9 +4,9 @@ import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
 import { type CheckedBody, checkedBodyView } from '../../views/three-ds-check.ts';
-import { readBody } from './body.ts';
-import { refusedBody } from './refuse.ts';
-import { setting } from './set.ts';
+import { readBody } from './read-body.ts';
+import { refusedBody } from './refused-body.ts';
+import { setting } from './setting.ts';
 
 /** `svc 3ds validate` */
 export const validate = defineCommand({

@@ -21,7 +21,7 @@ const messageExtensionSchema = z
 export const authenticateSchema = z.strictObject({
   authentication_category: oneOf(
     AUTHENTICATION_CATEGORIES,
-    'payment where money is exchanged, non-payment where cards are only added to accounts',
+    'whether money is exchanged, or cards are only added to accounts',
   ),
   authentication_type: oneOf(
     keysOf(SESSION_TYPES_BY_AUTHENTICATION_TYPE),

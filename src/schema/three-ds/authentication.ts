@@ -8,7 +8,7 @@ export const messageExtensionSchema = z.looseObject({
   name: text,
   critical: z.boolean().nullish(),
   /** A string by the interface; whatever comes is kept. */
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 
 /** Answer of POST /3ds/sessions/{id}/authenticate. */

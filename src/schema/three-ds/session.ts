@@ -23,7 +23,7 @@ export const deviceInfoSchema = z.looseObject({
   sdk_transaction_id: text,
   sdk_application_id: text,
   sdk_encryption_data: text,
-  sdk_ephemeral_public_key: z.unknown(),
+  sdk_ephemeral_public_key: z.unknown().optional(),
   /** Minutes. */
   sdk_max_timeout: text,
   sdk_reference_number: text,

@@ -1,0 +1,96 @@
+import type { Client } from '../../api/client.ts';
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { argument, flag, repeated, value } from '../../cli/parameter.ts';
+import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import type { AuthenticationResult, ChallengeResult } from '../../schema/three-ds/authentication.ts';
+import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { authenticationResultView } from '../../views/three-ds.ts';
+import { answerPrinter } from './answer-printer.ts';
+import { readBody } from './read-body.ts';
+import { tellChallenge } from './tell-challenge.ts';
+import { warnOfDeprecated } from './warn-of-deprecated.ts';
+import { orNewSession } from './new-session.ts';
+import { refusedBody } from './refused-body.ts';
+import { setting } from './setting.ts';
+import { tellOutcome } from './tell-outcome.ts';
+import { waitForOutcome } from './wait-for-outcome.ts';
+
+/** `svc 3ds authenticate` */
+export const authenticate = defineCommand({
+  name: 'authenticate',
+  summary: 'authenticate the cardholder of a session, and explain the outcome',
+  description:
+    'The session is read first, since its type decides which bodies are right; then every rule is checked, and only a right body is sent, once. The exit code is 0 for every outcome; it is in authentication_status.',
+  examples: [
+    ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
+    ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
+    ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'up to the end of a challenge'],
+  ],
+  permissions: ['3ds:session:read', '3ds:session:authenticate'],
+  exitCodes: [9, 11, 13, 130],
+  parameters: {
+    session: argument('<session>', 'id of a session', text),
+    file: value('--file <file|->', 'the body, or - for standard input', text),
+    set: repeated('--set <path=value>', 'put a value into the body; may be repeated', setting),
+    open: flag('--open', 'open the page of a challenge in the browser'),
+    wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
+  },
+  async run(context, { session: id, file, set, open, wait }) {
+    if (file === undefined)
+      throw new SvcError('usage', '--file is needed', {
+        hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
+      });
+    const print = await answerPrinter(context, authenticationResultView);
+    const { withSettings } = await import('../../three-ds/setting.ts');
+    const body = withSettings(await readBody(context, file), set);
+    const client = await context.client();
+    const session = await client.threeDs.read(id);
+    const name = file === '-' ? 'standard input' : file;
+    const request = await checkedRequest(name, body, session);
+    warnOfDeprecated(context, session);
+    warnOfState(context, client, session);
+    const result = await orNewSession(client.threeDs.authenticate(id, request));
+    const final = wait ? await afterChallenge(context, client, id, result, open) : result;
+    await print(final);
+    await tellOutcome(context, client, id, final);
+    if (!wait) await tellChallenge(context, client, id, result, open);
+  },
+});
+
+async function checkedRequest(
+  name: string,
+  body: unknown,
+  session: ThreeDsSession,
+): Promise<AuthenticateRequest> {
+  const { checkBody } = await import('../../three-ds/check.ts');
+  const { authenticateSchema } = await import('../../schema/three-ds/authenticate.ts');
+  const type = SESSION_TYPES.find((known) => known === session.type);
+  const broken = checkBody(body, type);
+  if (broken.length > 0) throw refusedBody(name, broken);
+  return authenticateSchema.parse(body);
+}
+
+// The service decides what a session still takes; what it will probably refuse is said first.
+function warnOfState({ notices }: Context, client: Client, session: ThreeDsSession): void {
+  const expires = Date.parse(session.expiration_date ?? '');
+  if (expires <= client.now())
+    notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
+  const status = session.authentication?.authentication_status;
+  if (status)
+    notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
+}
+
+async function afterChallenge(
+  context: Context,
+  client: Client,
+  id: string,
+  result: AuthenticationResult,
+  open: boolean,
+): Promise<AuthenticationResult | ChallengeResult> {
+  const isChallenged = await tellChallenge(context, client, id, result, open);
+  return isChallenged ? orNewSession(waitForOutcome(context, client, id)) : result;
+}

@@ -1,0 +1,47 @@
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { optionalArgument } from '../../cli/parameter.ts';
+import { formatOf, listPrinter, once } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import { explain as meaningsFor, meantName, MEANINGS } from '../../three-ds/explain.ts';
+import type { Meaning } from '../../three-ds/meaning.ts';
+import { meaningView } from '../../views/three-ds-meaning.ts';
+
+/** `svc 3ds explain` */
+export const explain = defineCommand({
+  name: 'explain',
+  summary: 'what a status, reason or EMV code means and what to do, offline',
+  description:
+    'A code can stand for several things: all of them are told. Without a word everything is listed.',
+  examples: [
+    ['svc 3ds explain attempted', 'a status'],
+    ['svc 3ds explain 01', 'a code, in every meaning that it has'],
+    ['svc 3ds explain', 'every status, reason, preference and code'],
+  ],
+  parameters: {
+    word: optionalArgument('[status|reason|code]', 'a value of an answer, or its EMV code', text),
+  },
+  async run(context, { word }) {
+    const print = await listPrinter(context, meaningView);
+    const found = word === undefined ? MEANINGS : meaningsFor(word);
+    if (found.length === 0) throw unknownWord(word ?? '');
+    if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined)
+      return void (await print(once(found)));
+    await context.out.write(found.map((meaning) => inWords(context, meaning)).join('\n'));
+  },
+});
+
+// What was typed is not repeated: it may be anything.
+function unknownWord(word: string): SvcError {
+  const meant = meantName(word);
+  return new SvcError('usage', 'that is no status, reason or code of the interface', {
+    hint: meant === undefined ? "'svc 3ds explain' lists all of them." : `Did you mean '${meant}'?`,
+  });
+}
+
+function inWords({ palette }: Context, { kind, name, code, means, liability, next }: Meaning): string {
+  const head = `${palette.strong(name)} (${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
+  const risk = liability === undefined ? '' : `  liability for fraud: ${liability}\n`;
+  return `${head}\n  ${means}\n${risk}  next: ${next}\n`;
+}

@@ -1,0 +1,43 @@
+import type { Client } from '../../api/client.ts';
+import type { Context } from '../../cli/context.ts';
+import type { AuthenticationResult } from '../../schema/three-ds/authentication.ts';
+import { openPage } from './open-page.ts';
+import { sessionOutcome } from './session-outcome.ts';
+
+/**
+ * Where an authentication led to a challenge, says how it goes on: the page to open, and the command that gets the
+ * outcome. Resolves to whether there is one.
+ */
+export async function tellChallenge(
+  context: Context,
+  client: Client,
+  id: string,
+  result: AuthenticationResult,
+  open: boolean,
+): Promise<boolean> {
+  const status = result.authentication_status;
+  if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
+  if (status === 'challenge') await tellPage(context, await pageOf(client, id, result), open);
+  context.notices.note(`the outcome: svc 3ds challenge-result ${id} --wait`);
+  return true;
+}
+
+async function tellPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
+  if (page === undefined)
+    return context.notices.note('the service gave no address for it: the SDK performs the challenge');
+  context.notices.note(`the cardholder does the challenge at ${page}`);
+  // What looks like a signed address is shown without its query.
+  if (page.includes('?') && !context.globals.showUrls)
+    context.notices.note('if the end of the address is hidden, --show-urls shows it');
+  if (open) await openPage(context, page);
+}
+
+/** The answer to an authentication need not hold the address; the session does. */
+async function pageOf(
+  client: Client,
+  id: string,
+  { acs_challenge_url: given }: AuthenticationResult,
+): Promise<string | undefined> {
+  if (typeof given === 'string' && given !== '') return given;
+  return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
+}

@@ -1,0 +1,72 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument, choice, type Input } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import { nearest } from '../../nearest.ts';
+import {
+  AUTHENTICATION_CATEGORIES,
+  SESSION_TYPES_BY_AUTHENTICATION_TYPE,
+} from '../../schema/three-ds/request-values.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { type Combination, sessionTypesOf, usualCategoryOf } from '../../three-ds/rules.ts';
+
+const TYPES = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE);
+
+const parameters = {
+  type: argument('<authentication-type>', `one of ${TYPES.join(', ')}`, text),
+  category: choice(
+    '--category <category>',
+    'by default the one that usually goes with the type',
+    AUTHENTICATION_CATEGORIES,
+  ),
+  sessionType: choice(
+    '--session-type <type>',
+    'by default customer, where the type goes with both',
+    SESSION_TYPES,
+  ),
+} as const;
+
+/** `svc 3ds template` */
+export const template = defineCommand({
+  name: 'template',
+  summary: 'a body to start from: only the fields that are needed, with comments',
+  description:
+    "JSON with // comments, which 'validate' and 'authenticate' read as it is. With -o json (or another machine format) it is plain.",
+  examples: [
+    ['svc 3ds template payment-transaction > body.json', 'a payment while the cardholder is there'],
+    ['svc 3ds template recurring-transaction --session-type merchant', 'a later payment of a series'],
+    ['svc 3ds template add-card -o json', 'without comments'],
+  ],
+  parameters,
+  async run(context, input) {
+    const combination = combinationOf(input);
+    const { settings, globals } = context;
+    const asked = settings.output.value;
+    if ((asked !== undefined && asked !== 'table') || globals.fields !== undefined) {
+      const { requestBodyView } = await import('./request-body-view.ts');
+      const print = await recordPrinter(context, requestBodyView());
+      const { exampleBody } = await import('../../three-ds/template.ts');
+      return print(exampleBody(combination));
+    }
+    const { commentedTemplate } = await import('../../three-ds/template.ts');
+    await context.out.write(commentedTemplate(combination));
+  },
+});
+
+function combinationOf({ type, category, sessionType }: Input<typeof parameters>): Combination {
+  const allowed = sessionTypesOf(type);
+  const [usual] = allowed;
+  if (usual === undefined) {
+    const meant = nearest(type, TYPES);
+    throw new SvcError('usage', 'that is no authentication type of the interface', {
+      hint: meant === undefined ? `Choose from: ${TYPES.join(', ')}.` : `Did you mean '${meant}'?`,
+    });
+  }
+  if (sessionType !== undefined && !allowed.includes(sessionType)) {
+    throw new SvcError('usage', `${type} goes with sessions of type ${allowed.join()} only`, {
+      hint: `Leave out --session-type, or give another authentication type.`,
+    });
+  }
+  return { type, category: category ?? usualCategoryOf(type), sessionType: sessionType ?? usual };
+}

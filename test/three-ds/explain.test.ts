@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AUTHENTICATION_STATUS_CODES,
+  AUTHENTICATION_STATUS_REASONS,
+  CHALLENGE_CANCEL_REASON_CODES,
+  CHALLENGE_PREFERENCE_CODES,
+  CHALLENGE_TYPES,
+  WHITELIST_STATUS_SOURCES,
+  WHITELIST_STATUSES,
+} from '../../src/schema/three-ds/values.ts';
+import { explain, meantName, MEANINGS } from '../../src/three-ds/explain.ts';
+import { isOpen, outcomeLines } from '../../src/three-ds/outcome.ts';
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'authentication status': Object.keys(AUTHENTICATION_STATUS_CODES),
+  'authentication status reason': AUTHENTICATION_STATUS_REASONS,
+  'challenge type': CHALLENGE_TYPES,
+  'challenge cancel reason': Object.keys(CHALLENGE_CANCEL_REASON_CODES),
+  'challenge preference': Object.keys(CHALLENGE_PREFERENCE_CODES),
+  'whitelist status': WHITELIST_STATUSES,
+  'whitelist status source': WHITELIST_STATUS_SOURCES,
+};
+
+/** Kinds of all meanings of a word. */
+function kinds(word: string): string[] {
+  return explain(word).map(({ kind, name }) => `${kind}: ${name}`);
+}
+
+describe('meanings', () => {
+  it.each(Object.entries(NAMES))('there is one of every %s', (kind, names) => {
+    expect(MEANINGS.filter((meaning) => meaning.kind === kind).map(({ name }) => name)).toEqual(names);
+    for (const name of names) expect(kinds(name)).toContain(`${kind}: ${name}`);
+  });
+
+  it('are sentences, each with what to do next', () => {
+    for (const { means, next, liability = 'It.' } of MEANINGS)
+      for (const text of [means, next, liability]) expect(text).toMatch(/^[A-Z].*\.$/);
+    const statuses = MEANINGS.filter(({ kind }) => kind === 'authentication status');
+    expect(statuses.every(({ liability }) => liability !== undefined)).toBe(true);
+  });
+
+  it.each([
+    ['C', ['authentication status: challenge']],
+    ['u', ['authentication status: unavailable', 'method completion: unavailable']],
+    ['01', ['challenge cancel reason: cardholder-canceled', 'challenge preference: no-preference']],
+    ['1', ['challenge cancel reason: cardholder-canceled', 'challenge preference: no-preference']],
+    ['90', ['challenge preference: cartes-bancaires']],
+    ['unknown', ['challenge cancel reason: unknown', 'whitelist status: unknown']],
+    ['Decoupled-Challenge', ['authentication status: decoupled_challenge']],
+    ['acs', ['whitelist status source: acs']],
+    [
+      'N',
+      ['authentication status: failed', 'acs_challenge_mandated: no', 'method completion: not-completed'],
+    ],
+    ['zzz', []],
+  ])('%s has all of its meanings', (word, found) => {
+    expect(kinds(word)).toEqual(found);
+  });
+
+  it('finds the name that was meant', () => {
+    expect(meantName('sucessful')).toBe('successful');
+    expect(meantName('card_expird')).toBe('card-expired');
+    expect(meantName('completely-else')).toBeUndefined();
+  });
+});
+
+describe('outcomes', () => {
+  it('are open before and during a challenge only', () => {
+    for (const status of [undefined, null, '', 'challenge', 'decoupled_challenge'])
+      expect(isOpen({ authentication_status: status })).toBe(true);
+    for (const status of [
+      'successful',
+      'attempted',
+      'failed',
+      'unavailable',
+      'rejected',
+      'informational',
+      'new',
+    ])
+      expect(isOpen({ authentication_status: status })).toBe(false);
+  });
+
+  it('tell meaning, reason, liability and next step', () => {
+    expect(
+      outcomeLines({
+        authentication_status: 'failed',
+        authentication_status_reason: 'stolen-card',
+        challenge_cancel_reason: 'acs-timeout',
+      }),
+    ).toEqual([
+      expect.stringMatching(/^failed: /),
+      expect.stringMatching(/^authentication status reason stolen-card: /),
+      expect.stringMatching(/^challenge cancel reason acs-timeout: /),
+      expect.stringMatching(/^liability for fraud: /),
+      expect.stringMatching(/^next: Stop/),
+      expect.stringMatching(/^because of stolen-card: .*do not try this card again/),
+      expect.stringMatching(/^because of acs-timeout: /),
+    ]);
+    expect(outcomeLines({})).toEqual(['nothing was authenticated yet']);
+    expect(outcomeLines({ authentication_status: 'new', authentication_status_reason: 7 })[0]).toContain(
+      'does not know',
+    );
+  });
+});
