@@ -10,6 +10,7 @@ import { createTransport, type Transport } from '../http/transport.ts';
 import type { Environment } from '../system.ts';
 import { VERSION } from '../version.ts';
 import { AccountUpdater } from './account-updater.ts';
+import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
 import { Tenant } from './tenant.ts';
 import { ThreeDs } from './three-ds.ts';
@@ -43,6 +44,8 @@ export class Client {
   readonly tenant: Tenant;
   readonly accountUpdater: AccountUpdater;
   readonly threeDs: ThreeDs;
+  /** Endpoints that no resource describes. */
+  readonly any: AnyEndpoint;
   /** The connections, for files that go to and from pre-signed addresses. */
   readonly transport: Transport;
   readonly clock: Clock;
@@ -72,6 +75,7 @@ export class Client {
     });
     this.logs = new Logs(this.#core);
     this.tenant = new Tenant(this.#core);
+    this.any = new AnyEndpoint(this.#core);
     this.accountUpdater = new AccountUpdater(this.#core);
     this.threeDs = new ThreeDs(this.#core);
   }

@@ -35,6 +35,11 @@ export const TREE: readonly Entry[] = [
     load: async () => (await import('../commands/sandbox/group.ts')).sandbox,
   },
   {
+    name: 'api',
+    summary: 'any endpoint, with the same keys, retries, limits and paging',
+    load: async () => (await import('../commands/api.ts')).api,
+  },
+  {
     name: 'login',
     summary: 'store a base URL and keys in a profile',
     load: async () => (await import('../commands/login.ts')).login,

@@ -1,0 +1,109 @@
+import type { AnyRequest } from '../api/any-endpoint.ts';
+import { isSamePath, keyKindOf, queryOf, readEndpointPath } from '../api/endpoint-path.ts';
+import { containsCardNumber } from '../card-number.ts';
+import { type Assignment, assigned } from '../cli/assignment.ts';
+import type { Context } from '../cli/context.ts';
+import { readJsonBody } from '../cli/json-body.ts';
+import type { NameValue } from '../cli/name-value.ts';
+import { SvcError } from '../errors.ts';
+import type { KeyKind } from '../http/request.ts';
+
+/** What was typed behind `svc api`. */
+export interface ApiInput {
+  readonly method: string;
+  readonly path: string;
+  readonly key: KeyKind | undefined;
+  readonly query: readonly NameValue[];
+  readonly file: string | undefined;
+  readonly set: readonly Assignment[];
+  readonly setJson: readonly Assignment[];
+  readonly paginate: boolean;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The request that was typed. All mistakes are found here, before anything is sent. */
+export async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
+  const method = methodIn(input.method);
+  const { path, query } = inPath(() => readEndpointPath(input.path));
+  refuseCardNumbers(input);
+  if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
+  const key = input.key ?? keyKindOf(path);
+  if (key === undefined) {
+    throw new SvcError('usage', 'this path does not tell which key it takes', {
+      hint: 'Give --key management or --key private.',
+    });
+  }
+  checkOptions(method, input);
+  return {
+    method,
+    path,
+    key,
+    query: queryOf([...query, ...input.query.map((one) => [one.name, one.value] as const)]),
+    body: await bodyOf(context, input),
+    howToCheck: `Look at what is there now, for example with 'svc api GET ${path}', before you run it again.`,
+  };
+}
+
+function methodIn(typed: string): (typeof METHODS)[number] {
+  const method = METHODS.find((known) => known === typed.toUpperCase());
+  if (method !== undefined) return method;
+  throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}`);
+}
+
+function inPath<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof SvcError ? new SvcError(error.code, `<path> ${error.message}`) : error;
+  }
+}
+
+// The command line is seen by other users of the machine and kept in histories. A file or a pipe is not.
+function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
+  const typed = [
+    path,
+    ...query.map((one) => one.value),
+    ...[...set, ...setJson].map((one) => JSON.stringify(one)),
+  ];
+  if (!typed.some((one) => containsCardNumber(one))) return;
+  throw new SvcError(
+    'refused_input',
+    'the command line holds what looks like a card number; nothing was sent',
+    {
+      hint: 'Command lines can be seen by others: put it into the body with --file, from a file or a pipe.',
+    },
+  );
+}
+
+function tenantDeletion(): SvcError {
+  return new SvcError('usage', 'deleting the tenant has a command of its own; nothing was sent', {
+    hint: "Use 'svc tenant delete': it asks for the name of the tenant first.",
+  });
+}
+
+function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput): void {
+  if (paginate && method !== 'GET') throw new SvcError('usage', '--paginate goes with GET only');
+  if (method === 'GET' && (file !== undefined || set.length + setJson.length > 0)) {
+    throw new SvcError('usage', 'GET takes no body', { hint: 'Give parameters with --query name=value.' });
+  }
+}
+
+async function bodyOf(context: Context, { file, set, setJson }: ApiInput): Promise<unknown> {
+  const base = file === undefined ? undefined : await readJsonBody(context, file);
+  const body = assigned(base, [...set, ...setJson]);
+  refuseInexact(body);
+  return body;
+}
+
+/** A number that would arrive as another one is refused: it was cut when it was read. */
+function refuseInexact(value: unknown): void {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) refuseInexact(inner);
+  }
+  if (typeof value !== 'number') return;
+  if (Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))) return;
+  throw new SvcError('refused_input', 'the body holds a number that is too large to be sent exactly', {
+    hint: 'Write it as a text, in quotes.',
+  });
+}
