@@ -1,4 +1,4 @@
-import { OUTPUT_FORMATS, TIME_STYLES } from '../config/document.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../output-format.ts';
 import { positiveDuration } from './duration.ts';
 import { choice, flag, type Input, type Parameter, value } from './parameter.ts';
 import { text, words } from './values.ts';

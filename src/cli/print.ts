@@ -1,12 +1,13 @@
 import type { Page } from '../api/pages.ts';
-import type { Format, Renderer } from '../render/format.ts';
+import type { OutputFormat } from '../output-format.ts';
+import type { Renderer } from '../render/format.ts';
 import { createRenderer } from '../render/renderer.ts';
 import type { View } from '../render/view.ts';
 import { printList, printRecord } from '../terminal/print.ts';
 import type { Context } from './context.ts';
 
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
-export function formatOf(context: Context, data: 'list' | 'record'): Format {
+export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
   const chosen = context.settings.output.value;
   if (chosen) return chosen;
   if (context.out.isTerminal) return 'table';

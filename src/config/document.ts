@@ -1,18 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../errors.ts';
+import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
 import { JsonFault, plainValue, positionOf, readJson, type JsonNode } from './json-text.ts';
 import { profileNameProblem } from './profile-name.ts';
 import { mapOf, object, oneOf, text } from './shape.ts';
-
-/** Forms of output that `--output` and a profile may name. */
-export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
-/** One of the forms of output. */
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-
-/** Ways in which a table shows times. */
-export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
-/** One of the ways to show times. */
-export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** The two kinds of key: `management` for logs and the tenant, `private` for 3DS and Account Updater. */
 export const KEY_KINDS = ['management', 'private'] as const;

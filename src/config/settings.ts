@@ -1,9 +1,10 @@
 import { isLoopback } from '../address.ts';
 import { parseDuration } from '../duration.ts';
 import { SvcError } from '../errors.ts';
+import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
 import type { System } from '../system.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { OUTPUT_FORMATS, TIME_STYLES, type OutputFormat, type Profile, type TimeStyle } from './document.ts';
+import type { Profile } from './document.ts';
 import { DEFAULT_ORIGIN, pickSource, type Origin, type Setting, type Sources } from './origin.ts';
 import { chooseProfile, type ChosenProfile } from './profile.ts';
 

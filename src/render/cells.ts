@@ -1,3 +1,4 @@
+import type { TimeStyle } from '../output-format.ts';
 import { cleanText } from './clean.ts';
 import { projection } from './fields.ts';
 import type { RenderOptions } from './format.ts';
@@ -6,7 +7,7 @@ import { jsonLine } from './json.ts';
 import { valueAt } from './paths.ts';
 import { formatNumber } from './quantity.ts';
 import { isNarrow, type Ruler, narrowRuler, wideRuler } from './ruler.ts';
-import { formatTime, type TimeMode } from './time.ts';
+import { formatTime } from './time.ts';
 import type { Column, ColumnKind } from './view.ts';
 
 /** What stands for a value that is absent, null or blank. */
@@ -43,12 +44,12 @@ export async function measureCells<T>(
 }
 
 /** A value as one line of a table: times and numbers by the column's kind, cleaned, without spaces at its end. */
-function cellText(value: unknown, kind: ColumnKind, time: TimeMode, now: number): string {
+function cellText(value: unknown, kind: ColumnKind, time: TimeStyle, now: number): string {
   const text = cleanText(formatted(value, kind, time, now)).trimEnd();
   return text === '' ? NOTHING : text;
 }
 
-function formatted(value: unknown, kind: ColumnKind, time: TimeMode, now: number): string {
+function formatted(value: unknown, kind: ColumnKind, time: TimeStyle, now: number): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return kind === 'time' ? formatTime(value, time, now) : value;
   if (typeof value === 'number' && kind === 'number') return formatNumber(value);

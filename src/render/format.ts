@@ -1,14 +1,8 @@
-import type { TimeMode } from './time.ts';
+import type { OutputFormat, TimeStyle } from '../output-format.ts';
 import type { Palette, View } from './view.ts';
 
-/** Output formats, as `--output` takes them. */
-export const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
-
-/** One of {@link FORMATS}. */
-export type Format = (typeof FORMATS)[number];
-
 /** Formats made for programs: times as the service sent them, nothing cut, no colour. */
-export function isMachineFormat(format: Format): boolean {
+export function isMachineFormat(format: OutputFormat): boolean {
   return format !== 'table';
 }
 
@@ -18,7 +12,7 @@ export interface RenderOptions<T> {
   /** The user's `--fields` list; without it a table shows the view's columns, other formats everything. */
   readonly fields?: string | undefined;
   /** How a table shows times. Default `utc`. */
-  readonly time?: TimeMode | undefined;
+  readonly time?: TimeStyle | undefined;
   /** Milliseconds since the epoch, for relative times. */
   readonly now?: (() => number) | undefined;
   /** Columns of the terminal; absent in a pipe, where nothing is cut. */

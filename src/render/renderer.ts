@@ -1,4 +1,5 @@
-import type { Format, RenderOptions, Renderer } from './format.ts';
+import type { OutputFormat } from '../output-format.ts';
+import type { RenderOptions, Renderer } from './format.ts';
 
 // Only the chosen format's code is loaded.
 const MAKERS = {
@@ -10,7 +11,10 @@ const MAKERS = {
 };
 
 /** The renderer for a format. Throws `usage` for an unknown field. */
-export async function createRenderer<T>(format: Format, options: RenderOptions<T>): Promise<Renderer<T>> {
+export async function createRenderer<T>(
+  format: OutputFormat,
+  options: RenderOptions<T>,
+): Promise<Renderer<T>> {
   const make = await MAKERS[format]();
   return make(options);
 }

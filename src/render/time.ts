@@ -1,5 +1,4 @@
-/** How a table shows times. */
-export type TimeMode = 'utc' | 'local' | 'relative';
+import type { TimeStyle } from '../output-format.ts';
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
@@ -14,7 +13,7 @@ const UNITS = [
  * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
  * Without an offset it is read as UTC. Text that is no such time is given back as it is. `now` in epoch milliseconds.
  */
-export function formatTime(iso: string, mode: TimeMode, now: number): string {
+export function formatTime(iso: string, mode: TimeStyle, now: number): string {
   const at = parseTime(iso);
   if (at === undefined) return iso;
   if (mode === 'relative') return relative(at, now);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import type { Format } from '../../src/render/format.ts';
+import type { OutputFormat } from '../../src/output-format.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
 import type { View } from '../../src/render/view.ts';
 import { printList, printRecord } from '../../src/terminal/print.ts';
@@ -17,7 +17,10 @@ async function* source(failAfter: number): AsyncGenerator<readonly Row[]> {
   if (failAfter < 3) throw new SvcError('network', 'the connection broke');
 }
 
-async function printed(format: Format, failAfter = 3): Promise<{ text: string; rows: number | string }> {
+async function printed(
+  format: OutputFormat,
+  failAfter = 3,
+): Promise<{ text: string; rows: number | string }> {
   const sink = new Sink();
   const renderer = await createRenderer(format, { view });
   const rows = await printList(outputOver(sink), renderer, source(failAfter)).catch(String);

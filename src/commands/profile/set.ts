@@ -1,9 +1,10 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument, flag, optionalArgument } from '../../cli/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../../config/base-url.ts';
-import { OUTPUT_FORMATS, type Profile, TIME_STYLES } from '../../config/document.ts';
+import type { Profile } from '../../config/document.ts';
 import { updateConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../../output-format.ts';
 
 const SETTINGS = ['base_url', 'output', 'time'] as const;
 

@@ -1,0 +1,111 @@
+import type { Globals } from '../cli/globals.ts';
+import { sameProfile } from '../cli/same-profile.ts';
+import { resolveSettings } from '../config/settings.ts';
+import { EXIT_CODES, SvcError } from '../errors.ts';
+import { OUTPUT_FORMATS } from '../output-format.ts';
+import { createRedactor, type Redactor } from '../redact.ts';
+import type { System } from '../system.ts';
+import { reportError } from '../terminal/error-report.ts';
+import { ReaderGone } from '../terminal/output.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from '../terminal/terminal.ts';
+import { createContext } from './context.ts';
+import type { Invocation } from './parse.ts';
+
+/** A command to run, or what was wrong with the command line. */
+export type Parsed =
+  | Extract<Invocation, { kind: 'run' }>
+  | { readonly kind: 'mistake'; readonly error: unknown };
+
+/** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
+export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const redactor = createRedactor({ showUrls: globals?.showUrls });
+  const terminal = await openTerminal(system, terminalSettings(system, globals, redactor));
+  const asked: Asked = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
+  try {
+    if (parsed.kind === 'mistake') throw parsed.error;
+    return await runCommand(parsed, { system, terminal, redactor }, asked);
+  } catch (error) {
+    const command = parsed.kind === 'run' ? parsed.words : undefined;
+    return tell(error, { system, terminal, globals, asked, command });
+  } finally {
+    await terminal.close();
+  }
+}
+
+/** The output format that was asked for, as far as is known yet. */
+interface Asked {
+  output: string | undefined;
+}
+
+async function runCommand(
+  { command, input, globals }: Extract<Invocation, { kind: 'run' }>,
+  surroundings: { system: System; terminal: Terminal; redactor: Redactor },
+  asked: Asked,
+): Promise<number> {
+  const settings = await resolveSettings(surroundings.system, globals, {
+    newProfile: command.newProfile,
+  });
+  asked.output = settings.output.value;
+  for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
+  const context = createContext({ ...surroundings, globals, settings });
+  try {
+    return (await command.run(context, input)) ?? 0;
+  } finally {
+    await context.close();
+  }
+}
+
+function terminalSettings(
+  system: System,
+  globals: Globals | undefined,
+  redactor: Redactor,
+): TerminalSettings {
+  const level = globals?.quiet ? 'quiet' : globals?.verbose ? 'verbose' : 'normal';
+  return {
+    level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
+    color: globals?.color ?? 'auto',
+    noInput: globals?.noInput ?? false,
+    yes: globals?.yes ?? false,
+    redact: (text) => redactor.redact(text),
+  };
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value);
+}
+
+// After a mistake in the command line the format is still worth obeying, if it can be made out.
+function outputIn(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '-o' || word === '--output');
+  const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
+  const word = at === -1 ? joined : argv[at + 1];
+  return OUTPUT_FORMATS.find((format) => format === word);
+}
+
+interface Telling {
+  readonly system: System;
+  readonly terminal: Terminal;
+  readonly globals: Globals | undefined;
+  readonly asked: Asked;
+  readonly command: string | undefined;
+}
+
+/** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
+function tell(error: unknown, { system, terminal, globals, asked, command }: Telling): number {
+  if (error instanceof ReaderGone) return 0;
+  const machine =
+    asked.output === undefined
+      ? !terminal.out.isTerminal && system.stderr.isTTY !== true
+      : asked.output !== 'table';
+  const report = reportError(error, {
+    machine,
+    debug: terminal.notices.shows('debug'),
+    command,
+    palette: terminal.noticePalette,
+    adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
+  });
+  terminal.progress.end();
+  terminal.notices.report(report);
+  return error instanceof SvcError ? error.exitCode : EXIT_CODES.bug;
+}
