@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PatternRouter } from 'hono/router/pattern-router';
 import { sendAnswer } from './answer.ts';
+import { recordAudit, unknownNote } from './audit.ts';
+import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
+import { PAGE_ROUTES } from './routes/pages.ts';
 import type { Answer, ApiRoute, Exchange } from './routes/route.ts';
 import { STORE_ROUTES } from './routes/store.ts';
 import { API_ROUTES } from './routes/table.ts';
 import { serveApi } from './serve-api.ts';
 import type { Service } from './service.ts';
+import { servePage } from './three-ds/pages/serve.ts';
 import { serveStore, STORE_PATH, unsigned } from './store/serve.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -22,11 +26,15 @@ export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promi
 export function createApp(service: Service): App {
   const router = new PatternRouter<Serve>();
   for (const route of API_ROUTES) router.add(route.method, route.path, apiHandler(service, route));
+  for (const { method, path, handle } of PAGE_ROUTES)
+    router.add(method, path, (exchange, { id = '' }) =>
+      servePage({ service, exchange, id, now: service.state.now() }, handle),
+    );
   for (const route of STORE_ROUTES)
     router.add(route.method, route.path, (exchange) =>
-      serveStore(exchange, () => route.handle(service, exchange)),
+      serveStore(service, exchange, () => route.handle(service, exchange)),
     );
-  router.add('ALL', `${STORE_PATH}*`, (exchange) => serveStore(exchange, unsigned));
+  router.add('ALL', `${STORE_PATH}*`, (exchange) => serveStore(service, exchange, unsigned));
   const find = (method: string, path: string) => router.match(method, path)[0][0];
   return async (incoming, outgoing) => {
     const exchange = exchangeOf(incoming, outgoing);
@@ -34,6 +42,9 @@ export function createApp(service: Service): App {
     const [serve, params] = find(method, exchange.path) ?? [];
     if (serve !== undefined) return serve(exchange, decoded(params));
     const allowed = METHODS.filter((other) => find(other, exchange.path) !== undefined);
+    const key = findKey(incoming.headers['svc-api-key']?.toString());
+    if (key !== undefined && !service.state.world.deleted)
+      recordAudit(service, key, unknownNote(service, incoming.method ?? ''));
     return sendAnswer(exchange, allowed.length === 0 ? NO_SUCH_PATH : methodNotAllowed(allowed));
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxKey } from './keys.ts';
 import type { LedgerEntry } from './ledger.ts';
+import type { TenantType } from './tenant/tenant-view.ts';
 
 /** Stands before the sandbox at the wire: answers or breaks the exchange itself, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
@@ -19,6 +20,8 @@ export interface SandboxOptions {
   readonly seed?: number | undefined;
   /** Made-up logs of the day before the first start. Fixed by the first start on a directory. */
   readonly logCount?: number | undefined;
+  /** `test` by default. Fixed by the first start on a directory. */
+  readonly tenantType?: TenantType | undefined;
   /** Whether the live service's rate limits hold; off by default. */
   readonly limits?: 'off' | 'on' | undefined;
   /** Whether a 429 tells how long to wait; true by default. */

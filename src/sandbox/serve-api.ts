@@ -1,4 +1,5 @@
 import { sendAnswer } from './answer.ts';
+import { doneNote, recordAudit, refusedNote } from './audit.ts';
 import { readJson } from './body.ts';
 import { findKey, type SandboxKey } from './keys.ts';
 import { problem, ProblemError } from './problem.ts';
@@ -21,34 +22,55 @@ async function answerTo(
   params: Readonly<Record<string, string>>,
   exchange: Exchange,
 ): Promise<Answer> {
+  let key: SandboxKey | undefined;
   try {
     const now = service.state.now();
-    const key = keyOf(exchange);
+    key = keyOf(service, exchange);
     checkLimits(service, key, exchange, now);
     checkPermission(route, key);
-    const json = (): Promise<unknown> => readJson(exchange);
-    const audit = (note: AuditNote): void => {
-      service.state.record({ type: 'audit', at: now, application: key.application, ...note });
-    };
-    const { query } = exchange;
-    const body = await route.handle({ service, params, query, key, now, json, audit });
-    return { status: route.status, body };
+    return await handled(service, route, { params, exchange, key, now });
   } catch (error) {
+    // The log comes after the answer was made: a list never holds the request that asks for it.
+    if (key !== undefined) recordAudit(service, key, refusedNote(service, route, params));
     if (error instanceof ProblemError) return error.answer;
     return problem(500, 'Internal Server Error', `The sandbox failed: ${String(error)}`);
   }
 }
 
-function keyOf({ incoming }: Exchange): SandboxKey {
-  const value = incoming.headers['svc-api-key'];
-  const key = findKey(value?.toString());
-  if (key !== undefined) return key;
-  const detail = value === undefined ? 'The header SVC-API-KEY is missing.' : 'The API key is not known.';
-  throw new ProblemError(problem(401, 'Unauthorized', detail));
+interface Asked {
+  readonly params: Readonly<Record<string, string>>;
+  readonly exchange: Exchange;
+  readonly key: SandboxKey;
+  readonly now: number;
 }
 
-function checkLimits({ limits }: Service, key: SandboxKey, { path }: Exchange, now: number): void {
-  const limited = limits?.check(key, path, now);
+async function handled(service: Service, route: ApiRoute, asked: Asked): Promise<Answer> {
+  const { params, exchange, key, now } = asked;
+  const notes: AuditNote[] = [];
+  const json = (): Promise<unknown> => readJson(exchange);
+  const audit = (note: AuditNote): void => void notes.push(note);
+  const body = await route.handle({ service, params, query: exchange.query, key, now, json, audit });
+  for (const note of notes.length > 0 ? notes : [doneNote(service, route, params)])
+    recordAudit(service, key, note);
+  return { status: route.status, body };
+}
+
+/** The key of a request. Throws a 401 for none, for an unknown one, and for one whose tenant was deleted. */
+function keyOf({ state }: Service, { incoming }: Exchange): SandboxKey {
+  const value = incoming.headers['svc-api-key'];
+  const key = findKey(value?.toString());
+  if (value === undefined) throw unauthorized('The header SVC-API-KEY is missing.');
+  if (key === undefined) throw unauthorized('The API key is not known.');
+  if (state.world.deleted) throw unauthorized('The tenant of the API key was deleted.');
+  return key;
+}
+
+function unauthorized(detail: string): ProblemError {
+  return new ProblemError(problem(401, 'Unauthorized', detail));
+}
+
+function checkLimits({ limits, state }: Service, key: SandboxKey, { path }: Exchange, now: number): void {
+  const limited = limits?.check(key, path, now, state.world.start.tenantType);
   if (limited === undefined) return;
   const answer = problem(429, 'Too Many Requests', limited.detail);
   const seconds = String(Math.ceil((limited.until - now) / 1000));

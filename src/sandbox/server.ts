@@ -42,9 +42,9 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 }
 
 function makeService(options: SandboxOptions, now: () => number, origin: () => string): Service {
-  const { seed, logCount, processingMs = 2000, pickupMs = 250 } = options;
+  const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250 } = options;
   const paths = statePaths(options.directory);
-  const state = new SandboxState(paths, { seed, logCount }, now);
+  const state = new SandboxState(paths, { seed, logCount, tenantType }, now);
   const files = new StoreFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };

@@ -20,10 +20,12 @@ describe('keys and paths', () => {
   });
 
   it('R09 answers 403 naming the permission, and the kind where that is wrong', async () => {
-    const { call } = await sandbox();
+    const shared = await sandbox();
     let refused = 0;
     for (const { method, path, permission, kind } of API_ROUTES)
       for (const key of SANDBOX_KEYS) {
+        // Once the tenant is deleted no key is good any more.
+        const { call } = method === 'DELETE' ? await sandbox() : shared;
         const headers = { 'svc-api-key': key.value };
         const answer = await call(path.replace(':id', 'x'), { method, headers });
         const allowed = key.kind === kind && key.permissions.includes(permission);
@@ -75,11 +77,16 @@ describe('keys and paths', () => {
   it('answers every schema of the table', async () => {
     const { call, createJob } = await sandbox();
     const job = await createJob();
-    for (const { method, path, kind, response, status } of API_ROUTES) {
+    // 3-D Secure has tests of its own.
+    const routes = API_ROUTES.filter(({ path }) => !/3ds|tokens/.test(path));
+    const last = (method: string) => Number(method === 'DELETE');
+    for (const route of routes.toSorted((a, b) => last(a.method) - last(b.method))) {
+      const { method, path, kind, response, status } = route;
       const headers = kind === 'management' ? MANAGEMENT : PRIVATE;
-      const answer = await call(path.replace(':id', job.id), { method, headers });
+      const body = method === 'PUT' ? '{"name":"A name"}' : null;
+      const answer = await call(path.replace(':id', job.id), { method, headers, body });
       expect([path, answer.status]).toEqual([path, status]);
-      expect(response?.safeParse(await answer.json()).success).toBe(true);
+      if (response !== undefined) expect(response.safeParse(await answer.json()).success).toBe(true);
     }
   });
 });

@@ -1,10 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { statePaths } from '../../src/sandbox/state/directory.ts';
+import { SandboxState } from '../../src/sandbox/state/state.ts';
 import { ENTITY_TYPES } from '../../src/schema/entity-type.ts';
 import type { Log, LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/problem.ts';
 import type { Tenant } from '../../src/schema/tenant.ts';
-import { MANAGEMENT, sandbox, START, type JobPage } from './harness.ts';
+import { MANAGEMENT, PRIVATE, sandbox, START, type JobPage } from './harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;
 
@@ -24,6 +27,11 @@ async function walk(on: Sandbox, size: number, query: Record<string, string> = {
   return logs;
 }
 
+// What the walks of a test leave themselves.
+const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
+
+const requests = (on: Sandbox) => on.ledger().length;
+
 const times = (logs: readonly Log[]) => logs.map((log) => Date.parse(log.created_at));
 
 describe('logs', () => {
@@ -33,7 +41,11 @@ describe('logs', () => {
     expect(all).toHaveLength(257);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (size) => {
-        expect(await walk(on, size)).toEqual(all);
+        const before = requests(on);
+        const seen = await walk(on, size);
+        // Everything that was there when the walk began, and nothing of what it added itself.
+        expect(seen).toHaveLength(257 + before);
+        expect(withoutReads(seen)).toEqual(all);
       }),
       { numRuns: 12 },
     );
@@ -43,6 +55,7 @@ describe('logs', () => {
     const on = await sandbox({ logCount: 50 });
     await on.call('/tenants/self', { headers: MANAGEMENT });
     const all = await walk(on, 100);
+    const before = requests(on);
     const seen: Log[] = [];
     for (let start: string | undefined, more = true; more;) {
       const { pagination, data } = await page(on, { size: '7', ...(start && { start }) });
@@ -51,7 +64,8 @@ describe('logs', () => {
       more = start !== undefined;
       await on.call('/tenants/self', { headers: MANAGEMENT });
     }
-    expect(seen).toEqual(all);
+    expect(seen).toHaveLength(50 + before);
+    expect(withoutReads(seen)).toEqual(all);
   });
 
   it('lists newest first, in whole seconds, over the last day, with equal twins among them', async () => {
@@ -103,7 +117,7 @@ describe('logs', () => {
         const seam = new Date(START + minutes * 60_000).toISOString();
         const newer = await walk(on, 100, { start_date: seam });
         const older = await walk(on, 100, { end_date: seam });
-        expect([...newer, ...older]).toEqual(all);
+        expect(withoutReads([...newer, ...older])).toEqual(all);
       }),
       { numRuns: 15 },
     );
@@ -114,19 +128,28 @@ describe('logs', () => {
     const all = await walk(on, 100);
     on.clock.ms += 12 * 3_600_000;
     const left = await walk(on, 100);
-    expect(left).toEqual(all.filter((log) => Date.parse(log.created_at) >= START - 12 * 3_600_000));
+    expect(withoutReads(left)).toEqual(
+      all.filter((log) => Date.parse(log.created_at) >= START - 12 * 3_600_000),
+    );
     on.clock.ms += 12 * 3_600_000 + 1000;
-    expect(await walk(on, 100)).toEqual([]);
+    expect(withoutReads(await walk(on, 100))).toEqual([]);
   });
 
   it('also goes by page number, until an empty page', async () => {
     const on = await sandbox({ logCount: 45 });
     const all = await walk(on, 100);
-    const pages = await Promise.all(
-      ['1', '2', '3', '4'].map((number) => page(on, { size: '20', page: number })),
-    );
-    expect(pages.flatMap(({ data }) => data)).toEqual(all);
-    expect(pages[3]).toEqual({ pagination: { next: null, page_size: 20 }, data: [] });
+    for (const size of [1, 7, 20]) {
+      const before = requests(on);
+      const seen: Log[] = [];
+      for (let number = 1, more = true; more; number += 1) {
+        const { data, pagination } = await page(on, { size: String(size), page: String(number) });
+        seen.push(...data);
+        more = data.length > 0;
+        if (!more) expect(pagination).toEqual({ next: null, page_size: size });
+      }
+      expect(seen).toHaveLength(45 + before);
+      expect(withoutReads(seen)).toEqual(all);
+    }
   });
 
   it('ends with a null cursor also when the last page is full, and is empty without logs', async () => {
@@ -183,6 +206,66 @@ describe('logs', () => {
         actor_id: job.created_by,
       },
       { entity_type: 'tenant', entity_id: tenant.id, operation: 'read', actor_type: 'application' },
+    ]);
+  });
+
+  it('has a log for every request with a known key, lists, downloads and refusals among them', async () => {
+    const on = await sandbox({ logCount: 0, limits: 'on' });
+    const job = await on.process(exampleRequestFile());
+    await fetch(job.download_url);
+    await fetch(`${job.download_url}x`);
+    await on.call('/account-updater/jobs', { headers: PRIVATE });
+    await on.call('/account-updater/jobs/nobody', { headers: PRIVATE });
+    await on.call('/logs?size=0', { headers: MANAGEMENT });
+    await on.call('/logs/entity-types', { headers: MANAGEMENT });
+    await on.call('/tenants/self', { headers: { 'svc-api-key': 'sandbox-management-key-logs-only' } });
+    await on.call('/tenants/self/reports/usage', { headers: MANAGEMENT });
+    await on.call('/nothing', { method: 'DELETE', headers: PRIVATE });
+    await on.call('/logs', { headers: { 'svc-api-key': 'guess' } });
+    await on.call('/logs');
+    for (let count = 0; count < 7; count += 1) await on.call('/account-updater/jobs', { headers: PRIVATE });
+    const logs = await walk(on, 100);
+    expect(logs.map(({ operation, message }) => `${operation}: ${message}`).toReversed()).toEqual([
+      'create: Job created',
+      'update: Request file uploaded',
+      'read: Job read',
+      'read: Result file downloaded',
+      'read: Result file download refused',
+      'read: Jobs read',
+      'read: Job read refused',
+      'read: Logs read refused',
+      'read: Entity types read',
+      'read: Tenant read refused',
+      'read: Usage report read',
+      'delete: Unknown endpoint refused',
+      ...Array<string>(6).fill('read: Jobs read'),
+      'read: Jobs read refused',
+    ]);
+    expect(logs.find((log) => log.message === 'Job read refused')?.entity_id).toBe('nobody');
+    expect(await walk(on, 100)).toHaveLength(logs.length + 1);
+  });
+
+  it('R28 lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
+    const on = await sandbox({ logCount: 100 });
+    const state = new SandboxState(statePaths(on.directory), {}, () => START);
+    const add = (at: number, message: string) =>
+      state.record({ type: 'audit', at, entityType: 'token', entityId: 'x', operation: 'read', message });
+    add(START + 2000, 'second');
+    add(START + 1000, 'late');
+    const late = times(await walk(on, 100));
+    expect(late).toEqual(late.toSorted((a, b) => b - a));
+    add(START + 3 * 86_400_000, 'ahead');
+    add(START + 1000, 'back');
+    state.close();
+    const found = (await walk(on, 7)).map((log) => log.message);
+    expect(found.filter((text) => /^(second|late|ahead|back)$/.test(text ?? ''))).toEqual([
+      'back',
+      'ahead',
+      'late',
+      'second',
+    ]);
+    expect((await page(on, { start_date: new Date(START + 86_400_000).toISOString() })).data).toMatchObject([
+      { message: 'ahead' },
     ]);
   });
 

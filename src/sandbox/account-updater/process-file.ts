@@ -20,6 +20,10 @@ export interface ProcessedFile {
   readonly bytes: number;
   /** MD5 of the result file, in hex. */
   readonly md5: string;
+  /** New card tokens that the result names. */
+  readonly newTokens: number;
+  /** Card tokens that the file named and the vault holds, each once: the first thousand of them. */
+  readonly used: readonly string[];
   /** Why the request file could not be processed; empty when it could. */
   readonly errors: readonly string[];
 }
@@ -41,10 +45,36 @@ export async function processRequestFile(
     await file.writeFile(chunk);
   };
   try {
-    const { rows, errors } = await processRows(linesOf(requestPath, signal), vault, write);
-    return { rows, bytes, md5: md5.digest('hex'), errors };
+    const watched = new WatchedVault(vault);
+    const { rows, errors } = await processRows(linesOf(requestPath, signal), watched, write);
+    const { newTokens, used } = watched;
+    return { rows, bytes, md5: md5.digest('hex'), newTokens, used: [...used], errors };
   } finally {
     await file.close();
+  }
+}
+
+const MOST_USED = 1000;
+
+/** Notes what the usage report will count. */
+class WatchedVault implements Vault {
+  newTokens = 0;
+  readonly used = new Set<string>();
+  readonly #vault: Vault;
+
+  constructor(vault: Vault) {
+    this.#vault = vault;
+  }
+
+  find(token: string): VaultCard | undefined {
+    const card = this.#vault.find(token);
+    if (card !== undefined && this.used.size < MOST_USED) this.used.add(token);
+    return card;
+  }
+
+  renew(token: string, row: number): string {
+    this.newTokens += 1;
+    return this.#vault.renew(token, row);
   }
 }
 

@@ -1,11 +1,11 @@
 import { renameSync } from 'node:fs';
-import { TEST_CARDS } from '../data/account-updater-cards.ts';
-import { derivedToken, originOfToken } from '../seed/cards.ts';
-import { isDue, jobStatus } from '../state/job-status.ts';
+import { derivedToken } from '../seed/cards.ts';
+import { isDue } from '../state/job-status.ts';
 import type { SandboxState } from '../state/state.ts';
 import type { Job } from '../state/world.ts';
 import type { StoreFiles } from '../store/files.ts';
 import { requestObject, resultObject } from '../store/objects.ts';
+import { findCard } from '../vault/card.ts';
 import type { VaultCard } from './outcome.ts';
 import { processRequestFile, type Vault } from './process-file.ts';
 
@@ -59,29 +59,26 @@ export class Processing {
       const made = await processRequestFile(request, draft, vault, this.#stop.signal);
       if (job.uploads !== uploads) return;
       renameSync(draft, this.#files.path(resultObject(job.id)));
-      const { rows, bytes, md5, errors } = made;
+      const { rows, bytes, md5, newTokens, used, errors } = made;
+      const facts = { rows, bytes, md5, newTokens, used, errors };
       const at = this.#state.now();
-      this.#state.record({ type: 'result', at, job: job.id, upload: uploads, rows, bytes, md5, errors });
+      this.#state.record({ type: 'result', at, job: job.id, upload: uploads, ...facts });
     } finally {
       this.#files.discard(draft);
     }
   }
 }
 
-// A token that an earlier job made is there from the moment that job was completed.
 function vaultAt(state: SandboxState, job: Job, at: number): Vault {
-  const { start, jobs } = state.world;
+  const { world } = state;
   const find = (token: string): VaultCard | undefined => {
-    const origin = originOfToken(start.seed, token);
-    const card = origin && TEST_CARDS[origin.index];
-    if (origin === undefined || card === undefined) return undefined;
-    if (origin.kind === 'seeded') return { ...card, refreshed: false };
-    const maker = jobs[origin.job - 1];
-    return maker !== undefined && jobStatus(maker, at) === 'completed'
-      ? { ...card, refreshed: true }
-      : undefined;
+    const card = findCard(world, token, at);
+    if (card === undefined) return undefined;
+    const { news, month, year, refreshed } = card;
+    const { code, newNumber, newMonth, newYear } = news ?? {};
+    return { code, newNumber, newMonth, newYear, month, year, refreshed };
   };
   const renew = (token: string, row: number): string =>
-    derivedToken(start.seed, job.number, row, originOfToken(start.seed, token)?.index ?? 0);
+    derivedToken(world.start.seed, job.number, row, findCard(world, token, at)?.updaterCard ?? 0);
   return { find, renew };
 }

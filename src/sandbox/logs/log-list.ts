@@ -1,6 +1,6 @@
 import type { Log } from '../../schema/log.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
-import { seededLogs, type SeededLogs } from '../seed/logs.ts';
+import { seededLogs } from '../seed/logs.ts';
 import type { AuditEvent } from '../state/events.ts';
 import type { World } from '../state/world.ts';
 import { isoSeconds } from '../time.ts';
@@ -37,15 +37,17 @@ export function* listLogs(
   const { start } = world;
   const logs = seededLogs(start.seed, start.at, start.logs);
   const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
-  const oldest = firstAt(logs, from);
-  let seeded = Math.min(position.seeded, firstAt(logs, filter.before ?? Infinity));
-  let audit = Math.min(position.audit, world.audit.length);
-  while (seeded > oldest || audit > 0) {
-    const event = world.audit[audit - 1];
+  const before = filter.before ?? Infinity;
+  const records = auditWindow(world, from, before);
+  const oldest = firstAt(logs.count, logs.timeOf, from);
+  let seeded = Math.min(position.seeded, firstAt(logs.count, logs.timeOf, before));
+  let audit = Math.min(position.audit, records.end);
+  while (seeded > oldest || audit > records.begin) {
+    const event = audit > records.begin ? world.audit[audit - 1] : undefined;
     if (event !== undefined && (seeded <= oldest || auditTime(event) >= logs.timeOf(seeded - 1))) {
       audit -= 1;
       const time = auditTime(event);
-      if (time < from || time >= (filter.before ?? Infinity) || !isAbout(event, filter)) continue;
+      if (time < from || time >= before || !isAbout(event, filter)) continue;
       yield { log: () => auditLog(world, event), after: { seeded, audit } };
     } else {
       seeded -= 1;
@@ -57,20 +59,32 @@ export function* listLogs(
   }
 }
 
+/** Which audit records can lie in a window. After the clock was set back that cannot be told from their places. */
+function auditWindow({ audit, auditInOrder }: World, from: number, before: number): Span {
+  if (!auditInOrder) return { begin: 0, end: audit.length };
+  const timeOf = (number: number): number => auditTime(audit[number]);
+  return { begin: firstAt(audit.length, timeOf, from), end: firstAt(audit.length, timeOf, before) };
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+}
+
 /** The number of the first log at or after a time, by halving. */
-function firstAt(logs: SeededLogs, time: number): number {
+function firstAt(count: number, timeOf: (number: number) => number, time: number): number {
   let low = 0;
-  let high = logs.count;
+  let high = count;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (logs.timeOf(middle) < time) low = middle + 1;
+    if (timeOf(middle) < time) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function auditTime(event: AuditEvent): number {
-  return Math.floor(event.at / 1000) * 1000;
+function auditTime(event: AuditEvent | undefined): number {
+  return Math.floor((event?.at ?? 0) / 1000) * 1000;
 }
 
 function isAbout(event: AuditEvent, { entityType, entityId }: LogFilter): boolean {

@@ -10,6 +10,8 @@ import { notFound } from '../problem.ts';
 import { jobStatus } from '../state/job-status.ts';
 import type { ApiRoute, Call } from './route.ts';
 
+const ENTITY_TYPE = 'account_updater_job';
+
 /** Endpoints of the Account Updater. Its files go to and from the store. */
 export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   {
@@ -18,6 +20,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
     summary: 'Create a job',
     kind: 'private',
     permission: 'account-updater:job:create',
+    audit: { entityType: ENTITY_TYPE, noun: 'Job', operation: 'create' },
     response: accountUpdaterJobSchema,
     status: 201,
     handle: createJob,
@@ -28,6 +31,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
     summary: 'Read a job',
     kind: 'private',
     permission: 'account-updater:job:read',
+    audit: { entityType: ENTITY_TYPE, noun: 'Job', operation: 'read' },
     response: accountUpdaterJobSchema,
     status: 200,
     handle: readJob,
@@ -38,13 +42,12 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
     summary: 'List jobs, newest first',
     kind: 'private',
     permission: 'account-updater:job:read',
+    audit: { entityType: ENTITY_TYPE, noun: 'Jobs', operation: 'read' },
     response: accountUpdaterJobPageSchema,
     status: 200,
     handle: listJobs,
   },
 ];
-
-const ENTITY_TYPE = 'account_updater_job';
 
 // The body may be empty or hold members that mean nothing here; it must be JSON when there is one.
 async function createJob({ service, key, now, json, audit }: Call): Promise<AccountUpdaterJob> {
@@ -57,11 +60,10 @@ async function createJob({ service, key, now, json, audit }: Call): Promise<Acco
   return jobView(service, job, now);
 }
 
-async function readJob({ service, params, now, audit }: Call): Promise<AccountUpdaterJob> {
+async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJob> {
   const job = service.state.world.jobById.get(params['id'] ?? '');
   if (job === undefined || jobStatus(job, now) === 'removed') throw notFound('The Account Updater job');
   await service.processing.settle([job], now);
-  audit({ entityType: ENTITY_TYPE, entityId: job.id, operation: 'read', message: 'Job read' });
   return jobView(service, job, now);
 }
 

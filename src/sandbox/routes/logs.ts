@@ -6,7 +6,8 @@ import { invalid } from '../problem.ts';
 import { ENTITY_KINDS } from '../seed/entities.ts';
 import type { ApiRoute, Call } from './route.ts';
 
-// Reading logs leaves no log: else no walk would end, and no follower would ever be idle.
+const LOGS_READ = 'Logs read';
+
 /** Endpoints of the audit logs. */
 export const LOG_ROUTES: readonly ApiRoute[] = [
   {
@@ -15,6 +16,7 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
     summary: 'List logs',
     kind: 'management',
     permission: 'log:read',
+    audit: { entityType: 'log', noun: 'Logs', operation: 'read' },
     response: logPageSchema,
     status: 200,
     handle: readPage,
@@ -25,6 +27,7 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
     summary: 'List entity types',
     kind: 'management',
     permission: 'log:read',
+    audit: { entityType: 'log', noun: 'Entity types', operation: 'read' },
     response: entityTypeListSchema,
     status: 200,
     handle: (): EntityType[] =>
@@ -32,13 +35,16 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-function readPage({ query, service, now }: Call): unknown {
+function readPage(call: Call): unknown {
+  const { query, service, now } = call;
   const size = pageSize(query);
-  const skipped = (pageNumber(query) - 1) * size;
+  const page = pageNumber(query);
+  const skipped = (page - 1) * size;
+  const begin = readPosition(query) ?? pageOne(call, page);
   const data: LogPage['data'] = [];
   let last: LogPosition | undefined;
   let seen = 0;
-  for (const { log, after } of listLogs(service.state.world, now, readFilter(query), readPosition(query))) {
+  for (const { log, after } of listLogs(service.state.world, now, readFilter(query), begin)) {
     seen += 1;
     if (seen <= skipped) continue;
     if (last !== undefined && data.length === size)
@@ -47,6 +53,19 @@ function readPage({ query, service, now }: Call): unknown {
     last = after;
   }
   return cursorPage(data, size, undefined);
+}
+
+// Each page read adds a log at the top. A walk by page number would meet the same logs again and again, so those that
+// its own earlier pages have added are passed over.
+function pageOne({ service, key }: Call, page: number): LogPosition {
+  const { audit } = service.state.world;
+  let number = audit.length;
+  for (let earlier = 1; earlier < page; earlier += 1) {
+    const record = audit[number - 1];
+    if (record?.message !== LOGS_READ || record.application !== key.application) break;
+    number -= 1;
+  }
+  return { seeded: Infinity, audit: number };
 }
 
 function readPosition(query: URLSearchParams): LogPosition | undefined {

@@ -18,6 +18,14 @@ export interface AuditNote {
   readonly message: string;
 }
 
+/** What an endpoint's requests are called in the tenant's logs, where its handler says nothing closer. */
+export interface AuditSubject {
+  readonly entityType: string;
+  /** Begins a sentence: `Job`, `Usage report`. */
+  readonly noun: string;
+  readonly operation: 'create' | 'read' | 'update' | 'delete';
+}
+
 /** One request, as a handler sees it. */
 export interface Call {
   readonly service: Service;
@@ -29,7 +37,7 @@ export interface Call {
   readonly now: number;
   /** The JSON body; undefined when there is none. Throws a 400 when it is not JSON. */
   readonly json: () => Promise<unknown>;
-  /** Adds a record to the tenant's logs. */
+  /** Adds a record to the tenant's logs, in place of the one that the endpoint's `audit` would make. */
   readonly audit: (note: AuditNote) => void;
 }
 
@@ -41,6 +49,8 @@ export interface ApiRoute {
   readonly summary: string;
   readonly kind: KeyKind;
   readonly permission: Permission;
+  /** Every request leaves a log; this says what of. */
+  readonly audit?: AuditSubject;
   readonly request?: Shape;
   readonly response?: Shape;
   /** The status of success. */

@@ -1,7 +1,8 @@
-import { tenantSchema, type Tenant } from '../../schema/tenant.ts';
-import { ownerId, tenantId } from '../seed/entities.ts';
-import type { World } from '../state/world.ts';
-import { isoTime } from '../time.ts';
+import { tenantSchema, tenantUpdateSchema, type Tenant } from '../../schema/tenant.ts';
+import { usageReportSchema, type UsageReport } from '../../schema/usage.ts';
+import { tenantView } from '../tenant/tenant-view.ts';
+import { usageReport } from '../tenant/usage.ts';
+import { checkBody } from '../validate.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 /** Endpoints of the tenant. */
@@ -12,33 +13,68 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
     summary: 'Read the tenant',
     kind: 'management',
     permission: 'tenant:read',
+    audit: { entityType: 'tenant', noun: 'Tenant', operation: 'read' },
     response: tenantSchema,
     status: 200,
-    handle: readTenant,
+    handle: ({ service }): Tenant => tenantView(service.state.world),
+  },
+  {
+    method: 'PUT',
+    path: '/tenants/self',
+    summary: 'Update the tenant: name and settings are replaced',
+    kind: 'management',
+    permission: 'tenant:update',
+    audit: { entityType: 'tenant', noun: 'Tenant', operation: 'update' },
+    request: tenantUpdateSchema,
+    response: tenantSchema,
+    status: 200,
+    handle: updateTenant,
+  },
+  {
+    method: 'DELETE',
+    path: '/tenants/self',
+    summary: 'Delete the tenant',
+    kind: 'management',
+    permission: 'tenant:delete',
+    audit: { entityType: 'tenant', noun: 'Tenant', operation: 'delete' },
+    status: 204,
+    handle: deleteTenant,
+  },
+  {
+    method: 'GET',
+    path: '/tenants/self/reports/usage',
+    summary: 'Read the usage report',
+    kind: 'management',
+    permission: 'report:read',
+    audit: { entityType: 'tenant', noun: 'Usage report', operation: 'read' },
+    response: usageReportSchema,
+    status: 200,
+    handle: ({ service, now }): UsageReport => usageReport(service.state.world, now),
   },
 ];
 
-function readTenant({ service, audit }: Call): Tenant {
-  const tenant = tenantOf(service.state.world);
-  audit({ entityType: 'tenant', entityId: tenant.id, operation: 'read', message: 'Tenant read' });
-  return tenant;
+async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> {
+  const { name, settings } = checkBody(tenantUpdateSchema, known(await json()));
+  const world = service.state.record({
+    type: 'tenant',
+    at: now,
+    application: key.application,
+    name,
+    settings: { ...settings },
+  });
+  return tenantView(world);
 }
 
-const YEAR_MS = 365 * 24 * 3_600_000;
+// From here on every key of the tenant is as good as unknown, until the sandbox is reset.
+function deleteTenant({ service, key, now }: Call): void {
+  service.state.record({ type: 'tenant-deleted', at: now, application: key.application });
+}
 
-function tenantOf({ start }: World): Tenant {
+// The interface does not say what becomes of other members: like most services, this one lets them pass.
+function known(body: unknown): { name?: unknown; settings?: unknown } {
+  if (typeof body !== 'object' || body === null) return {};
   return {
-    id: tenantId(start.seed),
-    owner_id: ownerId(start.seed),
-    type: 'test',
-    name: 'Sandbox',
-    settings: {
-      fingerprint_tokens: 'true',
-      disable_ephemeral_proxy: 'false',
-      deduplicate_tokens: 'false',
-      token_deduplication_behavior: 'read_existing',
-    },
-    created_by: ownerId(start.seed),
-    created_at: isoTime(start.at - YEAR_MS),
+    ...('name' in body && { name: body.name }),
+    ...('settings' in body && { settings: body.settings }),
   };
 }

@@ -22,11 +22,13 @@ export const ENTITY_KINDS: readonly EntityKind[] = [
   ),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
   kind('card', 'Card', TEST_CARDS.length, 30, cardToken),
+  kind('log', 'Log', 0, 0, () => ''),
   kind('proxy', 'Proxy', 6, 12, (seed, index) => uuidOf(seed, NAMESPACE.proxy, index)),
   kind('tenant', 'Tenant', 1, 4, tenantId),
   kind('token', 'Token', 400, 30, (seed, index) => uuidOf(seed, NAMESPACE.token, index)),
   kind('webhook', 'Webhook', 3, 3, (seed, index) => uuidOf(seed, NAMESPACE.webhook, index)),
   kind('account_updater_job', 'Account Updater Job', 0, 0, () => ''),
+  kind('3ds_session', '3DS Session', 0, 0, () => ''),
 ];
 
 /** The id of the sandbox's tenant. */

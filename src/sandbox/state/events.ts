@@ -1,3 +1,7 @@
+import type { TenantType } from '../tenant/tenant-view.ts';
+import type { ThreeDsEvent } from '../three-ds/events.ts';
+import type { TokenEvent } from '../vault/tokens.ts';
+
 // What the journal holds, a line each. State is a function of these, the seed among them, and the time.
 // Times are milliseconds of the sandbox's clock.
 
@@ -10,6 +14,8 @@ export interface StartEvent {
   readonly secret: string;
   /** Made-up logs of the day before the start. */
   readonly logs: number;
+  /** `test` where it is absent. */
+  readonly tenantType?: TenantType;
 }
 
 /** The sandbox's clock from here on runs this far ahead of the real one. */
@@ -53,6 +59,45 @@ export interface ResultEvent {
   readonly bytes: number;
   readonly md5: string;
   readonly errors: readonly string[];
+  /** New card tokens that the result names. */
+  readonly newTokens?: number;
+  /** Card tokens that the file named and the vault holds, each once: the first thousand of them. */
+  readonly used?: readonly string[];
+}
+
+/** The tenant was given a name and settings. */
+export interface TenantEvent {
+  readonly type: 'tenant';
+  readonly at: number;
+  /** Number of the application that did it. */
+  readonly application: number;
+  readonly name: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** The tenant was deleted, for good. */
+export interface TenantDeletedEvent {
+  readonly type: 'tenant-deleted';
+  readonly at: number;
+  readonly application: number;
+}
+
+/** An address was first told to be notified of events. */
+export interface WebhookEvent {
+  readonly type: 'webhook';
+  readonly at: number;
+  readonly url: string;
+}
+
+/** An attempt to notify an address. */
+export interface DeliveryEvent {
+  readonly type: 'delivery';
+  readonly at: number;
+  readonly url: string;
+  /** Id of the event that it brought. */
+  readonly event: string;
+  /** 0 when no answer came. */
+  readonly status: number;
 }
 
 /** A request that leaves an audit record. */
@@ -68,9 +113,37 @@ export interface AuditEvent {
 }
 
 /** A line of the journal. */
-export type JournalEvent = StartEvent | ClockEvent | JobEvent | UploadEvent | ResultEvent | AuditEvent;
+export type JournalEvent =
+  | StartEvent
+  | ClockEvent
+  | JobEvent
+  | UploadEvent
+  | ResultEvent
+  | AuditEvent
+  | TenantEvent
+  | TenantDeletedEvent
+  | WebhookEvent
+  | DeliveryEvent
+  | TokenEvent
+  | ThreeDsEvent;
 
-const TYPES: ReadonlySet<unknown> = new Set(['start', 'clock', 'job', 'upload', 'result', 'audit']);
+const TYPES: ReadonlySet<unknown> = new Set([
+  'start',
+  'clock',
+  'job',
+  'upload',
+  'result',
+  'audit',
+  'tenant',
+  'tenant-deleted',
+  'webhook',
+  'delivery',
+  'token',
+  '3ds-session',
+  '3ds-method',
+  '3ds-authentication',
+  '3ds-challenge',
+]);
 
 /** Reads one line; undefined for half a line, an empty one, or an event of a later version. */
 export function readEvent(line: string): JournalEvent | undefined {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TenantType } from '../tenant/tenant-view.ts';
 import { DEFAULT_SEED } from '../seed/cards.ts';
 import { prepareDirectory, type StatePaths } from './directory.ts';
 import type { JournalEvent } from './events.ts';
@@ -12,6 +13,7 @@ export const DEFAULT_LOG_COUNT = 3000;
 export interface Origins {
   readonly seed?: number | undefined;
   readonly logCount?: number | undefined;
+  readonly tenantType?: TenantType | undefined;
 }
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */
@@ -67,9 +69,9 @@ export class SandboxState {
 
   #begin(): { fresh: boolean; events: JournalEvent[] } {
     prepareDirectory(this.#paths);
-    const { seed = DEFAULT_SEED, logCount = DEFAULT_LOG_COUNT } = this.#origins;
+    const { seed = DEFAULT_SEED, logCount = DEFAULT_LOG_COUNT, tenantType = 'test' } = this.#origins;
     const secret = randomBytes(32).toString('hex');
-    this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs: logCount });
+    this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs: logCount, tenantType });
     const news = this.#journal.read();
     if (news === undefined) throw new Error(`no journal could be made in ${this.#paths.directory}`);
     return news;
@@ -77,10 +79,11 @@ export class SandboxState {
 
   #checkOrigins(): void {
     const { start } = this.world;
-    const { seed = start.seed, logCount = start.logs } = this.#origins;
-    if (seed !== start.seed || logCount !== start.logs)
+    const type = start.tenantType ?? 'test';
+    const { seed = start.seed, logCount = start.logs, tenantType = type } = this.#origins;
+    if (seed !== start.seed || logCount !== start.logs || tenantType !== type)
       throw new Error(
-        `the sandbox in ${this.#paths.directory} was begun with seed ${start.seed} and ${start.logs} logs; reset it first`,
+        `the sandbox in ${this.#paths.directory} was begun with seed ${start.seed}, ${start.logs} logs and a ${type} tenant; reset it first`,
       );
   }
 }

@@ -1,5 +1,16 @@
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
-import type { AuditEvent, JournalEvent, ResultEvent, StartEvent, UploadEvent } from './events.ts';
+import { Sessions } from '../three-ds/sessions.ts';
+import { NewTokens } from '../vault/tokens.ts';
+import { Deliveries } from '../webhooks/deliveries.ts';
+import type {
+  AuditEvent,
+  JournalEvent,
+  ResultEvent,
+  StartEvent,
+  TenantDeletedEvent,
+  TenantEvent,
+  UploadEvent,
+} from './events.ts';
 
 /** An Account Updater job as the journal tells it. What its status is depends on the time besides. */
 export interface Job {
@@ -23,13 +34,32 @@ export interface World {
   /** Oldest first: job number n is at n - 1. */
   readonly jobs: Job[];
   readonly jobById: Map<string, Job>;
-  /** Oldest first. */
+  /** Oldest first, as long as the clock was not set back. */
   readonly audit: AuditEvent[];
+  auditInOrder: boolean;
+  /** Changes of the tenant, oldest first. */
+  readonly tenantChanges: TenantEvent[];
+  /** Set once the tenant is gone. */
+  deleted?: TenantDeletedEvent;
+  readonly deliveries: Deliveries;
+  readonly tokens: NewTokens;
+  readonly sessions: Sessions;
 }
 
 /** A world in which nothing has happened yet. */
 export function newWorld(start: StartEvent): World {
-  return { start, clockOffset: 0, jobs: [], jobById: new Map(), audit: [] };
+  return {
+    start,
+    clockOffset: 0,
+    jobs: [],
+    jobById: new Map(),
+    audit: [],
+    auditInOrder: true,
+    tenantChanges: [],
+    deliveries: new Deliveries(),
+    tokens: new NewTokens(start),
+    sessions: new Sessions(start),
+  };
 }
 
 /** Takes one event in. */
@@ -50,7 +80,26 @@ export function apply(world: World, event: JournalEvent): void {
       addResult(world.jobById.get(event.job), event);
       return;
     case 'audit':
-      world.audit.push(event);
+      addAudit(world, event);
+      return;
+    case 'tenant':
+      world.tenantChanges.push(event);
+      return;
+    case 'tenant-deleted':
+      world.deleted ??= event;
+      return;
+    case 'webhook':
+    case 'delivery':
+      world.deliveries.apply(event);
+      return;
+    case 'token':
+      world.tokens.apply(event);
+      return;
+    case '3ds-session':
+    case '3ds-method':
+    case '3ds-authentication':
+    case '3ds-challenge':
+      world.sessions.apply(event);
   }
 }
 
@@ -63,6 +112,17 @@ function addJob(world: World, facts: Pick<Job, 'nonce' | 'application' | 'create
   const job: Job = { ...facts, number, id, uploads: 0 };
   world.jobs.push(job);
   world.jobById.set(id, job);
+}
+
+// Two processes can write their lines the other way round; a list that is newest first must not show it. A clock
+// that was set back is another matter.
+const MOST_LATE_MS = 5000;
+
+function addAudit(world: World, event: AuditEvent): void {
+  const last = world.audit.at(-1)?.at ?? 0;
+  const late = last > event.at && last - event.at < MOST_LATE_MS;
+  world.audit.push(late ? { ...event, at: last } : event);
+  if (last > event.at && !late) world.auditInOrder = false;
 }
 
 function addUpload(job: Job | undefined, event: UploadEvent): void {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { recordAudit } from '../audit.ts';
 import type { Exchange } from '../routes/route.ts';
 import type { Service } from '../service.ts';
 import { checkAddress } from './address.ts';
@@ -16,8 +17,10 @@ export async function getResult(service: Service, exchange: Exchange): Promise<v
   const method = incoming.method ?? '';
   const { world } = service.state;
   checkAddress({ method, object: path }, query, { secret: world.start.secret, now: service.state.now() });
-  const result = world.jobById.get(jobOfObject(path) ?? '')?.result;
-  if (result === undefined) throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
+  const job = world.jobById.get(jobOfObject(path) ?? '');
+  const result = job?.result;
+  if (job === undefined || result === undefined || world.deleted)
+    throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
   const etag = `"${result.md5}"`;
   checkCondition(incoming, etag);
   const range = readRange(incoming.headers.range, result.bytes);
@@ -29,6 +32,12 @@ export async function getResult(service: Service, exchange: Exchange): Promise<v
   outgoing.statusCode = range === undefined ? 200 : 206;
   if (range !== undefined) outgoing.setHeader('content-range', `bytes ${first}-${last}/${result.bytes}`);
   setHeaders(outgoing, { etag, length: last - first + 1, modified: result.at });
+  recordAudit(service, undefined, {
+    entityType: 'account_updater_job',
+    entityId: job.id,
+    operation: 'read',
+    message: 'Result file downloaded',
+  });
   const file = createReadStream(service.files.path(path), {
     start: first,
     end: last,

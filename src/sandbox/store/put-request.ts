@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
+import { recordAudit } from '../audit.ts';
 import type { Exchange } from '../routes/route.ts';
 import type { Service } from '../service.ts';
 import { jobStatus } from '../state/job-status.ts';
@@ -41,9 +42,7 @@ export async function putRequest(service: Service, exchange: Exchange): Promise<
 function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
   const at = service.state.now();
   service.state.record({ type: 'upload', at, job: job.id, ...file, ...service.speed });
-  service.state.record({
-    type: 'audit',
-    at,
+  recordAudit(service, undefined, {
     entityType: 'account_updater_job',
     entityId: job.id,
     operation: 'update',
@@ -83,7 +82,7 @@ function checkDigest({ headers }: IncomingMessage, md5: Buffer): void {
 // A store knows no jobs: what it answers once processing began looks like an address that is no longer good.
 function openJob(service: Service, path: string): Job {
   const job = service.state.world.jobById.get(jobOfObject(path) ?? '');
-  if (job === undefined || jobStatus(job, service.state.now()) !== 'pending')
+  if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
     throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
   return job;
 }
