@@ -13,7 +13,12 @@ export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
   const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
   const more = count > places.length ? ' …' : '';
-  const lines = count === 0 ? [] : [`${counted(count, 'row')} repeat a token: ${places.join(', ')}${more}`];
+  const lines =
+    count === 0
+      ? []
+      : [
+          `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
+        ];
   if (comparedTo !== undefined)
     lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
   return lines;
@@ -24,16 +29,6 @@ export function refusedFile(check: RequestFileCheck, file: string): SvcError {
   return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
     hint: "Nothing was sent. Mend the lines named, then look again with 'svc au check'.",
     facts: { file, problems: check.problems, problem_count: check.problemCount },
-  });
-}
-
-/** The failure for a file that is right but larger than one upload may be, where it must not be cut into parts. */
-export function tooLargeFile(check: RequestFileCheck, file: string): SvcError {
-  const { bytes, rows, exceeds } = check;
-  const message = `${file} is too large for one upload: ${grouped(bytes)} bytes, ${grouped(rows)} rows`;
-  return new SvcError('refused_input', message, {
-    hint: 'Use "svc au submit": it cuts the file into several jobs of one run.',
-    facts: { file, bytes, rows, exceeds },
   });
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { parse, type CsvError } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { SvcError } from '../errors.ts';
 
 /** The columns of a result file that the interface names. */
@@ -41,7 +41,7 @@ export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGene
       yield toRow(cells, header, row);
     }
   } catch (error) {
-    throw isCsvError(error) ? malformed(error, row) : error;
+    throw error instanceof CsvError ? malformed(error, row) : error;
   }
   if (header === undefined)
     throw new SvcError('altered', 'the result file is empty, without even a header', { hint: AGAIN });
@@ -90,11 +90,7 @@ function toRow(cells: readonly string[], { places, extra }: Header, row: number)
   return { ...known, extra: Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])), row };
 }
 
-function isCsvError(error: unknown): error is CsvError {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
-}
-
-// The parser's own message may repeat what stands in the file.
+// The parser's own error repeats what stands in the file, so it is no cause.
 function malformed(error: CsvError, row: number): SvcError {
   return new SvcError(
     'altered',
