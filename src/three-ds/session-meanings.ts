@@ -1,4 +1,8 @@
-import type { WHITELIST_STATUSES, WHITELIST_STATUS_SOURCES } from '../schema/three-ds/values.ts';
+import type {
+  METHOD_COMPLETION_INDICATORS,
+  WHITELIST_STATUSES,
+  WHITELIST_STATUS_SOURCES,
+} from '../schema/three-ds/values.ts';
 import { type Meaning, meaningsOf, type Said } from './meaning.ts';
 
 const NOTHING = 'Nothing is to be done.';
@@ -27,33 +31,27 @@ const SOURCES: Readonly<Record<(typeof WHITELIST_STATUS_SOURCES)[number], Said>>
   acs: { means: "The issuer's access control server told the whitelist status.", next: NOTHING },
 };
 
-const METHOD: readonly Meaning[] = [
-  {
-    kind: 'method completion',
+const METHOD: Readonly<Record<(typeof METHOD_COMPLETION_INDICATORS)[number], Said & { name: string }>> = {
+  Y: {
     name: 'completed',
-    code: 'Y',
     means: "The device was looked at by the issuer's 3DS method.",
     next: 'Authenticate now.',
   },
-  {
-    kind: 'method completion',
+  N: {
     name: 'not-completed',
-    code: 'N',
     means: "The issuer's 3DS method did not complete.",
     next: 'Authenticate all the same; a challenge is more likely.',
   },
-  {
-    kind: 'method completion',
+  U: {
     name: 'unavailable',
-    code: 'U',
     means: 'Whether the 3DS method completed is not known, or the issuer has none.',
     next: 'Authenticate all the same.',
   },
-];
+};
 
 /** What a session tells beside its outcome: trusted merchants, and the 3DS method. */
 export const SESSION_MEANINGS: readonly Meaning[] = [
   ...meaningsOf('whitelist status', STATUSES),
   ...meaningsOf('whitelist status source', SOURCES),
-  ...METHOD,
+  ...Object.entries(METHOD).map(([code, said]) => Object.assign({ kind: 'method completion', code }, said)),
 ];

@@ -7,7 +7,11 @@ export async function openPage({ system, notices }: Context, address: string): P
     return notices.warn('the address is not opened: it is neither http nor https');
   const [command, ...args] = OPENERS[system.platform] ?? ['xdg-open'];
   // No shell: the address comes from the service.
-  const child = spawn(command, [...args, new URL(address).href], { stdio: 'ignore', detached: true });
+  const child = spawn(command, [...args, new URL(address).href], {
+    env: { ...system.env },
+    stdio: 'ignore',
+    detached: true,
+  });
   const failed = await new Promise<boolean>((resolve) => {
     child.once('error', () => resolve(true)).once('spawn', () => resolve(false));
   });

@@ -1,9 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument, choice, type Input } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
-import { nearest } from '../../nearest.ts';
 import {
   AUTHENTICATION_CATEGORIES,
   SESSION_TYPES_BY_AUTHENTICATION_TYPE,
@@ -14,7 +12,7 @@ import { type Combination, sessionTypesOf, usualCategoryOf } from '../../three-d
 const TYPES = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE);
 
 const parameters = {
-  type: argument('<authentication-type>', `one of ${TYPES.join(', ')}`, text),
+  type: { ...argument('<authentication-type>', 'what the body is to authenticate'), choices: TYPES },
   category: choice(
     '--category <category>',
     'by default the one that usually goes with the type',
@@ -57,12 +55,6 @@ export const template = defineCommand({
 function combinationOf({ type, category, sessionType }: Input<typeof parameters>): Combination {
   const allowed = sessionTypesOf(type);
   const [usual] = allowed;
-  if (usual === undefined) {
-    const meant = nearest(type, TYPES);
-    throw new SvcError('usage', 'that is no authentication type of the interface', {
-      hint: meant === undefined ? `Choose from: ${TYPES.join(', ')}.` : `Did you mean '${meant}'?`,
-    });
-  }
   if (sessionType !== undefined && !allowed.includes(sessionType)) {
     throw new SvcError('usage', `${type} goes with sessions of type ${allowed.join()} only`, {
       hint: `Leave out --session-type, or give another authentication type.`,

@@ -3,7 +3,7 @@ import * as z from 'zod';
 const text = z.string().nullish();
 
 /** Data for requirements outside the standard format, as answered. */
-export const messageExtensionSchema = z.looseObject({
+const messageExtensionSchema = z.looseObject({
   id: text,
   name: text,
   critical: z.boolean().nullish(),

@@ -6,7 +6,7 @@ const text = z.string().nullish();
 const flag = z.boolean().nullish();
 
 /** What the SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
-export const deviceInfoSchema = z.looseObject({
+const deviceInfoSchema = z.looseObject({
   browser_accept_header: text,
   browser_ip_address: text,
   browser_javascript_enabled: flag,
@@ -33,7 +33,7 @@ export const deviceInfoSchema = z.looseObject({
 });
 
 /** 3DS versions, recommended and possible. */
-export const versionSchema = z.looseObject({
+const versionSchema = z.looseObject({
   recommended_version: text,
   available_version: z.array(z.string()).nullish(),
   earliest_acs_supported_version: text,
@@ -57,6 +57,7 @@ export const threeDsSessionSchema = z.looseObject({
   created_by: text,
   modified_date: text,
   modified_by: text,
+  /** browser or mobile. */
   device: text,
   device_info: deviceInfoSchema.nullish(),
   version: versionSchema.nullish(),

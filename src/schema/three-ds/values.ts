@@ -6,9 +6,6 @@ export const SESSION_TYPES = ['customer', 'merchant'] as const;
 /** Who starts a session. */
 export type SessionType = (typeof SESSION_TYPES)[number];
 
-/** What a session runs on. */
-export const DEVICES = ['browser', 'mobile'] as const;
-
 /** Results of the 3DS method: completed, not completed, unavailable. */
 export const METHOD_COMPLETION_INDICATORS = ['Y', 'N', 'U'] as const;
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { changed, fullBody } from '../../three-ds/bodies.ts';
@@ -73,6 +75,13 @@ function authenticate(...more: readonly string[]): ReturnType<Place['svc']> {
     server,
     clock: new FakeClock(),
   });
+}
+
+function authenticateIn(
+  env: Readonly<Record<string, string>>,
+  ...more: readonly string[]
+): ReturnType<Place['svc']> {
+  return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], { server, env });
 }
 
 describe('3ds create', () => {
@@ -300,6 +309,32 @@ describe('3ds authenticate', () => {
     const { stderr } = await authenticate();
     expect(stderr).toContain('expired at 2020-01-01');
     expect(stderr).toContain('was authenticated before (successful)');
+  });
+});
+
+describe('--open', () => {
+  const open = { ...RESULT, authentication_status: 'challenge' };
+
+  it('hands the address to the browser as one word, without a shell', async () => {
+    const opened = join(place.path, 'opened');
+    writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, {
+      mode: 0o755,
+    });
+    const page = "https://acs.example/c/1;$(touch x)'&a=b";
+    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: page }] });
+    expect(await authenticateIn({ PATH: place.path }, '--open')).toMatchObject({ code: 0 });
+    await expect
+      .poll(() => (existsSync(opened) ? readFileSync(opened, 'utf8') : ''))
+      .toMatch(/^1:https:\/\/acs\.example\/c\/1;/);
+  });
+
+  it('says so where there is no browser, or no address that may be opened', async () => {
+    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
+    expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain(
+      'open the address yourself',
+    );
+    script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
+    expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('is not opened');
   });
 });
 
