@@ -12,7 +12,7 @@ const ROWS = [
   ['program'],
   ['commands'],
   ['cli'],
-  ['runs', 'archive', 'terminal'],
+  ['runs', 'archive', 'events', 'terminal'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render'],
   ['schema'],
@@ -23,6 +23,7 @@ const ROWS = [
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['runs', 'api', 'transfer', 'http', 'schema', 'floor'],
   api: ['http', 'schema', 'floor'],
+  events: ['http', 'schema', 'floor'],
   transfer: ['http', 'schema', 'floor'],
   http: ['schema', 'floor'],
   render: ['floor'],

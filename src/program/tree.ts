@@ -30,6 +30,11 @@ export const TREE: readonly Entry[] = [
     load: async () => (await import('../commands/au/group.ts')).au,
   },
   {
+    name: 'events',
+    summary: 'webhook events: receive, send again, send a sample',
+    load: async () => (await import('../commands/events/group.ts')).events,
+  },
+  {
     name: 'sandbox',
     summary: 'the service emulated on this machine',
     load: async () => (await import('../commands/sandbox/group.ts')).sandbox,

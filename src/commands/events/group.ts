@@ -1,0 +1,9 @@
+import type { Group } from '../../cli/command.ts';
+import { listen } from './listen.ts';
+
+/** `svc events` */
+export const events: Group = {
+  name: 'events',
+  summary: 'webhook events: receive, send again, send a sample',
+  commands: [listen],
+};

@@ -1,0 +1,165 @@
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { positiveDuration } from '../../cli/duration.ts';
+import { resolvePath } from '../../cli/files.ts';
+import { type Input, repeated, value } from '../../cli/parameter.ts';
+import { type ListPrinter, listPrinter } from '../../cli/print.ts';
+import { integer, text } from '../../cli/values.ts';
+import { isSvcError } from '../../errors.ts';
+import type { ListenedEvent, Listener, ListenOptions } from '../../events/listen.ts';
+import { parseTarget } from '../../events/target.ts';
+import { eventRow, type EventRow, eventView } from '../../views/event.ts';
+import { ADDRESS_PARAMETERS, listeningHost } from './address.ts';
+import { tellHappening, tellUndone } from './tell.ts';
+
+const parameters = {
+  port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4020)', integer(0, 65_535)),
+  ...ADDRESS_PARAMETERS,
+  forwardTo: repeated(
+    '--forward-to <url>',
+    'post each event there too; https, or loopback; may be repeated',
+    parseTarget,
+  ),
+  exec: value(
+    '--exec <command>',
+    'run this shell command for each event, one at a time: the event on its input, its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
+    text,
+  ),
+  execLimit: value('--exec-limit <duration>', 'longest run of that command (default 5m)', positiveDuration),
+  journal: value('--journal <file>', 'add each event to this file before it is acknowledged', text),
+  for: value('--for <duration>', 'end after this time', positiveDuration),
+  max: value('-n, --max <n>', 'end after this many events', integer(1)),
+} as const;
+
+type ListenInput = Input<typeof parameters>;
+
+// What is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
+const GRACE_MS = { interrupted: 2_000, done: 60_000 };
+
+/** `svc events listen` */
+export const listen = defineCommand({
+  name: 'listen',
+  summary: 'receive webhook events on this machine and print them as they come',
+  description:
+    'An event is acknowledged as soon as the journal has it, and printed, forwarded and handed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment. An event whose id came before is marked as repeated. Signatures are kept in the journal and passed on, not checked.',
+  examples: [
+    ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
+    [
+      'svc events listen --journal events.jsonl --forward-to http://localhost:3000/webhooks',
+      'kept, and passed on to an application in development',
+    ],
+    [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'a command for each event'],
+    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
+  ],
+  exitCodes: [130, 143],
+  parameters,
+  async run(context, input) {
+    const host = listeningHost(context, input);
+    const print = await listPrinter(context, eventView);
+    const { Listener: ListenerClass } = await import('../../events/listen.ts');
+    const listener = await ListenerClass.open({ ...optionsOf(context, input), host });
+    try {
+      tellStart(context, listener, input);
+      await printUntilEnd(context, listener, input, print);
+    } finally {
+      await finish(context, listener, input);
+    }
+    return exitCode(context);
+  },
+});
+
+function optionsOf(context: Context, input: ListenInput): ListenOptions {
+  const { system, clock, out } = context;
+  const { exec, execLimit = 300_000, journal, max, forwardTo } = input;
+  return {
+    port: input.port ?? 4020,
+    clock,
+    forwardTo,
+    max,
+    environment: system.env,
+    journal: journal === undefined ? undefined : resolvePath(context, journal),
+    command:
+      exec === undefined
+        ? undefined
+        : {
+            line: exec,
+            environment: system.env,
+            platform: system.platform,
+            cwd: system.cwd,
+            limitMs: execLimit,
+          },
+    redact: (line) => out.redact(line),
+    onHappening: tellHappening(context),
+  };
+}
+
+function tellStart({ notices }: Context, listener: Listener, { journal }: ListenInput): void {
+  const kept = journal === undefined ? '' : `, kept in ${journal}`;
+  notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
+}
+
+/** Prints until the listener ends by itself, the time is over, or the command is asked to end. */
+async function printUntilEnd(
+  { signal, clock }: Context,
+  listener: Listener,
+  input: ListenInput,
+  print: ListPrinter<EventRow>,
+): Promise<void> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  if (input.for !== undefined) clock.sleep(input.for, ended).then(() => listener.end(), ignore);
+  const stop = (): void => listener.end();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await Promise.race([print(rows(listener)), graceAfter(signal, clock, over.signal)]);
+  } finally {
+    over.abort();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
+  for await (const batch of listener.events()) yield batch.map(rowOf);
+}
+
+function rowOf({ delivery, receivedAt, repeated: isRepeated }: ListenedEvent): EventRow {
+  return eventRow(delivery, receivedAt, isRepeated);
+}
+
+// A reader of stdout that has fallen silent must not hold up the end.
+function graceAfter(signal: AbortSignal, clock: Context['clock'], over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wait = (): void => void clock.sleep(GRACE_MS.interrupted, over).then(resolve, ignore);
+    if (signal.aborted) wait();
+    signal.addEventListener('abort', wait, { once: true });
+  });
+}
+
+async function finish(
+  { signal, clock, notices }: Context,
+  listener: Listener,
+  input: ListenInput,
+): Promise<void> {
+  const over = new AbortController();
+  const late = new AbortController();
+  const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
+  const hurry = (): void => grace(GRACE_MS.interrupted);
+  grace(signal.aborted ? GRACE_MS.interrupted : GRACE_MS.done);
+  signal.addEventListener('abort', hurry, { once: true });
+  const undone = await listener.finish(late.signal);
+  over.abort();
+  signal.removeEventListener('abort', hurry);
+  for (const one of undone) tellUndone(notices, one, input.journal);
+}
+
+// Being interrupted is how a listener ends: no error, but the exit code says what ended it.
+function exitCode({ signal }: Context): number {
+  if (!signal.aborted) return 0;
+  if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+  throw signal.reason;
+}
+
+function ignore(): void {
+  // The sleep was cut short: nothing is left to wait for.
+}

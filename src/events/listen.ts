@@ -1,0 +1,211 @@
+import type { Clock } from '../clock.ts';
+import { SvcError } from '../errors.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
+import type { Environment } from '../system.ts';
+import { Backlog } from './backlog.ts';
+import { forward, type ForwardOptions } from './forward.ts';
+import { headersToPassOn } from './headers.ts';
+import { Inbox } from './inbox.ts';
+import { Journal } from './journal.ts';
+import { KnownIds } from './known-ids.ts';
+import { recentIds } from './read-journal.ts';
+import { type ReceivedEvent } from './received.ts';
+import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.ts';
+import { type EventCommand, runCommand } from './run-command.ts';
+import type { Happening } from './happening.ts';
+
+/** How to listen. */
+export interface ListenOptions extends Omit<ReceiverOptions, 'accept' | 'onRefused'> {
+  readonly clock: Clock;
+  readonly random?: (() => number) | undefined;
+  /** Each event is posted to each of these. */
+  readonly forwardTo?: readonly URL[] | undefined;
+  readonly command?: EventCommand | undefined;
+  /** A file that every event is written to before it is acknowledged. */
+  readonly journal?: string | undefined;
+  /** Ends after this many events. */
+  readonly max?: number | undefined;
+  /** Where proxy variables are read from. */
+  readonly environment?: Environment | undefined;
+  /** Removes what must not be written down. */
+  readonly redact: (text: string) => string;
+  readonly onHappening?: ((happening: Happening) => void) | undefined;
+}
+
+/** An event as the listener hands it on. */
+export interface ListenedEvent extends ReceivedEvent {
+  /** An event with this id came before. */
+  readonly repeated: boolean;
+  /** Bytes of the body. */
+  readonly size: number;
+}
+
+const IDS_TOLD = 5;
+
+/** What was not done at the end, in events. */
+export interface Undone {
+  readonly target: URL | undefined;
+  readonly count: number;
+  /** Ids of the first of them. */
+  readonly ids: readonly string[];
+  /** When the first of them came, in milliseconds since the epoch. */
+  readonly firstAt: number;
+}
+
+/** Receives events, keeps them, hands them on; what it does with them afterwards neither stops nor delays it. */
+export class Listener {
+  readonly #options: ListenOptions;
+  readonly #journal: Journal | undefined;
+  readonly #ids: KnownIds;
+  readonly #inbox = new Inbox<ListenedEvent>();
+  readonly #transport: Transport;
+  readonly #followers: readonly Follower[];
+  #receiver: Receiver | undefined;
+  /** How many more events are taken, and how many are being taken. */
+  #room: number;
+  #pending = 0;
+  #ending = false;
+
+  private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
+    this.#options = options;
+    this.#journal = journal;
+    this.#ids = ids;
+    this.#room = options.max ?? Infinity;
+    this.#transport = createTransport(options.environment);
+    this.#followers = this.#makeFollowers();
+  }
+
+  /** @throws SvcError `local` when the port or the journal cannot be had */
+  static async open(options: ListenOptions): Promise<Listener> {
+    const ids = new KnownIds();
+    if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
+    const journal =
+      options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
+    const listener = new Listener(options, journal, ids);
+    try {
+      listener.#receiver = await startReceiver({
+        ...options,
+        accept: (event) => listener.#accept(event),
+        onRefused: (refusal) => options.onHappening?.({ kind: 'refused', ...refusal }),
+      });
+      return listener;
+    } catch (error) {
+      await journal?.close();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.#receiver?.url ?? '';
+  }
+
+  get port(): number {
+    return this.#receiver?.port ?? 0;
+  }
+
+  /** The events as they come, until the listener ends. For one reader. */
+  events(): AsyncGenerator<readonly ListenedEvent[]> {
+    return this.#inbox.batches();
+  }
+
+  /** Takes no more events. What was taken is still handed on. */
+  end(): void {
+    this.#ending = true;
+    this.#room = 0;
+    this.#endOnceQuiet();
+  }
+
+  /** Finishes, until the signal aborts, what is still to be done with the events, and tells what was not. */
+  async finish(signal: AbortSignal): Promise<readonly Undone[]> {
+    this.end();
+    await this.#receiver?.close();
+    await this.#journal?.close();
+    const idle = Promise.all(this.#followers.map(({ backlog }) => backlog.idle()));
+    await Promise.race([idle, aborted(signal)]);
+    for (const { backlog, fail } of this.#followers) for (const event of await backlog.stop()) fail(event);
+    await this.#transport.close();
+    return this.#followers.flatMap(({ undone }) => undone() ?? []);
+  }
+
+  async #accept(received: ReceivedEvent): Promise<void> {
+    if (this.#room <= 0) throw new SvcError('local', 'the listener is ending');
+    if (this.#inbox.isFull)
+      throw new SvcError('local', 'more events wait to be printed than there is room for');
+    this.#room -= 1;
+    this.#pending += 1;
+    try {
+      await this.#journal?.append(received);
+      this.#handOn(received);
+    } catch (error) {
+      // An end that came meanwhile stays one.
+      if (!this.#ending) this.#room += 1;
+      throw error;
+    } finally {
+      this.#pending -= 1;
+      this.#endOnceQuiet();
+    }
+  }
+
+  #handOn(received: ReceivedEvent): void {
+    const repeated = this.#ids.add(received.delivery.event.id);
+    const event = { ...received, repeated, size: received.bytes.length };
+    this.#inbox.add(event);
+    for (const { backlog, fail } of this.#followers) if (!backlog.add(event)) fail(event);
+  }
+
+  #endOnceQuiet(): void {
+    if (this.#room <= 0 && this.#pending === 0) this.#inbox.end();
+  }
+
+  #makeFollowers(): Follower[] {
+    const { forwardTo = [], command, clock, random, onHappening } = this.#options;
+    const options: ForwardOptions = { transport: this.#transport, clock, random };
+    const forwards = forwardTo.map((target) =>
+      follower(target, async (event, signal) => {
+        const sent = { headers: headersToPassOn(event.headers), body: event.bytes.toString('utf8') };
+        const result = await forward(target, sent, options, signal);
+        onHappening?.({ kind: 'forwarded', event, target, ...result });
+        return result.reason === undefined;
+      }),
+    );
+    if (command === undefined) return forwards;
+    const run = follower(undefined, async (event, signal) => {
+      const onLine = (line: string): void => onHappening?.({ kind: 'said', line });
+      const result = await runCommand(command, event, event.repeated, onLine, signal);
+      onHappening?.({ kind: 'ran', event, ...result });
+      return result.code === 0 && result.problem === undefined;
+    });
+    return [...forwards, run];
+  }
+}
+
+/** What is done with each event after it was taken. */
+interface Follower {
+  readonly backlog: Backlog<ListenedEvent>;
+  readonly fail: (event: ListenedEvent) => void;
+  readonly undone: () => Undone | undefined;
+}
+
+function follower(
+  target: URL | undefined,
+  work: (event: ListenedEvent, signal: AbortSignal) => Promise<boolean>,
+): Follower {
+  let undone: Undone | undefined;
+  const fail = (event: ListenedEvent): void => {
+    const { receivedAt, delivery } = event;
+    undone ??= { target, count: 0, ids: [], firstAt: receivedAt };
+    const ids = undone.ids.length < IDS_TOLD ? [...undone.ids, delivery.event.id] : undone.ids;
+    undone = { ...undone, count: undone.count + 1, ids };
+  };
+  const backlog = new Backlog<ListenedEvent>(async (event, signal) => {
+    if (!(await work(event, signal))) fail(event);
+  });
+  return { backlog, fail, undone: () => undone };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
