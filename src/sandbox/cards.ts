@@ -2,6 +2,7 @@ import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 import { yieldsToken } from './account-updater/outcome.ts';
 import { TEST_CARDS } from './data/account-updater-cards.ts';
 import { cardToken, DEFAULT_SEED } from './seed/cards.ts';
+import { maskedNumber } from './vault/mask.ts';
 
 /** A card token of the sandbox, and what an Account Updater job says of it. */
 export interface SandboxCard {
@@ -25,7 +26,7 @@ export function sandboxCards(seed: number = DEFAULT_SEED): SandboxCard[] {
   return TEST_CARDS.map((card, index) => ({
     token: cardToken(seed, index),
     network: card.network,
-    number: masked(card.number),
+    number: maskedNumber(card.number.slice(0, 6), card.number.slice(-4), card.number.length),
     expiration_month: card.month,
     expiration_year: card.year,
     result_code: card.code ?? '',
@@ -40,8 +41,4 @@ export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
       `${token},${expiration_year.slice(2)},${expiration_month},`,
   );
   return [REQUEST_COLUMNS.join(','), ...rows, ''].join('\n');
-}
-
-function masked(number: string): string {
-  return number.slice(0, 6) + '*'.repeat(number.length - 10) + number.slice(-4);
 }

@@ -13,7 +13,9 @@ export type Permission =
   | '3ds:session:authenticate'
   | 'account-updater:job:create'
   | 'account-updater:job:read'
-  | 'token:create';
+  | 'token:create'
+  // The interface lists applications with a management key and names no permission for it.
+  | 'application:read';
 
 /** A key of the sandbox. Keys are fixed and no secret. */
 export interface SandboxKey {
@@ -31,6 +33,7 @@ const MANAGEMENT: readonly Permission[] = [
   'tenant:update',
   'tenant:delete',
   'report:read',
+  'application:read',
 ];
 
 const THREE_DS: readonly Permission[] = [

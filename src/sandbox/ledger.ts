@@ -10,7 +10,7 @@ export interface LedgerEntry {
   /** The sandbox's time of arrival, ISO 8601. */
   readonly at: string;
   readonly method: string;
-  /** With the query for the API; without for the store, where it is a secret. */
+  /** With the query for the API; without for the store and for pages, where it is a secret. */
   readonly path: string;
   /** Names of all headers, lower case, in the order sent. */
   readonly headerNames: readonly string[];
@@ -109,7 +109,7 @@ function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessag
   return {
     at: isoTime(now),
     method,
-    path: url.startsWith('/store/') ? url.replace(/\?.*/s, '') : url,
+    path: /^\/(store|acs)\//.test(url) ? url.replace(/\?.*/s, '') : url,
     headerNames: rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),
     headers: Object.fromEntries(
       SHOWN_HEADERS.flatMap((name) => {

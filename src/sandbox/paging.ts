@@ -43,6 +43,27 @@ export function cursorPage<Item>(
   return { pagination: { next: next ?? null, page_size: size }, data };
 }
 
+/** A page of an offset-paginated list; empty beyond the last. */
+export function offsetPage<Item>(
+  items: readonly Item[],
+  page: number,
+  size: number,
+): {
+  pagination: { total_items: number; page_number: number; page_size: number; total_pages: number };
+  data: readonly Item[];
+} {
+  const total = items.length;
+  return {
+    pagination: {
+      total_items: total,
+      page_number: page,
+      page_size: size,
+      total_pages: Math.ceil(total / size),
+    },
+    data: items.slice((page - 1) * size, page * size),
+  };
+}
+
 function wholeNumber(query: URLSearchParams, name: string, standard: number, most: number): number {
   const text = query.get(name);
   if (text === null) return standard;

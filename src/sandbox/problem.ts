@@ -26,9 +26,12 @@ export function problem(
 
 /** The answer to parameters or members that are not as they should be: one message a field. */
 export function invalid(field: string, message: string): ProblemError {
-  return new ProblemError(
-    problem(400, 'Bad Request', 'One or more validation errors occurred.', { [field]: [message] }),
-  );
+  return invalidFields({ [field]: [message] });
+}
+
+/** As `invalid`, for several fields at once. */
+export function invalidFields(errors: Readonly<Record<string, readonly string[]>>): ProblemError {
+  return new ProblemError(problem(400, 'Bad Request', 'One or more validation errors occurred.', errors));
 }
 
 /** The answer for something that is not there, or no longer. */

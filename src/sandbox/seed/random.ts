@@ -50,6 +50,11 @@ export const NAMESPACE = {
   webhook: 9,
   log: 10,
   job: 11,
+  threeDsCard: 21,
+  tokenIntent: 22,
+  newToken: 23,
+  session: 24,
+  transaction: 25,
 } as const;
 
 function scramble(value: number): number {

@@ -1,0 +1,100 @@
+import type {
+  AUTHENTICATION_STATUS_REASONS,
+  AuthenticationStatus,
+  CHALLENGE_CANCEL_REASON_CODES,
+  CHALLENGE_TYPES,
+} from '../../schema/three-ds/values.ts';
+import type { AuthenticationEvent, ChallengeEvent } from './events.ts';
+import { scenarioOf, type Scenario } from './scenarios.ts';
+import type { Session } from './sessions.ts';
+
+/** How long a cardholder has for a challenge, in milliseconds from the authentication. */
+export const CHALLENGE_LIFE_MS = 10 * 60_000;
+
+/** How long the issuer takes for a decoupled challenge, in milliseconds. */
+export const DECOUPLED_MS = 5000;
+
+/** How often a code may be wrong. */
+export const MAX_ATTEMPTS = 3;
+
+/** What is to be said of an authentication at a time. */
+export interface Outcome {
+  readonly status: AuthenticationStatus;
+  readonly reason?: (typeof AUTHENTICATION_STATUS_REASONS)[number] | undefined;
+  readonly cancelReason?: keyof typeof CHALLENGE_CANCEL_REASON_CODES | undefined;
+  /** Absent where no challenge occurs. */
+  readonly challenge?: {
+    readonly type: (typeof CHALLENGE_TYPES)[number];
+    readonly attempts: number;
+  };
+}
+
+/** The outcome of a session's authentication at a time. */
+export function outcomeOf(session: Session, authentication: AuthenticationEvent, now: number): Outcome {
+  const scenario = scenarioOf(session.created.scenario);
+  if (scenario.challenge === undefined) return frictionless(scenario, authentication);
+  if (authentication.decoupled) return decoupled(scenario, now - authentication.at);
+  // Nobody is there to be challenged.
+  if (session.created.sessionType === 'merchant')
+    return { status: 'failed', reason: 'decoupled-authentication-required' };
+  return challenged(scenario.challenge, scenario, session.answers, {
+    until: authentication.at + CHALLENGE_LIFE_MS,
+    now,
+  });
+}
+
+// With this preference nobody is authenticated: the issuer is told, and that is all.
+function frictionless(scenario: Scenario, { preference }: AuthenticationEvent): Outcome {
+  if (scenario.ends === 'successful' && preference === 'no-challenge-data-sharing-only')
+    return { status: 'informational' };
+  return ending(scenario);
+}
+
+function decoupled(scenario: Scenario, age: number): Outcome {
+  if (age < DECOUPLED_MS)
+    return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
+  return { ...ending(scenario), challenge: { type: 'decoupled', attempts: 1 } };
+}
+
+function challenged(
+  type: 'dynamic' | 'out-of-band',
+  scenario: Scenario,
+  answers: readonly ChallengeEvent[],
+  { until, now }: { until: number; now: number },
+): Outcome {
+  let attempts = 0;
+  for (const { answer, at } of answers) {
+    if (at >= until) break;
+    if (answer === 'cancel')
+      return {
+        status: 'failed',
+        reason: 'authentication-attempted-but-not-performed',
+        cancelReason: 'cardholder-canceled',
+        challenge: { type, attempts },
+      };
+    attempts += 1;
+    const challenge = { type, attempts };
+    if (answer === 'right-code' || answer === 'approve') return { ...ending(scenario), challenge };
+    if (answer === 'decline') return { status: 'failed', reason: 'card-authentication-failed', challenge };
+    if (attempts >= MAX_ATTEMPTS) return { status: 'failed', reason: 'max-challenges-exceeded', challenge };
+  }
+  if (now < until) return { status: 'challenge', challenge: { type, attempts } };
+  return {
+    status: 'failed',
+    reason: 'timeout-at-acs',
+    cancelReason: 'acs-timeout',
+    challenge: { type, attempts },
+  };
+}
+
+function ending({ ends }: Scenario): Outcome {
+  return { status: ends, reason: REASONS[ends] };
+}
+
+const REASONS = {
+  successful: undefined,
+  attempted: undefined,
+  failed: 'card-authentication-failed',
+  unavailable: 'acs-technical-issue',
+  rejected: 'suspected-fraud',
+} as const;

@@ -1,0 +1,78 @@
+import { readText } from '../../body.ts';
+import { ProblemError } from '../../problem.ts';
+import type { Exchange } from '../../routes/route.ts';
+import type { Service } from '../../service.ts';
+import { isPageAddress, type Page as PageName } from '../page-address.ts';
+import type { Session } from '../sessions.ts';
+import { html, sendPage, type Page } from './html.ts';
+
+/** A request for a page of the access control server. */
+export interface Visit {
+  readonly service: Service;
+  readonly exchange: Exchange;
+  /** The session that the path names. */
+  readonly id: string;
+  /** The sandbox's time at arrival. */
+  readonly now: number;
+}
+
+/** Ends a visit with another page. */
+export class OtherPage extends Error {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    super(page.title);
+    this.page = page;
+  }
+}
+
+/** Serves a visit, and sends the page that it ends with. */
+export async function servePage(visit: Visit, handle: (visit: Visit) => void | Promise<void>): Promise<void> {
+  try {
+    await handle(visit);
+  } catch (error) {
+    if (error instanceof OtherPage) sendPage(visit.exchange, error.page);
+    else if (error instanceof ProblemError) sendPage(visit.exchange, refused(error.answer.status));
+    else sendPage(visit.exchange, refused(500));
+  }
+}
+
+/** The session of a page's address. Ends the visit for an address that was not given out, or is too old. */
+export function visitedSession({ service, exchange, id, now }: Visit, page: PageName): Session {
+  if (!isPageAddress(service, page, id, exchange.query.get('token'))) throw new OtherPage(NO_SUCH_PAGE);
+  return liveSession(service, id, now);
+}
+
+/** A session by its id alone. Ends the visit when there is none, or none any more. */
+export function liveSession({ state }: Service, id: string, now: number): Session {
+  const { sessions, deleted } = state.world;
+  const session = sessions.find(id, now);
+  if (session !== undefined && !deleted) return session;
+  throw new OtherPage(sessions.findEver(id) === undefined ? NO_SUCH_PAGE : EXPIRED);
+}
+
+/** Reads a form that a browser posts. */
+export async function readForm(exchange: Exchange): Promise<URLSearchParams> {
+  return new URLSearchParams(await readText(exchange));
+}
+
+const NO_SUCH_PAGE = plainPage(404, 'No such page', 'Check that the whole address was copied.');
+
+const EXPIRED = plainPage(
+  410,
+  'This page has expired',
+  'Go back to the merchant and begin anew. Nothing was charged.',
+);
+
+function refused(status: number): Page {
+  return plainPage(status, 'That did not work', 'Go back and try again.');
+}
+
+function plainPage(status: number, title: string, text: string): Page {
+  return {
+    status,
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>`,
+  };
+}
