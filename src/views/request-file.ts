@@ -1,3 +1,4 @@
+import type { RequestFileCheck } from '../csv/request-file.ts';
 import type { View } from '../render/view.ts';
 
 /** What is known of a request file that was checked. */
@@ -25,3 +26,15 @@ export const checkedFileView: View<CheckedFileRow> = {
     { path: 'jobs', kind: 'number' },
   ],
 };
+
+/** A checked file as it is shown. */
+export function checkedFileRow(name: string, check: RequestFileCheck): CheckedFileRow {
+  return {
+    file: name,
+    rows: check.rows,
+    bytes: check.bytes,
+    sha256: check.sha256,
+    repeated_tokens: check.duplicates.count,
+    jobs: check.parts.length,
+  };
+}

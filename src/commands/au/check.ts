@@ -1,9 +1,8 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { openRequestFile, type RequestFile } from '../../cli/request-file.ts';
 import { text } from '../../cli/values.ts';
-import { type CheckedFileRow, checkedFileView } from '../../views/request-file.ts';
+import { checkedFileRow, checkedFileView } from '../../views/request-file.ts';
 
 /** `svc au check` */
 export const check = defineCommand({
@@ -18,20 +17,10 @@ export const check = defineCommand({
   exitCodes: [13],
   parameters: { file: argument('<file|->', 'a request file, or - for standard input', text) },
   async run(context, { file }) {
+    const { openRequestFile } = await import('../../cli/request-file.ts');
     const print = await recordPrinter(context, checkedFileView);
-    await print(checkedFileRow(await openRequestFile(context, file)));
+    const { name, check: result } = await openRequestFile(context, file);
+    await print(checkedFileRow(name, result));
     context.notices.note('the file is in order');
   },
 });
-
-/** A checked file as it is shown. */
-export function checkedFileRow({ name, check: result }: RequestFile): CheckedFileRow {
-  return {
-    file: name,
-    rows: result.rows,
-    bytes: result.bytes,
-    sha256: result.sha256,
-    repeated_tokens: result.duplicates.count,
-    jobs: result.parts.length,
-  };
-}

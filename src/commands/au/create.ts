@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import { recordPrinter } from '../../cli/print.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au create` */
@@ -17,9 +18,8 @@ export const create = defineCommand({
     const print = await recordPrinter(context, jobView);
     const client = await context.client();
     const job = await client.accountUpdater.create();
-    context.notices.note(
-      `created job ${job.id}; give it a file within the hour: svc au upload ${job.id} <file>`,
-    );
+    const next = `created job ${job.id}; give it a file within the hour: 'svc au upload ${job.id} <file>'`;
+    context.notices.note(sameProfile(next, context.globals));
     await print(job);
   },
 });

@@ -3,9 +3,6 @@ import { argument, flag, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
-import { orGoOnWith } from '../../runs/going-on.ts';
-import { downloadResults } from '../../runs/results.ts';
-import { inspectTarget } from '../../transfer/target.ts';
 import { downloadView } from '../../views/download.ts';
 
 /** `svc au download` */
@@ -21,6 +18,9 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists'),
   },
   async run(context, { job, out, force }) {
+    const { orGoOnWith } = await import('../../runs/going-on.ts');
+    const { downloadResults } = await import('../../runs/results.ts');
+    const { inspectTarget } = await import('../../transfer/target.ts');
     const path = out ?? 'results.csv';
     const print = await recordPrinter(context, downloadView);
     await inspectTarget(path, force);

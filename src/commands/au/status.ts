@@ -2,7 +2,6 @@ import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
-import { readJob } from '../../runs/job.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au status` */
@@ -13,6 +12,7 @@ export const status = defineCommand({
   permissions: ['account-updater:job:read'],
   parameters: { job: argument('<job>', 'id of a job', text) },
   async run(context, { job }) {
+    const { readJob } = await import('../../runs/job.ts');
     const print = await recordPrinter(context, jobView);
     const client = await context.client();
     await print(await readJob(client, job));

@@ -1,11 +1,8 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { openJobFile } from '../../cli/request-file.ts';
 import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
-import { readJob } from '../../runs/job.ts';
-import { uploadToJob } from '../../runs/upload.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au upload` */
@@ -22,6 +19,9 @@ export const upload = defineCommand({
     file: argument('<file|->', 'a request file, or - for standard input', text),
   },
   async run(context, { job, file }) {
+    const { openJobFile } = await import('../../cli/request-file.ts');
+    const { readJob } = await import('../../runs/job.ts');
+    const { uploadToJob } = await import('../../runs/upload.ts');
     const print = await recordPrinter(context, jobView);
     const { source } = await openJobFile(context, file);
     const client = await context.client();

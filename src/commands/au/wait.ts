@@ -3,8 +3,6 @@ import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
-import { orGoOnWith } from '../../runs/going-on.ts';
-import { waitForJob } from '../../runs/wait.ts';
 import { jobView } from '../../views/job.ts';
 
 /** `svc au wait` */
@@ -21,6 +19,8 @@ export const wait = defineCommand({
   exitCodes: [10, 11, 130],
   parameters: { job: argument('<job>', 'id of a job', text) },
   async run(context, { job }) {
+    const { orGoOnWith } = await import('../../runs/going-on.ts');
+    const { waitForJob } = await import('../../runs/wait.ts');
     const print = await recordPrinter(context, jobView);
     const client = await context.client();
     const completed = waitForJob(client, job, { onEvent: showRun(context) });
