@@ -4,7 +4,7 @@ import { failedError, tooLongError } from './failed.ts';
 import { type ReadAnswer, readAnswer } from './read-answer.ts';
 import type { CallFacts } from './refusal.ts';
 import { type ApiRequest, buildUrl, type KeyKind, repeatableOf } from './request.ts';
-import { backoffMs, MAX_ATTEMPTS, mayRetry, type Outcome, RetryQuota } from './retry.ts';
+import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota } from './retry.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Sender, type SenderOptions, type Sent } from './sender.ts';
 import { ServiceClock } from './service-clock.ts';
@@ -69,8 +69,10 @@ export class HttpCore {
       }
       const pause = this.#pauseBefore(facts, outcome, attempt);
       if (pause === undefined) throw failedError(facts, outcome);
-      const why = isLimit(outcome) ? 'rate limit' : 'retry';
-      this.#options.trace?.({ kind: 'wait', why, ms: pause });
+      const isLimit = 'status' in outcome && outcome.status === 429;
+      // What else goes on with this key would be refused as well.
+      if (isLimit) this.#options.pacer.hold(request.key, request.path, pause);
+      this.#options.trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms: pause });
       await this.#pause(pause, facts, outcome);
     }
   }
@@ -103,10 +105,6 @@ export class HttpCore {
     if (asked !== undefined || answer.status !== 429) return asked;
     return this.#options.pacer.blockMs(request.key, request.path);
   }
-}
-
-function isLimit(outcome: Outcome): boolean {
-  return 'status' in outcome && outcome.status === 429;
 }
 
 /** Takes the key out of a text. */

@@ -2,11 +2,11 @@ import requestApi from 'undici/lib/api/api-request.js';
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './limits.ts';
 import { type ReadBody, readUpTo, readWhatComes } from './read-body.ts';
-import type { Transport } from './transport.ts';
-import { toTransportFailure } from './transport-failure.ts';
+import type { Line, Transport } from './transport.ts';
+import { toTransportFailure, TransportFailure } from './transport-failure.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** One request on the wire, exactly once. */
+/** One request on the wire, exactly once unless it is one that may be put on a used connection. */
 export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
@@ -42,8 +42,22 @@ export interface Answer {
  * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
-  request.signal?.throwIfAborted();
   const line = transport.line(request.url, request.fresh ?? false);
+  const { isReused } = line;
+  try {
+    return await exchangeOn(line, request);
+  } catch (error) {
+    // The other side had closed an idle connection just as it was used: not a failure, and no reason to wait.
+    if (!isReused || typeof request.body === 'object' || !isStale(error)) throw error;
+    return exchangeOn(transport.line(request.url, true), request);
+  }
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof TransportFailure && error.kind === 'reset' && error.stage !== 'body';
+}
+
+async function exchangeOn(line: Line, request: ExchangeRequest): Promise<Answer> {
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
@@ -57,11 +71,13 @@ export async function exchange(transport: Transport, request: ExchangeRequest): 
     request.signal?.removeEventListener('abort', onSignal);
   };
   try {
+    request.signal?.throwIfAborted();
     const data = await dispatch(line.dispatcher, request, abort.signal, watchdog);
     watchdog.answered();
     return toAnswer(data, abort, watchdog, finish);
   } catch (error) {
     finish(false);
+    if (request.signal?.aborted) throw request.signal.reason;
     throw abort.signal.aborted ? abort.signal.reason : toTransportFailure(error, watchdog.stage);
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { exchange } from './exchange.ts';
 import { abortedError } from './failed.ts';
@@ -35,6 +36,8 @@ export class Sender {
 
   constructor(options: SenderOptions, serviceClock: ServiceClock) {
     this.#options = options;
+    // Many requests may wait on it at once; that is no leak.
+    if (options.signal) setMaxListeners(0, options.signal);
     this.#serviceClock = serviceClock;
   }
 
@@ -43,7 +46,9 @@ export class Sender {
     const { clock, pacer, signal, trace } = this.#options;
     const { request, url } = facts;
     const { method } = request;
-    await pacer.take(request.key, request.path, signal, (ms) => trace?.({ kind: 'wait', why: 'pacing', ms }));
+    const ended = await pacer.take(request.key, request.path, signal, (ms) =>
+      trace?.({ kind: 'wait', why: 'pacing', ms }),
+    );
     const started = clock.now();
     trace?.({ kind: 'request', method, url, attempt });
     try {
@@ -56,6 +61,8 @@ export class Sender {
       if (!(error instanceof TransportFailure)) throw error;
       trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
       return { failure: error };
+    } finally {
+      ended();
     }
   }
 

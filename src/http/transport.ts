@@ -8,6 +8,8 @@ import { proxyFor } from './proxy.ts';
 /** What one exchange is sent on. Nobody else uses it until it is given back. */
 export interface Line {
   readonly dispatcher: Dispatcher;
+  /** Whether an exchange went over it before: then its other end may be closed already. */
+  readonly isReused: boolean;
   /** Gives the line back. One whose exchange did not end properly is closed, also if it is not open yet. */
   release(reusable: boolean): void;
 }
@@ -52,6 +54,7 @@ class OneLine implements Line {
   readonly #origin: string;
   readonly #fresh: boolean;
   readonly #connections: Connections;
+  isReused = false;
   #forget: (() => void) | undefined;
 
   constructor(origin: string, fresh: boolean, connections: Connections) {
@@ -79,6 +82,7 @@ class OneLine implements Line {
   release(reusable: boolean): void {
     const forget = this.#forget;
     this.#forget = undefined;
+    this.isReused = true;
     if (forget === undefined || (reusable && !this.#fresh)) return;
     forget();
     void this.close();

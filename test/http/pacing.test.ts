@@ -11,6 +11,8 @@ interface Sending {
   readonly path: string;
   /** Idle time before it, in milliseconds; with 0 it starts beside the one before. */
   readonly after: number;
+  /** Time from its sending to its answer. */
+  readonly latency: number;
 }
 
 const SENDINGS = fc.array(
@@ -18,8 +20,9 @@ const SENDINGS = fc.array(
     key: fc.constantFrom<KeyKind[]>('management', 'private'),
     path: fc.constantFrom('/logs', '/account-updater/jobs', '/3ds/sessions'),
     after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(9_000)),
+    latency: fc.oneof(fc.constant(0), fc.nat(500), fc.nat(30_000)),
   }),
-  { minLength: 1, maxLength: 400 },
+  { minLength: 1, maxLength: 250 },
 );
 
 describe('pacing', () => {
@@ -39,9 +42,9 @@ describe('pacing', () => {
   it('R18 does not hold back what fits', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
-    for (let n = 0; n < 48; n += 1) await pacer.take('management', '/logs', undefined, quiet);
+    for (let n = 0; n < 48; n += 1) (await pacer.take('management', '/logs', undefined, quiet))();
     expect(clock.slept).toEqual([]);
-    for (let n = 0; n < 9; n += 1) await pacer.take('private', '/account-updater/jobs', undefined, quiet);
+    for (let n = 0; n < 9; n += 1) (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
     expect(clock.slept).toEqual([]);
   });
 
@@ -49,7 +52,8 @@ describe('pacing', () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
-    for (let n = 0; n < 120; n += 1) await pacer.take('private', '/account-updater/jobs', undefined, quiet);
+    for (let n = 0; n < 120; n += 1)
+      (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
     expect(clock.now() - started).toBe(Math.floor(119 / 9) * 10_000);
   });
 
@@ -70,8 +74,9 @@ describe('pacing', () => {
     const told: number[] = [];
     await Promise.all(
       Array.from({ length: 7 }, async (_, n) => {
-        await pacer.take('private', '/x', undefined, (ms) => told.push(ms));
+        const ended = await pacer.take('private', '/x', undefined, (ms) => told.push(ms));
         order.push(n);
+        ended();
       }),
     );
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -83,7 +88,7 @@ describe('pacing', () => {
     const clock = new FakeClock({ auto: false });
     const rule: RateRule = { applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
-    await pacer.take('private', '/x', undefined, quiet);
+    (await pacer.take('private', '/x', undefined, quiet))();
     const abort = new AbortController();
     const first = pacer.take('private', '/x', abort.signal, quiet);
     const second = pacer.take('private', '/x', undefined, quiet);
@@ -92,6 +97,32 @@ describe('pacing', () => {
     await expect(first).rejects.toBe(reason);
     await clock.advance(1_000);
     await second;
+  });
+
+  it('R18 a request that is not answered yet counts, however old it is', async () => {
+    const clock = new FakeClock();
+    const rule: RateRule = { applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
+    const pacer = new Pacer([rule], clock);
+    const ended = await pacer.take('private', '/x', undefined, quiet);
+    const second = pacer.take('private', '/x', undefined, quiet).then(() => clock.now());
+    await clock.sleep(60_500);
+    const answered = clock.now();
+    ended();
+    expect((await second) - answered).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('R17 a refusal holds back all that the broken rule governs, and nothing else', async () => {
+    const clock = new FakeClock();
+    const pacer = new Pacer(KNOWN_RATES, clock);
+    const started = clock.now();
+    pacer.hold('private', '/account-updater/jobs', 7_000);
+    pacer.hold('private', '/account-updater/jobs', 3_000);
+    await pacer.take('private', '/3ds/sessions', undefined, quiet);
+    await pacer.take('management', '/logs', undefined, quiet);
+    expect(clock.now()).toBe(started);
+    await pacer.take('private', '/account-updater/jobs/1', undefined, quiet);
+    expect(clock.now() - started).toBe(7_000);
+    new Pacer([], clock).hold('private', '/x', 1_000);
   });
 
   it('R17 knows how long a broken rule blocks', () => {
@@ -105,30 +136,34 @@ describe('pacing', () => {
 interface Went {
   readonly key: KeyKind;
   readonly path: string;
-  readonly at: number;
+  readonly sent: number;
+  readonly answered: number;
 }
 
 async function run(rules: readonly RateRule[], sendings: readonly Sending[]): Promise<Went[]> {
   const clock = new FakeClock();
   const pacer = new Pacer(rules, clock);
-  const went: Went[] = [];
-  const running: Promise<void>[] = [];
-  for (const { key, path, after } of sendings) {
-    if (after > 0) await clock.sleep(after);
-    running.push(
-      pacer.take(key, path, undefined, quiet).then(() => void went.push({ key, path, at: clock.now() })),
-    );
+  const send = async ({ key, path, latency }: Sending): Promise<Went> => {
+    const ended = await pacer.take(key, path, undefined, quiet);
+    const sent = clock.now();
+    await clock.sleep(latency);
+    ended();
+    return { key, path, sent, answered: clock.now() };
+  };
+  const running: Promise<Went>[] = [];
+  for (const sending of sendings) {
+    if (sending.after > 0) await clock.sleep(sending.after);
+    running.push(send(sending));
   }
-  await Promise.all(running);
-  return went;
+  return Promise.all(running);
 }
 
-/** Counts by hand what the service would have counted. */
+/** Counts by hand the most that the service can have counted, wherever between sending and answer it counts. */
 function expectWithin(rule: RateRule, key: KeyKind, went: readonly Went[]): void {
-  const times = went.filter((one) => one.key === key && rule.applies(key, one.path)).map(({ at }) => at);
-  times.sort((a, b) => a - b);
-  times.forEach((start, n) => {
-    const next = times[n + rule.count] ?? Infinity;
-    expect(next - start).toBeGreaterThanOrEqual(rule.windowMs);
-  });
+  const counted = went.filter((one) => one.key === key && rule.applies(key, one.path));
+  counted.sort((a, b) => a.sent - b.sent);
+  for (const [n, last] of counted.entries()) {
+    const earlier = counted.slice(0, n).filter(({ answered }) => answered > last.sent - rule.windowMs);
+    expect(earlier.length + 1).toBeLessThanOrEqual(rule.count);
+  }
 }

@@ -89,6 +89,25 @@ describe('Retry-After', () => {
     }
   });
 
+  it('R17 a pause that one request was asked for is kept by those beside it', async () => {
+    const server = await serve((_, index) =>
+      index === 0 ? answer(429, '', { 'retry-after': '30' }) : json({}),
+    );
+    const clock = new FakeClock({ auto: false });
+    const rule: RateRule = { applies: () => true, count: 100, windowMs: 1_000, blockMs: 1_000 };
+    const core = makeCore(server.url, { clock, pacer: new Pacer([rule], clock), random: () => 0 });
+    const first = core.call(READ);
+    await expect.poll(() => clock.sleeping).toBe(1);
+    const second = core.call(READ);
+    await expect.poll(() => clock.sleeping).toBe(2);
+    await clock.advance(29_999);
+    expect(clock.sleeping).toBe(2);
+    expect(server.ledger).toHaveLength(1);
+    await clock.advance(1);
+    await Promise.all([first, second]);
+    expect(server.ledger).toHaveLength(3);
+  });
+
   it('R17 R25 a date counts by the clock of the service, however wrong ours is', async () => {
     for (const hours of [-26, 0, 26]) {
       const clock = new FakeClock();

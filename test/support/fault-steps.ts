@@ -45,6 +45,11 @@ export function trickle(start: string, everyMs: number, piece: string): Step {
   });
 }
 
+/** Does what another step does, but later. */
+export function later(ms: number, step: Step): Step {
+  return { on: step.on, act: (socket, request) => void setTimeout(() => step.act(socket, request), ms) };
+}
+
 /** Ends the connection with a reset. `after` bytes of an answer may go out first. */
 export function reset(when: 'connection' | 'head' | 'request' | 'answer', after = 30): Step {
   if (when === 'connection') return onConnection((socket) => socket.resetAndDestroy());
