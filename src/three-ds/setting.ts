@@ -5,8 +5,9 @@ import { isObject } from './values-in.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {
-  readonly path: string;
-  readonly text: string;
+  /** Dotted path of a field. */
+  readonly name: string;
+  readonly value: string;
 }
 
 /**
@@ -14,10 +15,10 @@ export interface Setting {
  * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
  */
 export function withSettings(body: unknown, settings: readonly Setting[]): unknown {
-  return settings.reduce((result, setting) => put(result, setting.path.split('.'), valueOf(setting)), body);
+  return settings.reduce((result, setting) => put(result, setting.name.split('.'), valueOf(setting)), body);
 }
 
-function valueOf({ path, text }: Setting): unknown {
+function valueOf({ name: path, value: text }: Setting): unknown {
   const field = fieldAt(path);
   if (field === undefined) throw unknownPath(path);
   if (field.kind === 'flag') return flagOf(field, text);

@@ -19,10 +19,14 @@ export interface Violation {
 /** The path of the whole body. */
 export const WHOLE = '(body)';
 
+// Looking for what was meant is costly, and nobody reads thousands of suggestions.
+const MOST_SUGGESTED = 50;
+
 /** What an issue of the schema means. `examples` is a right body of the same combination. */
 export function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown): Violation[] {
   const parts = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownMember(parts, key));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key, at) => unknownMember(parts, key, at < MOST_SUGGESTED));
   const path = parts.length === 0 ? WHOLE : parts.join('.');
   const field = fieldAt(parts.join('.'));
   if (field === undefined) return [{ path: shownPath(parts), rule: 'is not as the interface has it' }];
@@ -42,11 +46,14 @@ function looksLikeName(part: string): boolean {
   return /^(?:[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }
 
-function unknownMember(parts: readonly string[], key: string): Violation {
+function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {
+  const suggestion = suggests ? meantMember(parts, key) : undefined;
+  return { path: shownPath([...parts, key]), rule: 'is not a field of the interface', suggestion };
+}
+
+function meantMember(parts: readonly string[], key: string): string | undefined {
   const names = [...(fieldAt(parts.join('.'))?.members.keys() ?? [])];
-  const suggestion = nearest(key, names) ?? nearest(snakeCase(key), names) ?? elsewhere(key);
-  const path = shownPath([...parts, key]);
-  return { path, rule: 'is not a field of the interface', suggestion };
+  return nearest(key, names) ?? nearest(snakeCase(key), names) ?? elsewhere(key);
 }
 
 function snakeCase(name: string): string {

@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { argument, flag, repeated, value } from '../../cli/parameter.ts';
+import { nameValue } from '../../cli/name-value.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
@@ -15,7 +16,6 @@ import { tellChallenge } from './tell-challenge.ts';
 import { warnOfDeprecated } from './warn-of-deprecated.ts';
 import { orNewSession } from './new-session.ts';
 import { refusedBody } from './refused-body.ts';
-import { setting } from './setting.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
@@ -35,7 +35,7 @@ export const authenticate = defineCommand({
   parameters: {
     session: argument('<session>', 'id of a session', text),
     file: value('--file <file|->', 'the body, or - for standard input', text),
-    set: repeated('--set <path=value>', 'put a value into the body; may be repeated', setting),
+    set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
   },

@@ -1,12 +1,12 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument, choice, repeated } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
+import { nameValue } from '../../cli/name-value.ts';
 import { text } from '../../cli/values.ts';
 import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
 import { type CheckedBody, checkedBodyView } from '../../views/three-ds-check.ts';
 import { readBody } from './read-body.ts';
 import { refusedBody } from './refused-body.ts';
-import { setting } from './setting.ts';
 
 /** `svc 3ds validate` */
 export const validate = defineCommand({
@@ -23,7 +23,7 @@ export const validate = defineCommand({
   parameters: {
     file: argument('<file|->', 'a body, or - for standard input', text),
     sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),
-    set: repeated('--set <path=value>', 'put a value into the body first; may be repeated', setting),
+    set: repeated('--set <path=value>', 'put a value into the body first; may be repeated', nameValue),
   },
   async run(context, { file, sessionType, set }) {
     const print = await recordPrinter(context, checkedBodyView);

@@ -64,6 +64,22 @@ describe('3ds validate', () => {
   });
 });
 
+describe('a body made to be slow', () => {
+  it.each([
+    [
+      'unknown members',
+      Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1])),
+    ],
+    ['wrong items', { message_extensions: Array.from({ length: 150_000 }, () => 3) }],
+    ['digits', { broadcast_info: { x: '4'.repeat(900_000) } }],
+    ['groups of digits', { broadcast_info: { x: Array.from({ length: 90_000 }, () => '4111 ') } }],
+  ])('%s are refused within seconds', { timeout: 8_000 }, async (_, body) => {
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({
+      code: 13,
+    });
+  });
+});
+
 describe('a body that cannot be read', () => {
   const deep = `${'{"broadcast_info":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
   const secret = 'Zebulon Quist';
@@ -163,8 +179,8 @@ describe('--set', () => {
     ['broadcast_info=1', /names an object/],
     ['message_extensions.5.id=x', /behind the end/],
     ['message_extensions.__proto__.id=x', /not a field/],
-    ['nothing', /a path, =, and a value/],
-    ['=1', /a path, =, and a value/],
+    ['nothing', /a name, =, and a value/],
+    ['=1', /a name, =, and a value/],
   ])('%s is a usage error', async (set, words) => {
     const { code, stderr } = await validate([set]);
     expect(code).toBe(2);
