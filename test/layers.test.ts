@@ -11,6 +11,7 @@ const ROWS = [
   ['main.ts'],
   ['program'],
   ['commands'],
+  ['completion'],
   ['cli'],
   ['runs', 'archive', 'events', 'terminal'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],

@@ -19,6 +19,8 @@ export interface CommandFacts {
   readonly exitCodes?: readonly number[];
   /** The profile that is named need not exist yet. */
   readonly newProfile?: boolean;
+  /** What `--fields` can choose from in what this command prints. */
+  readonly fields?: readonly string[];
 }
 
 /** A command of the tree: facts, parameters, and a function of typed input and a context. */
@@ -35,6 +37,24 @@ export interface Group {
   readonly commands: readonly Command[];
   /** The command that runs when none is named. */
   readonly defaultCommand?: string;
+}
+
+/** A word that can follow `svc`. What is behind it loads only when it is typed. */
+export interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Group | Command>;
+}
+
+/** Whether a node of the tree holds commands of its own. */
+export function isGroup(node: Group | Command): node is Group {
+  return 'commands' in node;
+}
+
+/** The exit codes that a command can end with, signals aside where it does not name them. */
+export function exitCodesOf(command: CommandFacts): number[] {
+  const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
+  return [...new Set(codes)].toSorted((a, b) => a - b);
 }
 
 /** Declares a command; its run function sees each parameter by name, with its type. */

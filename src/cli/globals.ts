@@ -1,13 +1,13 @@
 import { OUTPUT_FORMATS, TIME_STYLES } from '../output-format.ts';
 import { positiveDuration } from './duration.ts';
-import { choice, flag, type Input, type Parameter, value } from './parameter.ts';
+import { choice, flag, type Input, type Parameter, suggesting, value } from './parameter.ts';
 import { text, words } from './values.ts';
 
 /** Options that every command takes, before or after its own. */
 export const GLOBAL_PARAMETERS = {
   profile: from(
     'SVC_PROFILE',
-    value('-p, --profile <name>', 'named settings: base URL, keys, defaults', text),
+    suggesting('profile', value('-p, --profile <name>', 'named settings: base URL, keys, defaults', text)),
   ),
   sandbox: flag('--sandbox', 'use the embedded sandbox: no account, no network'),
   baseUrl: from(
@@ -22,7 +22,10 @@ export const GLOBAL_PARAMETERS = {
       OUTPUT_FORMATS,
     ),
   ),
-  fields: value('--fields <a,b.c>', 'choose and order the columns, in every format', words),
+  fields: suggesting(
+    'field',
+    value('--fields <a,b.c>', 'choose and order the columns, in every format', words),
+  ),
   time: from('SVC_TIME', choice('--time <how>', 'how a table shows times', TIME_STYLES)),
   timeout: from(
     'SVC_TIMEOUT',

@@ -10,8 +10,21 @@ export interface Parameter<T> {
   readonly default?: T | undefined;
   /** Environment variables that stand in for the option, for help. */
   readonly environment?: string;
+  /** Values for completion to offer, where they are neither choices nor told by `<file>` or `<dir>` in the syntax. */
+  readonly suggest?: Suggest | undefined;
   readonly parse: ValueParser<unknown>;
 }
+
+/** A value that completion offers, and a few words about it. */
+export type Suggestion = readonly [value: string, description: string];
+
+/** Where completion finds values: on this machine by their kind, or from a function that asks nobody. */
+export type Suggest =
+  | 'profile'
+  | 'entity type'
+  | 'field'
+  | 'job'
+  | (() => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
@@ -72,4 +85,14 @@ export function repeated<T>(
 /** The option's words: `['-p', '--profile']`. */
 export function optionWords(parameter: Parameter<unknown>): string[] {
   return parameter.syntax.split(/[ ,|]+/).filter((word) => word.startsWith('-'));
+}
+
+/** The parameter with values for completion to offer. */
+export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, suggest };
+}
+
+/** Whether the option takes a value. */
+export function takesValue(parameter: Parameter<unknown>): boolean {
+  return parameter.kind === 'value' || parameter.kind === 'repeated';
 }

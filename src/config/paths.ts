@@ -2,6 +2,9 @@ import nodePath from 'node:path';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 
+/** The config file's name in its directory. */
+export const CONFIG_FILE_NAME = 'config.json';
+
 /** What finding a directory needs of its process. */
 export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 

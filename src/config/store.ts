@@ -5,7 +5,7 @@ import { SvcError } from '../errors.ts';
 import { withLock, type LockHost } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { configText, emptyConfig, parseConfig, parseConfigBytes, type Config } from './document.ts';
-import { configDirectory, requireDirectory, type PathsHost } from './paths.ts';
+import { CONFIG_FILE_NAME, configDirectory, requireDirectory, type PathsHost } from './paths.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory } from './private-directory.ts';
 import { readPrivateFile } from './private-file.ts';
 import type { Notices } from './privacy.ts';
@@ -19,7 +19,6 @@ export interface ConfigFile {
   readonly notices: Notices;
 }
 
-const FILE_NAME = 'config.json';
 const LARGEST_BYTES = 1_000_000;
 
 /**
@@ -30,7 +29,7 @@ const LARGEST_BYTES = 1_000_000;
 export function readConfig(system: PathsHost): ConfigFile {
   const directory = configDirectory(system);
   if (directory === undefined) return { file: undefined, exists: false, config: emptyConfig(), notices: [] };
-  const file = path.join(directory, FILE_NAME);
+  const file = path.join(directory, CONFIG_FILE_NAME);
   try {
     return readConfigFile(file);
   } catch (error) {
@@ -51,7 +50,7 @@ export async function updateConfig(
   system: PathsHost & LockHost,
   change: (config: Config) => void,
 ): Promise<ConfigFile> {
-  const file = path.join(requireDirectory(system, 'config'), FILE_NAME);
+  const file = path.join(requireDirectory(system, 'config'), CONFIG_FILE_NAME);
   const directoryNotices = ensurePrivateDirectory(path.dirname(file));
   const { ConfStore } = await import('./conf-store.ts');
   return withLock(

@@ -1,8 +1,7 @@
-import type { Command, Example, Group } from '../cli/command.ts';
+import { type Command, type Entry, type Example, exitCodesOf, type Group } from '../cli/command.ts';
 import { GLOBAL_PARAMETERS } from '../cli/globals.ts';
 import type { Parameter, Parameters } from '../cli/parameter.ts';
 import { TOPICS } from './topics.ts';
-import type { Entry } from './tree.ts';
 
 /** Help of the whole tool. */
 export function rootHelp(tree: readonly Entry[]): string {
@@ -122,8 +121,7 @@ function wrap(text: string, width = 90): string[] {
 }
 
 function exitLine(command: Command): string {
-  const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
-  return `${[...new Set(codes)].toSorted((a, b) => a - b).join(', ')} (svc help exit-codes)`;
+  return `${exitCodesOf(command).join(', ')} (svc help exit-codes)`;
 }
 
 function sentence(text: string): string {

@@ -1,12 +1,12 @@
 import { Command as Parser, CommanderError } from 'commander';
-import type { Command, Group } from '../cli/command.ts';
+import { type Command, type Entry, type Group, isGroup } from '../cli/command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from '../cli/globals.ts';
 import { SvcError } from '../errors.ts';
 import { addParameters, readInput } from './declare.ts';
 import { commandHelp, groupHelp, rootHelp } from './help.ts';
 import { parseError } from './parse-error.ts';
 import { TOPICS } from './topics.ts';
-import { type Entry, isGroup, TREE } from './tree.ts';
+import { TREE } from './tree.ts';
 
 /** What a command line asks for. */
 export type Invocation =

@@ -1,11 +1,4 @@
-import type { Command, Group } from '../cli/command.ts';
-
-/** A word that can follow `svc`. What is behind it loads only when it is typed. */
-export interface Entry {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<Group | Command>;
-}
+import type { Entry } from '../cli/command.ts';
 
 /** The whole program, in the order of its help. */
 export const TREE: readonly Entry[] = [
@@ -60,8 +53,3 @@ export const TREE: readonly Entry[] = [
     load: async () => (await import('../commands/profile/group.ts')).profile,
   },
 ];
-
-/** Whether a node of the tree holds commands of its own. */
-export function isGroup(node: Group | Command): node is Group {
-  return 'commands' in node;
-}

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { optionWords } from '../../src/cli/parameter.ts';
 import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
-import type { Command } from '../../src/cli/command.ts';
+import { type Command, isGroup } from '../../src/cli/command.ts';
 import { parse } from '../../src/program/parse.ts';
-import { isGroup, TREE } from '../../src/program/tree.ts';
+import { TREE } from '../../src/program/tree.ts';
 
 const CANARY = 'key_prod_4111111111111111_CANARY';
 

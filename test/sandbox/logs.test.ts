@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { statePaths } from '../../src/sandbox/state/directory.ts';
 import { SandboxState } from '../../src/sandbox/state/state.ts';
-import { ENTITY_TYPES } from '../../src/schema/entity-type.ts';
+import { ENTITY_TYPES } from '../../src/schema/entity-type-names.ts';
 import type { Log, LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/problem.ts';
 import type { Tenant } from '../../src/schema/tenant.ts';
