@@ -1,34 +1,16 @@
 import { SvcError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
 import type { TenantChange } from './change.ts';
 import { checkTenantName } from './name.ts';
 import { checkSettingValue } from './settings.ts';
 
-/** Members of a tenant that the service sets. A file may hold them, so that an answer can be edited and sent back. */
-const READ_ONLY = [
-  'id',
-  'owner_id',
-  'type',
-  'created_by',
-  'created_at',
-  'modified_by',
-  'modified_at',
-] as const;
-
-const MEMBERS = ['name', 'settings', ...READ_ONLY];
-
 /** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
 export function changeFromJson(json: unknown): TenantChange {
-  const members = objectIn(json, 'the file');
-  for (const key of Object.keys(members)) if (!MEMBERS.includes(key)) throw unknownMember(key);
-  const { name, settings } = members;
+  const { name, settings, ...expected } = objectIn(json, 'the file');
   if (name !== undefined && typeof name !== 'string') throw refused('name must be a text');
   return {
     name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
     settings: new Map(settings === undefined || settings === null ? [] : settingsIn(settings)),
-    expected: new Map(
-      READ_ONLY.filter((key) => Object.hasOwn(members, key)).map((key) => [key, members[key]]),
-    ),
+    expected: new Map(Object.entries(expected)),
   };
 }
 
@@ -46,14 +28,6 @@ function settingsIn(settings: unknown): [name: string, text: string][] {
 function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw refused(`${what} must be a JSON object`);
-}
-
-function unknownMember(key: string): SvcError {
-  const meant = nearest(key, MEMBERS);
-  return refused(
-    `"${key}" is not a member of a tenant`,
-    meant === undefined ? 'Only name and settings can be changed.' : `Did you mean "${meant}"?`,
-  );
 }
 
 function refused(message: string, hint = 'Mend the file and run the command again.'): SvcError {

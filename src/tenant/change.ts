@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SvcError } from '../errors.ts';
 import type { Tenant } from '../schema/tenant.ts';
+import { checkExpected } from './expected.ts';
 import { checkSettingNames } from './settings.ts';
 
 /** What is to become of a tenant. */
@@ -8,7 +8,7 @@ export interface TenantChange {
   readonly name: string | undefined;
   /** Texts by setting; settings that are not named here stay. */
   readonly settings: ReadonlyMap<string, string>;
-  /** What a file says of members that nobody can change: they must be as the tenant has them. */
+  /** What a file says of members that only the service sets: they must be as the tenant has them. */
   readonly expected: ReadonlyMap<string, unknown>;
 }
 
@@ -62,25 +62,4 @@ function fieldsOf({ name, settings = {} }: TenantBody): [path: string, value: un
 // The interface promises texts. What is neither text nor boolean is not ours to alter.
 function sent(value: unknown): unknown {
   return typeof value === 'boolean' ? String(value) : value;
-}
-
-function checkExpected(tenant: Tenant, expected: TenantChange['expected']): void {
-  const present: Readonly<Record<string, unknown>> = tenant;
-  const other = [...expected].filter(
-    ([key, value]) => !isDeepStrictEqual(present[key] ?? null, value ?? null),
-  );
-  if (other.length === 0) return;
-  const names = other.map(([key]) => key);
-  if (names.every((key) => key.startsWith('modified_'))) {
-    throw new SvcError(
-      'changed',
-      `the tenant changed since the file was made from it (${names.join(', ')})`,
-      {
-        hint: "Make the file again from 'svc tenant show -o json', or leave these members out of it.",
-      },
-    );
-  }
-  throw new SvcError('refused_input', `the file is about another tenant: ${names.join(', ')} differ`, {
-    hint: 'Check the profile and the file. Only name and settings can be changed; leave other members out.',
-  });
 }

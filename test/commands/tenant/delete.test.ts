@@ -1,0 +1,173 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { FaultServer } from '../../support/fault-server.ts';
+import { answer, json, reset } from '../../support/fault-steps.ts';
+import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
+import { Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { methods, TENANT, tenantServer, type TenantScript } from './support.ts';
+
+const PRODUCTION = { ...TENANT, type: 'production', name: 'Acme' };
+
+async function remove(argv: readonly string[], script: TenantScript = {}) {
+  const server = await tenantServer(script);
+  const result = await svcHere(['tenant', 'delete', ...argv], { baseUrl: server.url });
+  expect(server.whole('DELETE').length).toBeLessThanOrEqual(1);
+  return { ...result, server };
+}
+
+describe('svc tenant delete, for a script', () => {
+  it('R56 deletes the tenant whose id was given, once, and says which it was', async () => {
+    const { code, stdout, stderr, server } = await remove(['--confirm', TENANT.id]);
+    expect(code).toBe(0);
+    expect(methods(server)).toBe('GET DELETE');
+    expect(server.ledger[1]).toMatchObject({ path: '/tenants/self', bodyBytes: 0 });
+    expect(stdout).toBe('');
+    expect(stderr).toBe(`deleted the TEST tenant "Acme QA" (${TENANT.id})\n`);
+  });
+
+  it.each([
+    ['the wrong id', ['--confirm', '4c0a2f6e-0000-4000-8000-000000000009']],
+    ['the id cut short', ['--confirm', TENANT.id.slice(0, 8)]],
+    ['the name in place of the id', ['--confirm', TENANT.name]],
+    ['the wrong id and every other flag', ['--confirm', 'x', '--production', '--yes']],
+  ])('R56 sends nothing but the read for %s', async (_, argv) => {
+    const result = await remove(argv);
+    expect([result.code, methods(result.server)]).toEqual([2, 'GET']);
+    expect(errorIn(result)['message']).toContain('nothing was deleted');
+  });
+
+  it.each([
+    ['no confirmation', []],
+    ['--yes, which is not enough', ['--yes']],
+    ['--production and --yes', ['--yes', '--production']],
+    ['--no-input', ['--no-input']],
+  ])('R54 R56 sends nothing at all with %s', async (_, argv) => {
+    const result = await remove(argv);
+    expect([result.code, result.server.connections]).toEqual([2, 0]);
+    expect(errorIn(result)).toMatchObject({
+      code: 'input_needed',
+      hint: expect.stringContaining('--confirm'),
+    });
+  });
+
+  it.each([
+    ['a production tenant', PRODUCTION],
+    ['a tenant of a new type', { ...TENANT, type: 'staging' }],
+  ])('R56 wants --production for %s', async (_, tenant) => {
+    const refused = await remove(['--confirm', TENANT.id], { reads: [tenant] });
+    expect([refused.code, methods(refused.server)]).toEqual([2, 'GET']);
+    expect(errorIn(refused)['hint']).toContain('--production');
+    const done = await remove(['--confirm', TENANT.id, '--production'], { reads: [tenant] });
+    expect([done.code, methods(done.server)]).toEqual([0, 'GET DELETE']);
+  });
+
+  it.each([
+    ['a 401', answer(401), 4, 'unauthorized'],
+    ['a 403', json({ detail: 'no' }, 403), 4, 'forbidden'],
+    ['a 404', answer(404), 5, 'not_found'],
+    ['a 409', json({ detail: 'has applications' }, 409), 6, 'rejected'],
+    ['a 429', answer(429, '', { 'retry-after': '1' }), 7, 'rate_limited'],
+    ['a 500', answer(500), 9, 'outcome_unknown'],
+    ['a 503', answer(503, '', { 'retry-after': '1' }), 9, 'outcome_unknown'],
+    ['a 408', answer(408), 9, 'outcome_unknown'],
+    ['a reset before the answer', reset('request'), 9, 'outcome_unknown'],
+    ['a reset amid the request', reset('head'), 9, 'outcome_unknown'],
+    ['a redirect', answer(307, '', { location: 'http://127.0.0.1:1/' }), 8, 'bad_answer'],
+  ])('R56 sends one DELETE and no more after %s', async (_, step, exit, code) => {
+    const result = await remove(['--confirm', TENANT.id], { delete: step });
+    expect([result.code, errorIn(result)['code']]).toEqual([exit, code]);
+    expect(methods(result.server)).toBe('GET DELETE');
+    expect(String(errorIn(result)['hint']).includes("'svc tenant show'")).toBe(exit === 9);
+  });
+});
+
+describe('svc tenant delete, at a terminal', () => {
+  const home = new Home();
+  afterAll(() => home.remove());
+
+  async function ask(argv: readonly string[], script: TenantScript): Promise<[TerminalSession, FaultServer]> {
+    const server = await tenantServer(script);
+    const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
+    return [
+      new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'delete', ...argv], { env, columns: 100 }),
+      server,
+    ];
+  }
+
+  it('R56 deletes after its name was typed', async () => {
+    const [session, server] = await ask([], {});
+    expect(await session.waitFor('type its name (Acme QA):')).toContain(` TEST  Acme QA (${TENANT.id})`);
+    expect(methods(server)).toBe('GET');
+    session.type('Acme QA\r');
+    expect(await session.exited).toMatchObject({ exitCode: 0 });
+    expect(methods(server)).toBe('GET DELETE');
+    expect(session.screen()).toContain('deleted the TEST tenant "Acme QA"');
+  });
+
+  it.each([
+    ['another name', 'acme qa\r', 2],
+    ['nothing', '\r', 2],
+    ['yes', 'y\r', 2],
+    ['Ctrl-C', '\u0003', 130],
+    ['Ctrl-D', '\u0004', 2],
+  ])('R56 deletes nothing after %s', async (_, keys, exitCode) => {
+    const [session, server] = await ask(['--yes'], {});
+    await session.waitFor('type its name');
+    session.type(keys);
+    expect(await session.exited).toMatchObject({ exitCode });
+    expect(methods(server)).toBe('GET');
+  });
+
+  it('R56 does not even ask about a production tenant without --production', async () => {
+    const [session, server] = await ask([], { reads: [PRODUCTION] });
+    expect(await session.exited).toMatchObject({ exitCode: 2 });
+    await session.waitFor('--production');
+    expect(session.screen()).not.toContain('type its name');
+    expect(methods(server)).toBe('GET');
+  });
+
+  it('R49 R56 shows a hostile name cleaned, and takes what it shows', async () => {
+    const [session, server] = await ask(['--production'], {
+      reads: [{ ...PRODUCTION, name: 'A\u001b[2Jb\u202ec' }],
+    });
+    await session.waitFor('type its name');
+    session.type(String.raw`A\x1b[2Jb\u202ec` + '\r');
+    expect(await session.exited).toMatchObject({ exitCode: 0 });
+    expect(session.raw).not.toContain('\u001b[2J');
+    expect(session.raw).not.toContain('\u202e');
+    expect(session.screen()).toContain(' PRODUCTION ');
+    expect(methods(server)).toBe('GET DELETE');
+  });
+
+  it('R56 never takes Enter for the name of a tenant without one', async () => {
+    const [session, server] = await ask([], { reads: [{ ...TENANT, name: ' ' }] });
+    expect(await session.exited).toMatchObject({ exitCode: 2 });
+    await session.waitFor('--confirm');
+    expect(methods(server)).toBe('GET');
+  });
+});
+
+describe('svc tenant update, at a terminal', () => {
+  const home = new Home();
+  afterAll(() => home.remove());
+
+  it.each([
+    ['y\r', 'GET GET PUT', 'updated the tenant B'],
+    ['\r', 'GET', 'nothing was changed'],
+  ])('R56 asks first, naming a production tenant, and takes %j', async (keys, sent, words) => {
+    const server = await tenantServer({
+      reads: [PRODUCTION],
+      put: (body) => json({ ...PRODUCTION, ...body }),
+    });
+    const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], {
+      env,
+    });
+    await session.waitFor('Update the PRODUCTION tenant "Acme"? [y/N]');
+    expect(session.raw).toContain('\u001b[31m  - "Acme"');
+    session.type(keys);
+    expect(await session.exited).toMatchObject({ exitCode: 0 });
+    await session.waitFor(words);
+    expect(methods(server)).toBe(sent);
+  });
+});

@@ -1,0 +1,61 @@
+import { onTestFinished } from 'vitest';
+import { FaultServer, type Step } from '../../support/fault-server.ts';
+import { answer, json } from '../../support/fault-steps.ts';
+
+/** A tenant as the service answers it, with a setting and a member that nobody here knows. */
+export const TENANT = {
+  id: '4c0a2f6e-0000-4000-8000-000000000001',
+  owner_id: '4c0a2f6e-0000-4000-8000-000000000002',
+  type: 'test',
+  name: 'Acme QA',
+  settings: {
+    fingerprint_tokens: 'true',
+    disable_ephemeral_proxy: 'false',
+    deduplicate_tokens: 'false',
+    token_deduplication_behavior: 'read_existing',
+    brand_new_setting: 'seven',
+  },
+  created_at: '2026-01-02T03:04:05Z',
+  modified_at: '2026-02-02T03:04:05Z',
+  plan: 'gold',
+} as const;
+
+/** A tenant of any content. */
+export type AnyTenant = Record<string, unknown>;
+
+/** What the scripted service does; by default it behaves. */
+export interface TenantScript {
+  /** Answers to GET in order, the last one for all that follow. */
+  readonly reads?: readonly AnyTenant[];
+  /** Answer to PUT, made from its body. */
+  readonly put?: (body: AnyTenant) => Step;
+  readonly delete?: Step;
+  /** Answer to the usage report. */
+  readonly usage?: unknown;
+}
+
+/** A service with one tenant, closed when the test ends. */
+export async function tenantServer(script: TenantScript = {}): Promise<FaultServer> {
+  const { reads = [TENANT], put = (body) => json({ ...TENANT, ...body }), usage } = script;
+  let read = 0;
+  const server = await FaultServer.start(({ method, path }) => {
+    if (path.endsWith('/reports/usage')) return json(usage);
+    if (method === 'DELETE') return script.delete ?? answer(204);
+    if (method === 'PUT')
+      return { on: 'request', act: (socket, request) => put(bodyOf(request)).act(socket, request) };
+    read += 1;
+    return json(reads[Math.min(read, reads.length) - 1]);
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** The body of a received request, decoded. */
+export function bodyOf(request: { readonly body: string } | undefined): AnyTenant {
+  return JSON.parse(Buffer.from(request?.body ?? '', 'latin1').toString('utf8')) as AnyTenant;
+}
+
+/** The methods that arrived, in order. */
+export function methods(server: FaultServer): string {
+  return server.ledger.map(({ method }) => method).join(' ');
+}
