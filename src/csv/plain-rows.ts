@@ -33,7 +33,7 @@ export function takePlainRows(
   let rows = 0;
   while (row < bytes.length && rows < room.rows) {
     const token = row + quoteAt(bytes, row);
-    const tokenEnd = plainTokenEnd(bytes, token);
+    const tokenEnd = plainTokenEnd(bytes, view, token);
     const year = closed(bytes, row, tokenEnd) + 1;
     if (bytes[year - 1] !== COMMA || tokenEnd === token) break;
     const month = closed(bytes, year, plainYearEnd(bytes, year + quoteAt(bytes, year))) + 1;
@@ -103,36 +103,36 @@ function holdsCardNumber(bytes: Uint8Array, start: number, end: number): boolean
   return containsCardNumber(String.fromCharCode(...bytes.subarray(start, end)), 'cell');
 }
 
-// Hexadecimal digits are 0, all else 1: a UUID has a sum of 0. It is the common token, and never a card number.
-const notHex = Uint8Array.from({ length: 256 }, (_, byte) =>
-  /[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 0 : 1,
-);
 const DASH = 45;
 const UUID_LENGTH = 36;
 
-function plainTokenEnd(bytes: Uint8Array, start: number): number {
+/** As `plainCellEnd`; a UUID, the common token and never a card number, is told by its shape. */
+function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number {
   const end = start + UUID_LENGTH;
-  const dashed =
+  const uuid =
     (bytes[end] === COMMA || bytes[end] === QUOTE) &&
     bytes[start + 8] === DASH &&
     bytes[start + 13] === DASH &&
     bytes[start + 18] === DASH &&
-    bytes[start + 23] === DASH;
-  const uuid =
-    dashed &&
-    areHex(bytes, start, start + 8) &&
-    areHex(bytes, start + 9, start + 13) &&
-    areHex(bytes, start + 14, start + 18) &&
-    areHex(bytes, start + 19, start + 23) &&
-    areHex(bytes, start + 24, end);
+    bytes[start + 23] === DASH &&
+    areHex(view, start, start + 8) &&
+    areHex(view, start + 9, start + 13) &&
+    areHex(view, start + 14, start + 18) &&
+    areHex(view, start + 19, start + 23) &&
+    areHex(view, start + 24, end);
   return uuid ? end : plainCellEnd(bytes, start);
 }
 
-function areHex(bytes: Uint8Array, start: number, end: number): boolean {
+/** Whether there are hexadecimal digits only; looks at two bytes at a time. */
+function areHex(view: DataView, start: number, end: number): boolean {
   let others = 0;
-  for (let at = start; at < end; at += 1) others |= notHex[bytes[at] ?? 0] ?? 1;
+  for (let at = start; at < end; at += 2) others |= notHexPair[view.getUint16(at, true)] ?? 1;
   return others === 0;
 }
+
+const hexDigits = Array.from('0123456789abcdefABCDEF', (digit) => digit.charCodeAt(0));
+const notHexPair = new Uint8Array(0x1_0000).fill(1);
+for (const first of hexDigits) for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
 
 /** The offset behind two digits, or `start`: the cell is empty or wrong, and what stands there tells which. */
 function plainYearEnd(bytes: Uint8Array, start: number): number {

@@ -124,6 +124,19 @@ describe('any file', () => {
   });
 });
 
+describe('what is nearly a UUID', () => {
+  it('R39 is judged alike both ways, whatever stands at any one place of it', async () => {
+    const signs = [' ', '"', ',', '\t', '\0', 'é', '-', 'g', 'G', '/', ':', '@', '`', '\u007f'];
+    const nearly = signs.flatMap((sign) =>
+      Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)),
+    );
+    for (const token of nearly) {
+      const file = `${HEADER}\n${token},26,12,\n"${token}",26,12,\n`;
+      expect([token, await checked(file)]).toEqual([token, await checked(file, { slowly: true })]);
+    }
+  });
+});
+
 describe('card numbers in files', () => {
   const place = fc.constantFrom(
     (cell: string) => `${cell},26,12,M`,

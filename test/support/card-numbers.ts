@@ -58,7 +58,7 @@ export function cardNumber(): fc.Arbitrary<string> {
     .map(([{ prefix, length }, rest]) => withCheckDigit((prefix + rest.join('')).slice(0, length - 1)));
 }
 
-const ZEROS = [0x30, 0xff10, 0x660, 0x966, 0x1d7ce, 0x1d7f6, 0x1e950];
+const ZEROS = [0x30, 0xff10, 0x660, 0x966, 0x1d7ce, 0x1d7d8, 0x1d7f6, 0x1e950];
 const GAPS = [
   '',
   '',
