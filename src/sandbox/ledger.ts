@@ -5,7 +5,7 @@ import { findKey } from './keys.ts';
 import { statePaths } from './state/directory.ts';
 import { isoTime } from './time.ts';
 
-/** A request that reached the sandbox. Holds no key and no signature. */
+/** A request that reached the sandbox, or one that it sent to a webhook. Holds no key and no signature. */
 export interface LedgerEntry {
   /** The sandbox's time of arrival, ISO 8601. */
   readonly at: string;
@@ -18,6 +18,8 @@ export interface LedgerEntry {
   readonly headers: Readonly<Record<string, string>>;
   /** Name of the key that came along; `unknown` for one that the sandbox does not have. */
   readonly key?: string;
+  /** Type of the event that was brought to a webhook; absent for what reached the sandbox. */
+  readonly event?: string;
   /** 0 while there is no answer. */
   status: number;
   /** Bytes on the wire, head included. */
@@ -58,8 +60,7 @@ export class Ledger {
   /** Follows an exchange from its arrival to its end. */
   watch(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
     const entry = newEntry(incoming, now);
-    this.#entries.push(entry);
-    if (this.#entries.length > KEPT_ENTRIES) this.#entries.shift();
+    this.#keep(entry);
     const { socket } = incoming;
     let told = false;
     const tell = (): void => {
@@ -71,6 +72,13 @@ export class Ledger {
       this.#write(entry);
     };
     outgoing.once('finish', tell).once('close', tell);
+  }
+
+  /** Adds a request that the sandbox sent to a webhook. */
+  note(sent: Pick<LedgerEntry, 'at' | 'path' | 'status' | 'received' | 'sent'> & { event: string }): void {
+    const entry = { method: 'POST', headerNames: [], headers: {}, aborted: sent.status === 0, ...sent };
+    this.#keep(entry);
+    this.#write(entry);
   }
 
   /** The requests of this process, in the order of arrival. */
@@ -85,6 +93,11 @@ export class Ledger {
   }
 
   #closed = false;
+
+  #keep(entry: LedgerEntry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length > KEPT_ENTRIES) this.#entries.shift();
+  }
 
   #write(entry: LedgerEntry): void {
     if (!this.#closed) writeSync(this.#file, `${JSON.stringify(entry)}\n`);

@@ -30,6 +30,12 @@ export interface SandboxOptions {
   readonly processingMs?: number | undefined;
   /** How long after its upload a job still shows as pending; a quarter second by default. */
   readonly pickupMs?: number | undefined;
+  /** Loopback addresses that are told of events. */
+  readonly webhooks?: readonly string[] | undefined;
+  /** Whether each event that was taken is brought once more. */
+  readonly webhookDuplicates?: boolean | undefined;
+  /** How long a webhook may take to answer, in milliseconds; 5 seconds by default. */
+  readonly webhookTimeoutMs?: number | undefined;
   readonly intercept?: Interceptor | undefined;
 }
 

@@ -10,6 +10,8 @@ import type { RunningSandbox, SandboxOptions } from './options.ts';
 import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/directory.ts';
 import { SandboxState } from './state/state.ts';
+import { Notifier } from './webhooks/notifier.ts';
+import { isLoopback } from './webhooks/post.ts';
 import { StoreFiles } from './store/files.ts';
 
 /** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
@@ -17,6 +19,8 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const host = options.host ?? '127.0.0.1';
   if (!/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host))
     throw new Error(`the sandbox listens on loopback only, not on ${host}`);
+  if (options.webhooks?.every(isLoopback) === false)
+    throw new Error('a webhook must be an http address on loopback');
   const paths = statePaths(options.directory);
   prepareDirectory(paths);
   const now = options.clock === undefined ? Date.now : options.clock.now.bind(options.clock);
@@ -24,11 +28,13 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   let origin = '';
   const service = makeService(options, now, () => origin);
   service.files.sweep(Date.now());
+  const notifier = notifierOf(service, ledger, options);
   const server = createServer();
   server.keepAliveTimeout = 30_000;
   listenTo(server, service, ledger, options);
   const close = async (): Promise<void> => {
     await stop(server);
+    await notifier?.close();
     await service.processing.close();
     service.state.close();
     ledger.close();
@@ -49,6 +55,13 @@ function makeService(options: SandboxOptions, now: () => number, origin: () => s
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
   return { state, files, processing: new Processing(state, files), limits, speed, origin };
+}
+
+function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): Notifier | undefined {
+  const { webhooks = [], webhookDuplicates, webhookTimeoutMs } = options;
+  if (webhooks.length === 0) return undefined;
+  const how = { duplicates: webhookDuplicates, timeoutMs: webhookTimeoutMs };
+  return new Notifier(service, ledger, { urls: webhooks, ...how });
 }
 
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept }: SandboxOptions): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SANDBOX_KEYS } from '../../src/sandbox/keys.ts';
+import type { ApiRoute } from '../../src/sandbox/routes/route.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/table.ts';
 import { problemSchema } from '../../src/schema/problem.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
@@ -79,14 +80,19 @@ describe('keys and paths', () => {
     const job = await createJob();
     // 3-D Secure has tests of its own.
     const routes = API_ROUTES.filter(({ path }) => !/3ds|tokens/.test(path));
-    const last = (method: string) => Number(method === 'DELETE');
-    for (const route of routes.toSorted((a, b) => last(a.method) - last(b.method))) {
+    for (const route of routes.toSorted((a, b) => deletesLast(a) - deletesLast(b))) {
       const { method, path, kind, response, status } = route;
       const headers = kind === 'management' ? MANAGEMENT : PRIVATE;
       const body = method === 'PUT' ? '{"name":"A name"}' : null;
       const answer = await call(path.replace(':id', job.id), { method, headers, body });
       expect([path, answer.status]).toEqual([path, status]);
-      if (response !== undefined) expect(response.safeParse(await answer.json()).success).toBe(true);
+      const text = await answer.text();
+      expect([path, text === '' || response?.safeParse(JSON.parse(text)).success]).toEqual([path, true]);
+      expect([path, text === '']).toEqual([path, response === undefined]);
     }
   });
 });
+
+function deletesLast({ method }: ApiRoute): number {
+  return Number(method === 'DELETE');
+}

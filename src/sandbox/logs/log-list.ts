@@ -39,8 +39,9 @@ export function* listLogs(
   const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
   const before = filter.before ?? Infinity;
   const records = auditWindow(world, from, before);
-  const oldest = firstAt(logs.count, logs.timeOf, from);
-  let seeded = Math.min(position.seeded, firstAt(logs.count, logs.timeOf, before));
+  const seededAt = (number: number): number => logs.timeOf(number);
+  const oldest = firstAt(logs.count, seededAt, from);
+  let seeded = Math.min(position.seeded, firstAt(logs.count, seededAt, before));
   let audit = Math.min(position.audit, records.end);
   while (seeded > oldest || audit > records.begin) {
     const event = audit > records.begin ? world.audit[audit - 1] : undefined;

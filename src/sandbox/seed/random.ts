@@ -50,6 +50,8 @@ export const NAMESPACE = {
   webhook: 9,
   log: 10,
   job: 11,
+  event: 12,
+  trace: 13,
   threeDsCard: 21,
   tokenIntent: 22,
   newToken: 23,

@@ -1,0 +1,168 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { matchesCall, readCallPattern } from '../../../src/sandbox/call-pattern.ts';
+import { FaultChooser, FaultSyntaxError } from '../../../src/sandbox/faults/fault.ts';
+import { readFault } from '../../../src/sandbox/faults/read-fault.ts';
+import { readFaultLine, readScenario } from '../../../src/sandbox/faults/read-scenario.ts';
+
+const logs = { method: 'GET', path: '/logs' };
+const always = { kind: 'always' } as const;
+
+describe('a fault in one line', () => {
+  it.each([
+    ['429@GET /logs:0.1', { status: 429 }, { kind: 'chance', probability: 0.1 }],
+    ['429@GET /logs', { status: 429 }, always],
+    [
+      '503,retry-after=5,latency=2s@GET /logs:#3',
+      { status: 503, latency: 2000, headers: { 'retry-after': '5' } },
+      { kind: 'numbers', first: 3, last: 3 },
+    ],
+    ['hang@GET /logs:#2-4', { hang: 'head' }, { kind: 'numbers', first: 2, last: 4 }],
+    ['hang=body@GET /logs:#2-', { hang: 'body' }, { kind: 'numbers', first: 2, last: Infinity }],
+    ['reset@GET /logs:1', { reset: 'head' }, { kind: 'chance', probability: 1 }],
+    ['reset=100@GET /logs:.5', { reset: 100 }, { kind: 'chance', probability: 0.5 }],
+    ['truncate=7@GET /logs', { truncate: 7 }, always],
+    ['trickle=20ms@GET /logs', { trickle: 20 }, always],
+    ['redirect=http://user@host:1/x@GET /logs', { redirect: 'http://user@host:1/x' }, always],
+    ['malformed@GET /logs', { malformed: true }, always],
+  ])('reads %s', (text, effect, occasion) => {
+    expect(readFault(text)).toEqual({ call: logs, effect, occasion });
+  });
+
+  it.each([
+    '',
+    '429',
+    '429@',
+    '429@/logs',
+    '429@GET logs',
+    '429@get /logs',
+    '99@GET /logs',
+    '600@GET /logs',
+    'slow@GET /logs',
+    'latency@GET /logs',
+    'latency=2@GET /logs',
+    'latency=2h@GET /logs',
+    'reset=x@GET /logs',
+    'truncate@GET /logs',
+    'redirect@GET /logs',
+    'hang=tail@GET /logs',
+    '429@GET /logs:0',
+    '429@GET /logs:1.5',
+    '429@GET /logs:#0',
+    '429@GET /logs:#3-2',
+    '429@GET /logs:x',
+    '429@GET /logs:',
+    '429@GET /logs?a=1',
+    '429@GET /a:b:0.1',
+    '429@GET /logs 0.1',
+  ])('refuses %j in words that do not repeat it', (text) => {
+    const error = (() => {
+      try {
+        return readFault(text);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toBeInstanceOf(FaultSyntaxError);
+    expect((error as Error).message).toMatch(/^must /);
+  });
+
+  it('never fails otherwise, whatever is written', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('', '@GET /logs', '@* **:0.5'), (text, rest) => {
+        try {
+          readFault(text + rest);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FaultSyntaxError);
+        }
+      }),
+    );
+  });
+});
+
+describe('a path pattern', () => {
+  it.each([
+    ['GET /logs', 'GET', '/logs?size=1', true],
+    ['GET /logs', 'POST', '/logs', false],
+    ['GET /logs', 'GET', '/logs/entity-types', false],
+    ['GET /account-updater/jobs/*', 'GET', '/account-updater/jobs/a-b', true],
+    ['GET /account-updater/jobs/*', 'GET', '/account-updater/jobs', false],
+    ['GET /account-updater/*', 'GET', '/account-updater/jobs/x', false],
+    ['* /account-updater/**', 'PUT', '/account-updater/jobs/x', true],
+    ['* **', 'DELETE', '//x', true],
+    ['GET /a.c', 'GET', '/abc', false],
+  ])('%s of %s %s: %s', (pattern, method, target, expected) => {
+    expect(matchesCall(readCallPattern(pattern)!, method, target)).toBe(expected);
+  });
+});
+
+describe('a scenario', () => {
+  it('is a list of lines and objects', () => {
+    const text = JSON.stringify([
+      '429@GET /logs:0.1',
+      { on: 'GET /logs', when: '#2', status: 418, headers: { 'X-A': 'b' }, body: 'tea' },
+      { on: 'GET /logs', when: 0.5, hang: 'body' },
+      { on: 'GET /logs', reset: 0, latency: 5 },
+    ]);
+    expect(readScenario(text)).toEqual([
+      { call: logs, effect: { status: 429 }, occasion: { kind: 'chance', probability: 0.1 } },
+      {
+        call: logs,
+        effect: { status: 418, headers: { 'X-A': 'b' }, body: 'tea' },
+        occasion: { kind: 'numbers', first: 2, last: 2 },
+      },
+      { call: logs, effect: { hang: 'body' }, occasion: { kind: 'chance', probability: 0.5 } },
+      { call: logs, effect: { reset: 0, latency: 5 }, occasion: always },
+    ]);
+  });
+
+  it.each([
+    ['{', /^must be JSON/],
+    ['{}', /list/],
+    ['["429@GET /logs", 7]', /^item 2 must be text or an object/],
+    ['["x"]', /^item 1 must be/],
+    ['[{"status":429}]', /^item 1 must have "on"/],
+    ['[{"on":"GET /logs"}]', /^item 1 must have an effect/],
+    ['[{"on":"GET /logs","status":"429"}]', /"status"/],
+    ['[{"on":"GET /logs","delay":3}]', /^item 1 must only have/],
+    ['[{"on":"GET /logs","status":429,"when":"often"}]', /^item 1 must end/],
+    ['[{"on":"GET /logs","headers":{"a":1}}]', /"headers"/],
+  ])('refuses %s', (text, words) => {
+    expect(() => readScenario(text)).toThrow(words);
+  });
+
+  it('can be one line with a seed', () => {
+    expect(readFaultLine('seed=7; 429@GET /logs; hang@* **:#1;')).toMatchObject({
+      seed: 7,
+      faults: [{ effect: { status: 429 } }, { effect: { hang: 'head' } }],
+    });
+    expect(readFaultLine('')).toEqual({ faults: [], seed: undefined });
+    expect(() => readFaultLine('nonsense')).toThrow(FaultSyntaxError);
+  });
+});
+
+describe('the choice of a fault', () => {
+  const run = (seed: number, line: string, count = 2000) => {
+    const chooser = new FaultChooser(readFaultLine(line).faults, seed);
+    return Array.from({ length: count }, () => chooser.choose('GET', '/logs')?.status);
+  };
+
+  it('is the same for the same seed, another for another, and as frequent as asked', () => {
+    const struck = run(1, '429@GET /logs:0.1');
+    expect(run(1, '429@GET /logs:0.1')).toEqual(struck);
+    expect(run(2, '429@GET /logs:0.1')).not.toEqual(struck);
+    const share = struck.filter(Boolean).length / struck.length;
+    expect(share).toBeGreaterThan(0.07);
+    expect(share).toBeLessThan(0.13);
+  });
+
+  it('counts the requests that a rule is about, and takes the first rule that strikes', () => {
+    expect(run(1, '500@GET /logs:#2; 501@GET /logs:#2-4; 502@POST /logs', 5)).toEqual([
+      undefined,
+      500,
+      501,
+      501,
+      undefined,
+    ]);
+  });
+});
