@@ -28,7 +28,7 @@ async function tellPage(context: Context, page: string | undefined, open: boolea
   context.notices.note(`the cardholder does the challenge at ${page}`);
   // What looks like a signed address is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
-    context.notices.note('if the end of the address is hidden, --show-urls shows it');
+    context.notices.note('--show-urls shows the end of an address that is hidden, --open opens it');
   if (open) await openPage(context, page);
 }
 
