@@ -1,3 +1,4 @@
+import { applicationPageSchema, type Application } from '../../schema/application.ts';
 import { offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { SANDBOX_KEYS } from '../keys.ts';
 import { applicationId, ownerId, tenantId } from '../seed/entities.ts';
@@ -17,6 +18,7 @@ export const APPLICATION_ROUTES: readonly ApiRoute[] = [
     kind: 'management',
     permission: 'application:read',
     audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
+    response: applicationPageSchema,
     status: 200,
     handle: list,
   },
@@ -29,14 +31,14 @@ function list({ service, query }: Call): unknown {
 }
 
 // The first ones are those that the sandbox's keys belong to. A list of applications never shows keys.
-function application({ seed, at }: StartEvent, number: number): Record<string, unknown> {
+function application({ seed, at }: StartEvent, number: number): Application {
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {
     id: applicationId(seed, number),
     tenant_id: tenantId(seed),
     name: key?.value.replace(/^sandbox-/, 'Sandbox ').replaceAll('-', ' ') ?? `Application ${number}`,
     type: key?.kind ?? (number % 3 === 0 ? 'management' : 'private'),
-    permissions: key?.permissions ?? [],
+    permissions: [...(key?.permissions ?? [])],
     created_by: ownerId(seed),
     created_at: isoTime(at - (APPLICATION_COUNT - number + 1) * 86_400_000),
   };

@@ -1,3 +1,4 @@
+import { cardTokenSchema, createCardTokenSchema, type CardToken } from '../../schema/card-token.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
 import { isoTime } from '../time.ts';
 import { createToken } from '../vault/create-token.ts';
@@ -13,12 +14,14 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
     kind: 'private',
     permission: 'token:create',
     audit: { entityType: 'card', noun: 'Card', operation: 'create' },
+    request: createCardTokenSchema,
+    response: cardTokenSchema,
     status: 201,
     handle: create,
   },
 ];
 
-async function create(call: Call): Promise<unknown> {
+async function create(call: Call): Promise<CardToken> {
   const { id, created } = await createToken(call);
   const { seed } = call.service.state.world.start;
   call.audit({ entityType: 'card', entityId: id, operation: 'create', message: 'Card created' });

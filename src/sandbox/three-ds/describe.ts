@@ -5,8 +5,16 @@ export function describe(shape: unknown, path: readonly PropertyKey[]): string {
     found = unwrapped(typeof name === 'number' ? get(found, 'element') : get(get(found, 'shape'), name));
   const values = get(found, 'options');
   if (Array.isArray(values)) return `one of ${values.join(', ')}`;
-  return descriptionOf(found) ?? 'an object';
+  return TYPES[String(get(get(found, 'def'), 'type'))] ?? descriptionOf(found) ?? 'of another form';
 }
+
+// These need no closer words, and what is described of them tells what they mean, not what they must be.
+const TYPES: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+};
 
 // Optional members are wrapped once.
 function unwrapped(shape: unknown): unknown {

@@ -55,8 +55,8 @@ describe('the scenarios of the test cards', () => {
     const { id } = await on.start(scenario);
     const result = await on.authenticated(id);
     expect(result).toMatchObject({ authentication_status: status, threeds_version: '2.2.0' });
-    if (proven) expect(result.authentication_value).toMatch(VALUE);
-    else expect(result).not.toHaveProperty('authentication_value');
+    expect(VALUE.test(result.authentication_value ?? '')).toBe(proven);
+    expect('authentication_value' in result).toBe(proven);
     expect(Object.keys(result).every((name) => name in authenticationResultSchema.shape)).toBe(true);
     const { authentication } = await on.read(id);
     expect(authentication).toMatchObject({
