@@ -10,6 +10,10 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const { writeAlone } = await import('./terminal/write-alone.ts');
     return writeAlone(system, `${VERSION}\n`);
   }
+  if (argv[0] === '__complete') {
+    const { runComplete } = await import('./program/complete.ts');
+    return runComplete(argv.slice(1), system);
+  }
   const { run } = await import('./program/run.ts');
   return run(argv, system);
 }

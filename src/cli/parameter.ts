@@ -84,7 +84,9 @@ export function repeated<T>(
 
 /** The option's words: `['-p', '--profile']`. */
 export function optionWords(parameter: Parameter<unknown>): string[] {
-  return parameter.syntax.split(/[ ,|]+/).filter((word) => word.startsWith('-'));
+  // Not those of the value's name: `<json|->` holds a dash too.
+  const words = parameter.syntax.replace(/ [<[].*$/, '').split(/[ ,]+/);
+  return words.filter((word) => word.startsWith('-'));
 }
 
 /** The parameter with values for completion to offer. */

@@ -1,4 +1,5 @@
 import type { Entry } from '../cli/command.ts';
+import { GLOBAL_PARAMETERS } from '../cli/globals.ts';
 
 /** The whole program, in the order of its help. */
 export const TREE: readonly Entry[] = [
@@ -51,5 +52,18 @@ export const TREE: readonly Entry[] = [
     name: 'profile',
     summary: 'named settings: list, show, use, set, delete',
     load: async () => (await import('../commands/profile/group.ts')).profile,
+  },
+  {
+    name: 'completion',
+    summary: 'completion of commands, options and values with TAB',
+    load: async () => (await import('../commands/completion/group.ts')).completion,
+  },
+  {
+    name: 'commands',
+    summary: 'every command as data: options, values, permissions, exit codes',
+    load: async () => {
+      const { commandsCommand } = await import('../commands/commands.ts');
+      return commandsCommand(TREE, GLOBAL_PARAMETERS);
+    },
   },
 ];

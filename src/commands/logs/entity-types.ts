@@ -1,5 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
 import { listPrinter, once } from '../../cli/print.ts';
+import type { EntityType } from '../../schema/entity-type.ts';
 import { entityTypeView } from '../../views/log.ts';
 
 /** `svc logs entity-types` */
@@ -8,10 +10,22 @@ export const entityTypes = defineCommand({
   summary: 'the values that --entity-type takes',
   examples: [['svc logs entity-types', 'the kinds of entity that logs are about']],
   permissions: ['log:read'],
+  fields: entityTypeView.fields,
   parameters: {},
   async run(context) {
     const print = await listPrinter(context, entityTypeView);
     const client = await context.client();
-    await print(once(await client.logs.entityTypes()));
+    const types = await client.logs.entityTypes();
+    await print(once(types));
+    await remember(context, types);
   },
 });
+
+// For completion, which asks no network.
+async function remember({ system, settings, notices }: Context, types: readonly EntityType[]): Promise<void> {
+  const { rememberEntityTypes } = await import('../../completion/remember-entity-types.ts');
+  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
+  if (!rememberEntityTypes(system, service, found))
+    notices.verbose('entity types were not kept for completion');
+}

@@ -11,7 +11,7 @@ import {
   tellRest,
   wanted,
 } from '../../cli/paging.ts';
-import { type Input, repeated, value } from '../../cli/parameter.ts';
+import { type Input, repeated, suggesting, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
 import { pattern, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -19,10 +19,9 @@ import type { Log } from '../../schema/log.ts';
 import { logView } from '../../views/log.ts';
 
 const parameters = {
-  entityType: value(
-    '--entity-type <type>',
-    "only this type of entity ('svc logs entity-types' lists them)",
-    text,
+  entityType: suggesting(
+    'entity type',
+    value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
   ),
   entityId: value('--entity-id <id>', 'only the entity with this id; needs --entity-type', text),
   since: value(
@@ -56,6 +55,7 @@ export const list = defineCommand({
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],
+  fields: logView.fields,
   parameters,
   async run(context, input) {
     checkPaging(input);

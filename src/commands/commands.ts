@@ -1,0 +1,74 @@
+import { type Command, defineCommand, type Entry, exitCodesOf, isGroup } from '../cli/command.ts';
+import { listPrinter } from '../cli/print.ts';
+import { optionWords, type Parameter, type Parameters } from '../cli/parameter.ts';
+import { type CommandRow, commandView, type ParameterRow } from '../views/command.ts';
+
+/** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
+export function commandsCommand(tree: readonly Entry[], globals: Parameters): Command {
+  return defineCommand({
+    name: 'commands',
+    summary: 'every command as data: options, values, permissions, exit codes',
+    description: "The first row is 'svc' itself, with the options that every command takes.",
+    examples: [
+      ['svc commands', 'the commands and what they do'],
+      ['svc commands -o json', 'the whole tree, for a program'],
+    ],
+    fields: commandView.fields,
+    parameters: {},
+    async run(context) {
+      const print = await listPrinter(context, commandView);
+      await print(rows(tree, globals));
+    },
+  });
+}
+
+async function* rows(tree: readonly Entry[], globals: Parameters): AsyncGenerator<readonly CommandRow[]> {
+  yield [rootRow(globals)];
+  for (const entry of tree) {
+    const node = await entry.load();
+    yield isGroup(node)
+      ? node.commands.map((command) => {
+          const isDefault = command.name === node.defaultCommand;
+          return row(command, `svc ${entry.name} ${command.name}`, isDefault ? `svc ${entry.name}` : null);
+        })
+      : [row(node, `svc ${entry.name}`, null)];
+  }
+}
+
+function rootRow(globals: Parameters): CommandRow {
+  const facts = { name: 'svc', summary: 'options that every command takes', examples: [] };
+  return row({ ...facts, parameters: globals }, 'svc', null);
+}
+
+function row(command: Omit<Command, 'run'>, words: string, shorter: string | null): CommandRow {
+  const parameters = Object.values(command.parameters);
+  return {
+    command: words,
+    short_form: shorter,
+    summary: command.summary,
+    description: command.description ?? null,
+    arguments: parameters.filter(({ kind }) => kind === 'argument').map(parameterRow),
+    options: parameters.filter(({ kind }) => kind !== 'argument').map(parameterRow),
+    fields: command.fields ?? [],
+    permissions: command.permissions ?? [],
+    exit_codes: exitCodesOf(command),
+    examples: command.examples.map(([line, does]) => ({ line, does })),
+  };
+}
+
+function parameterRow(parameter: Parameter<unknown>): ParameterRow {
+  const { kind, syntax, description, choices, environment } = parameter;
+  const isArgument = kind === 'argument';
+  const standard = kind === 'value' ? (parameter.default ?? null) : null;
+  return {
+    syntax,
+    names: isArgument ? [] : optionWords(parameter),
+    value: /[<[](.+)[>\]]/.exec(syntax)?.[1] ?? null,
+    required: isArgument && syntax.startsWith('<'),
+    repeatable: kind === 'repeated',
+    description,
+    choices: choices ?? [],
+    default: standard,
+    environment: environment?.split(', ') ?? [],
+  };
+}

@@ -1,0 +1,20 @@
+import { GLOBAL_PARAMETERS } from '../cli/globals.ts';
+import { complete } from '../completion/complete.ts';
+import type { System } from '../system.ts';
+import { writeAlone } from '../terminal/write-alone.ts';
+import { TOPICS } from './topics.ts';
+import { TREE } from './tree.ts';
+
+/**
+ * `svc __complete`, which the scripts for shells call when TAB is pressed. Resolves to the exit code. Whatever goes
+ * wrong, it says nothing: its words would land in the line that somebody is typing.
+ */
+export async function runComplete(argv: readonly string[], system: System): Promise<number> {
+  const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: Object.keys(TOPICS) };
+  try {
+    const text = await complete(program, argv, system);
+    return text === undefined ? 2 : await writeAlone(system, text);
+  } catch {
+    return 1;
+  }
+}
