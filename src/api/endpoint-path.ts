@@ -31,6 +31,7 @@ export function readEndpointPath(typed: string): EndpointPath {
 const KINDS: Readonly<Record<string, KeyKind>> = {
   logs: 'management',
   tenants: 'management',
+  applications: 'management',
   '3ds': 'private',
   'account-updater': 'private',
 };

@@ -15,7 +15,7 @@ const parameters = {
   path: argument('<path>', 'path below the base URL, such as /logs', text),
   key: choice(
     '--key <kind>',
-    'which key is sent; known from the path for logs, tenants, 3ds and account-updater',
+    'which key is sent; known from the path for logs, tenants, applications, 3ds and account-updater',
     ['management', 'private'],
   ),
   query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),

@@ -12,7 +12,7 @@ const DUE = [
   [1, 17],
   [19, 27],
   [34, 41],
-  [44, 55],
+  [44, 56],
 ] as const;
 
 const proofs = findProofs(fileURLToPath(new URL('../', import.meta.url)));

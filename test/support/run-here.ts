@@ -5,6 +5,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { main } from '../../src/main.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { FakeClock } from './clock.ts';
 
 /** The key that the tool is given: no output may hold it. */
@@ -57,6 +58,22 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
 /** The error object that a run in a machine format left on stderr, its last line. */
 export function errorIn({ stderr }: Pick<HereResult, 'stderr'>): Record<string, unknown> {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
+}
+
+/** A fresh sandbox on a port of its own, as options for runs; it goes when the test ends. */
+export async function startSandboxHere(): Promise<Required<Pick<HereOptions, 'baseUrl' | 'env'>>> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
+  const sandbox = await startSandbox({ directory });
+  onTestFinished(async () => {
+    await sandbox.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const env = {
+    SVC_API_KEY: '',
+    SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+  };
+  return { baseUrl: new URL(sandbox.url), env };
 }
 
 class Kept extends Writable {
