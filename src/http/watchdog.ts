@@ -33,7 +33,10 @@ export class Watchdog {
     clearTimeout(this.#timer);
     if (this.#over) return;
     if (Number.isFinite(this.#limits.body)) {
-      this.#bodyTimer = setTimeout(() => this.#expire(this.#limits.body), this.#limits.body);
+      this.#bodyTimer = setTimeout(
+        () => this.#expire('its answer was not complete within', this.#limits.body),
+        this.#limits.body,
+      );
     }
   }
 
@@ -56,12 +59,18 @@ export class Watchdog {
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
-    if (!this.#over) this.#timer = setTimeout(() => this.#expire(ms), ms);
+    if (!this.#over) this.#timer = setTimeout(() => this.#expire(SILENCE[this.stage], ms), ms);
   }
 
-  #expire(ms: number): void {
+  #expire(words: string, ms: number): void {
     this.stop();
-    const words = this.stage === 'connect' ? 'no connection was made' : 'it stayed silent';
-    this.#onExpired(new TransportFailure('timeout', this.stage, `${words} within ${ms / 1000} s`));
+    this.#onExpired(new TransportFailure('timeout', this.stage, `${words} ${ms / 1000} s`));
   }
 }
+
+const SILENCE: Record<Stage, string> = {
+  connect: 'no connection was made within',
+  send: 'it stayed silent within',
+  headers: 'it stayed silent within',
+  body: 'it stayed silent within',
+};

@@ -22,7 +22,7 @@ const SENDINGS = fc.array(
     after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(9_000)),
     latency: fc.oneof(fc.constant(0), fc.nat(500), fc.nat(30_000)),
   }),
-  { minLength: 1, maxLength: 250 },
+  { minLength: 1, maxLength: 250, size: 'max' },
 );
 
 describe('pacing', () => {

@@ -72,6 +72,12 @@ describe('the set of retries', () => {
     expect(server.connections).toBe(5);
   });
 
+  it('R15 R16 sends a read that is always reset five times, and no more', async () => {
+    const server = await serve([reset('request')]);
+    await failureOf(makeCore(server.url).call(READ));
+    expect(server.ledger).toHaveLength(MAX_ATTEMPTS);
+  });
+
   it('R15 repeats a read after a refused connection and an unknown name', async () => {
     const server = await FaultServer.start([json({})]);
     const { url } = server;
@@ -137,7 +143,7 @@ describe('pauses between retries', () => {
 
   it('R16 successes buy retries back, never more than there were at first', () => {
     fc.assert(
-      fc.property(fc.array(fc.boolean(), { maxLength: 300 }), (successes) => {
+      fc.property(fc.array(fc.boolean(), { maxLength: 300, size: 'max' }), (successes) => {
         const quota = new RetryQuota();
         const given: boolean[] = [];
         const due: boolean[] = [];
