@@ -1,4 +1,4 @@
-import { readResults, type ResultRow } from './read-results.ts';
+import { readResults } from './read-results.ts';
 import { explainResultCode, RESULT_CODES, type ResultClass, type ResultCode } from './result-codes.ts';
 
 /** How often one code came, and what it asks for. */
@@ -23,13 +23,9 @@ export interface ResultSummary {
 
 /** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
 export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
-  return summarizeRows(readResults(source));
-}
-
-/** The same over rows that are read already. */
-export async function summarizeRows(rows: AsyncIterable<ResultRow>): Promise<ResultSummary> {
   const counts = new Map<string, number>();
-  for await (const { result_code } of rows) counts.set(result_code, (counts.get(result_code) ?? 0) + 1);
+  for await (const { result_code } of readResults(source))
+    counts.set(result_code, (counts.get(result_code) ?? 0) + 1);
   const codes = [...counts]
     .map(([code, count]) => codeCount(code, count))
     .toSorted((a, b) => place(a.code) - place(b.code) || (a.code < b.code ? -1 : 1));
