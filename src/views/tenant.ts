@@ -28,7 +28,7 @@ export const tenantView: View<Tenant> = {
 };
 
 /** A test tenant is harmless, a production one is not: the colour says so beside the word. */
-export function tenantTone(type: unknown): Tone {
+function tenantTone(type: unknown): Tone {
   return type === 'test' ? 'good' : 'bad';
 }
 
