@@ -6,8 +6,8 @@ import type { StartEvent } from '../state/events.ts';
 import { isoTime } from '../time.ts';
 import type { ApiRoute, Call } from './route.ts';
 
-/** How many applications the sandbox's tenant has: more than two pages of the usual size. */
-export const APPLICATION_COUNT = 45;
+// How many applications the sandbox's tenant has: more than two pages of the usual size.
+const APPLICATION_COUNT = 45;
 
 /** Endpoints of applications: the list that is paged by number, as most lists of the service are. */
 export const APPLICATION_ROUTES: readonly ApiRoute[] = [

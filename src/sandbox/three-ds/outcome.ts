@@ -8,11 +8,11 @@ import type { AuthenticationEvent, ChallengeEvent } from './events.ts';
 import { scenarioOf, type Scenario } from './scenarios.ts';
 import type { Session } from './sessions.ts';
 
-/** How long a cardholder has for a challenge, in milliseconds from the authentication. */
-export const CHALLENGE_LIFE_MS = 10 * 60_000;
+// How long a cardholder has for a challenge, in milliseconds from the authentication.
+const CHALLENGE_LIFE_MS = 10 * 60_000;
 
-/** How long the issuer takes for a decoupled challenge, in milliseconds. */
-export const DECOUPLED_MS = 5000;
+// How long the issuer takes for a decoupled challenge, in milliseconds.
+const DECOUPLED_MS = 5000;
 
 /** How often a code may be wrong. */
 export const MAX_ATTEMPTS = 3;

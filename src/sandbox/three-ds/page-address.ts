@@ -5,8 +5,8 @@ import type { Session } from './sessions.ts';
 /** A page of the card issuer's access control server, which the sandbox serves too. */
 export type Page = 'challenge' | 'method';
 
-/** Where pages of the access control server are. */
-export const PAGE_PATH = '/acs/';
+// Where pages of the access control server are.
+const PAGE_PATH = '/acs/';
 
 /** The address of a session's challenge page. What it carries cannot be guessed; a browser needs no key. */
 export function challengeAddress(service: Service, session: Session): string {

@@ -51,8 +51,8 @@ export function sessionView(service: Service, session: Session, now: number): Th
   };
 }
 
-/** Whether the issuer asks for the details of the browser first. */
-export function needsMethod({ created }: Session): boolean {
+// Whether the issuer asks for the details of the browser first.
+function needsMethod({ created }: Session): boolean {
   return created.sessionType === 'customer' && scenarioOf(created.scenario).withoutMethod !== true;
 }
 

@@ -8,8 +8,8 @@ import type {
   ThreeDsEvent,
 } from './events.ts';
 
-/** How long a session lives, in milliseconds. The interface gives it an end and does not say when. */
-export const SESSION_LIFE_MS = 3_600_000;
+// How long a session lives, in milliseconds. The interface gives it an end and does not say when.
+const SESSION_LIFE_MS = 3_600_000;
 
 /** A 3DS session as the journal tells it. */
 export interface Session {

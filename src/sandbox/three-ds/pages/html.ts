@@ -71,7 +71,6 @@ function documentOf(title: string, main: Html): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(title)} – Sandbox Bank</title>
-<link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>

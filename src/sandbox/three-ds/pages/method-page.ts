@@ -1,8 +1,8 @@
 import type { Session } from '../sessions.ts';
 import { html, type Page } from './html.ts';
 
-/** The member of the method's forms: it names the session, in JSON and base64. */
-export const METHOD_FIELD = 'threeDSMethodData';
+// The member of the method's forms: it names the session, in JSON and base64.
+const METHOD_FIELD = 'threeDSMethodData';
 
 /** The method page: one button does what an SDK does unseen. */
 export function methodPage(session: Session): Page {

@@ -51,8 +51,9 @@ button.first { background: var(--accent); color: var(--on-accent); }
   dd { margin-bottom: 0.5rem; text-align: start; }
 }
 @media print {
-  body { max-width: none; background: none; color: #000; }
+  :root { color-scheme: light; --ground: #fff; --paper: #fff; --ink: #000; --quiet: #333; }
+  body { margin: 0; padding: 0; }
   main { border: 0; padding: 0; }
-  .buttons, .hint { display: none; }
+  form, .hint { display: none; }
 }
 `;
