@@ -19,7 +19,7 @@ export const update = defineCommand({
   description:
     'The service replaces name and settings as a whole. So the tenant is read, the change merged in, the difference shown, and the whole written back; settings that are not named, also those unknown to this tool, are kept. When the tenant changes between the question and the writing, nothing is written.',
   examples: [
-    ["svc tenant update --name 'Acme QA'", 'a new name'],
+    ['svc tenant update --name Acme-QA', 'a new name'],
     ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
     ['svc tenant update --file tenant.json --yes', 'from a file, without being asked'],
   ],
