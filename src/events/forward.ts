@@ -12,6 +12,8 @@ export interface ForwardOptions {
   readonly clock: Clock;
   readonly random?: (() => number) | undefined;
   readonly limits?: TimeLimits | undefined;
+  /** At most this many; 5 by default. */
+  readonly attempts?: number | undefined;
 }
 
 /** A request as it goes on. */
@@ -20,7 +22,7 @@ export interface Forwarded {
   readonly body: string;
 }
 
-/** How it ended; `reason` is there when it was not taken. */
+/** How it ended: `reason` is there when it was not taken, `status` when any answer came. */
 export interface ForwardResult {
   readonly attempts: number;
   readonly status?: number | undefined;
@@ -42,18 +44,18 @@ export async function forward(
   options: ForwardOptions,
   signal: AbortSignal,
 ): Promise<ForwardResult> {
-  const { clock, random = Math.random } = options;
+  const { clock, random = Math.random, attempts: most = MAX_ATTEMPTS } = options;
   for (let attempt = 0; ; attempt += 1) {
     const attempts = attempt + 1;
     try {
       const outcome = await post(url, event, options, signal);
       if ('status' in outcome && outcome.status >= 200 && outcome.status < 300)
         return { attempts, status: outcome.status };
-      if (!mayRetry(outcome, 'always') || attempts >= MAX_ATTEMPTS) return failed(outcome, attempts);
+      if (!mayRetry(outcome, 'always') || attempts >= most) return failed(outcome, attempts);
       const asked = Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0);
       await clock.sleep(asked + backoffMs(attempt, random), signal);
     } catch (error) {
-      if (signal.aborted) return { attempts, reason: 'it was not done when the listener ended' };
+      if (signal.aborted) return { attempts, reason: 'it was not done when its time was over' };
       return { attempts, reason: error instanceof Error ? error.message : 'unknown reason' };
     }
   }

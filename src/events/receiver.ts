@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { SvcError } from '../errors.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { headersOf } from './headers.ts';
-import { readBody } from './receive-body.ts';
+import { BROKEN_OFF, readBody } from './receive-body.ts';
 import { readDelivery, type ReceivedEvent } from './received.ts';
 import { RECEIVER_LIMITS, type ReceiverLimits } from './receiver-limits.ts';
 
@@ -150,14 +150,17 @@ function refuseConnection(
   onRefused: (refusal: Refusal) => void,
 ): void {
   const code = systemCodeOf(error);
-  const [status, words, reason] =
-    code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout', 'it did not come whole in time']
-      : [400, 'Bad Request', 'it is not valid HTTP'];
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
+  const reason = isLate ? 'it did not come whole in time' : brokenReason(code);
   if (code !== 'ECONNRESET') onRefused({ status, reason });
   if (socket.writable)
     socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
+}
+
+function brokenReason(code: string | undefined): string {
+  return code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

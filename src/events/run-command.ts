@@ -123,7 +123,7 @@ function endingOf(child: ChildProcess, limitMs: number, signal: AbortSignal): En
     }, LAST_MOMENT_MS);
   };
   const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
-  const onAbort = (): void => stop('it was not done when the listener ended');
+  const onAbort = (): void => stop('it was not done when its time was over');
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   return ending;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isSvcError } from '../errors.ts';
 import { nextLookMs } from './looks.ts';
+import { type Nudge, pause } from './pause.ts';
 
 /** What was seen at one look, or why nothing was. */
 export type Glance<T> = { readonly seen: T } | { readonly reason: string };
@@ -13,6 +14,8 @@ export interface Looking<T> {
   readonly limitMs: (seen: T | undefined) => number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Tells when there is reason to look before the pause is over. */
+  readonly nudge?: Nudge | undefined;
   /** A number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined;
   /** Told after every look that was not the last, with the pause before the next one. */
@@ -39,7 +42,7 @@ export async function lookUntil<T>(looking: Looking<T>): Promise<T | undefined> 
     const nextMs = Math.min(nextLookMs(look, waitedMs, random), limitMs(last) - waitedMs);
     if (nextMs <= 0) return last;
     onLook?.(glance, nextMs);
-    await clock.sleep(nextMs, signal);
+    await pause(clock, nextMs, signal, looking.nudge);
   }
 }
 

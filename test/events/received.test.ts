@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KnownIds } from '../../src/events/known-ids.ts';
 import { headersToKeep, headersToPassOn } from '../../src/events/headers.ts';

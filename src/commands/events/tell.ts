@@ -3,6 +3,7 @@ import type { Happening } from '../../events/happening.ts';
 import type { Undone } from '../../events/listen.ts';
 import { shownTarget } from '../../events/target.ts';
 import type { Notices } from '../../terminal/notices.ts';
+import { type AgainChoice, replayCommand } from './again.ts';
 
 /** Tells on stderr what happens beside the events themselves. */
 export function tellHappening({ notices }: Pick<Context, 'notices'>): (happening: Happening) => void {
@@ -31,7 +32,7 @@ export function tellUndone(notices: Notices, undone: Undone, journal: string | u
   const again =
     journal === undefined
       ? 'with --journal they could be sent again'
-      : `send again with 'svc events replay ${quoted(journal)} --forward-to ${quoted(where)} ${chosen(undone)}'`;
+      : `send again with '${replayCommand(journal, where, chosen(undone))}'`;
   notices.warn(`${events} did not reach ${where}; ${again}`);
 }
 
@@ -56,13 +57,7 @@ function tellRan(
   notices.warn(`${what} ended with exit code ${code}`);
 }
 
-/** Options of a replay that choose these events: a few by their ids, many by the time from which they came. */
-function chosen({ count, ids, firstAt }: Undone): string {
-  const few = [...new Set(ids)];
-  if (count > ids.length) return `--since ${new Date(firstAt).toISOString()}`;
-  return few.map((id) => `--id ${quoted(id)}`).join(' ');
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** A few are chosen by their ids, many by the time from which they came. */
+function chosen({ count, ids, firstAt }: Undone): AgainChoice {
+  return count > ids.length ? { since: new Date(firstAt).toISOString() } : { ids };
 }

@@ -1,0 +1,105 @@
+import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/assignment.ts';
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { argument, repeated, value } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import type { ForwardResult } from '../../events/forward.ts';
+import { isObject } from '../../events/received.ts';
+import { parseTarget, shownTarget } from '../../events/target.ts';
+import { nearest } from '../../nearest.ts';
+import { triggeredView } from '../../views/triggered-event.ts';
+
+const DEFAULT_TARGET = 'http://127.0.0.1:4020';
+
+/** `svc events trigger` */
+export const trigger = defineCommand({
+  name: 'trigger',
+  summary: 'send a sample event, as the service would',
+  description:
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up: nothing happens at the service.',
+  examples: [
+    ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
+    [
+      'svc events trigger account-updater.job.failed --set data.job.id=5f0c… --forward-to http://localhost:3000/webhooks',
+      'about a certain job, to an application',
+    ],
+  ],
+  exitCodes: [6, 8],
+  parameters: {
+    type: argument('<type>', 'type of the event', text),
+    forwardTo: value(
+      '--forward-to <url>',
+      `where it goes; https, or loopback (default ${DEFAULT_TARGET})`,
+      parseTarget,
+    ),
+    set: repeated(
+      '--set <path=text>',
+      'put a text into the event, such as data.job.id=5f0c…; may be repeated',
+      textAssignment,
+    ),
+    setJson: repeated(
+      '--set-json <path=json>',
+      'put any JSON into the event; may be repeated',
+      jsonAssignment,
+    ),
+  },
+  async run(context, { type, forwardTo, set, setJson }) {
+    const print = await recordPrinter(context, triggeredView);
+    const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../events/sample.ts');
+    if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
+    const delivery = assigned(
+      sampleDelivery(type, context.clock.now()),
+      [...set, ...setJson].map(inDelivery),
+    );
+    const target = forwardTo ?? new URL(DEFAULT_TARGET);
+    const result = await send(context, target, JSON.stringify(delivery));
+    if (result.reason !== undefined) throw notTaken(target, result);
+    await print({
+      ...(isObject(delivery) ? delivery : {}),
+      target: shownTarget(target),
+      status: result.status,
+    });
+  },
+});
+
+async function send({ system, clock, signal }: Context, target: URL, body: string): Promise<ForwardResult> {
+  const [{ forward }, { createTransport }] = await Promise.all([
+    import('../../events/forward.ts'),
+    import('../../http/transport.ts'),
+  ]);
+  const transport = createTransport(system.env);
+  try {
+    const headers = { 'content-type': 'application/json' };
+    const result = await forward(target, { headers, body }, { transport, clock, attempts: 1 }, signal);
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    await transport.close();
+  }
+}
+
+// Paths are those of the event, as it is talked about; with `event.` in front they are those of the whole body.
+function inDelivery({ path, value: to }: Assignment): Assignment {
+  const [first = ''] = path;
+  return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
+}
+
+function unknownType(type: string, known: readonly string[]): SvcError {
+  const meant = nearest(type, known);
+  return new SvcError('usage', '<type> is not a type of which a sample can be made', {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${known.join(', ')}, or one that begins with 3ds.session. or tenant.`,
+  });
+}
+
+function notTaken(target: URL, { status, reason }: ForwardResult): SvcError {
+  const code = status === undefined ? 'network' : status < 500 ? 'rejected' : 'server';
+  return new SvcError(code, `${shownTarget(target)} did not take the event: ${reason}`, {
+    status,
+    hint:
+      status === undefined
+        ? "Start a listener with 'svc events listen', or name a target with --forward-to."
+        : undefined,
+  });
+}

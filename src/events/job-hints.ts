@@ -1,0 +1,76 @@
+import type { Clock } from '../clock.ts';
+import { KnownIds } from './known-ids.ts';
+import { jobOf, type ReceivedEvent } from './received.ts';
+import { startReceiver, type Receiver, type Refusal } from './receiver.ts';
+
+/** Where to listen for events about jobs. */
+export interface JobHintOptions {
+  readonly port: number;
+  readonly clock: Pick<Clock, 'now'>;
+  /** An event says of a job that it ended; told once for each event. */
+  readonly onHint?: ((job: string, status: string) => void) | undefined;
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
+}
+
+const ENDED = /^account-updater\.job\.(completed|failed)$/;
+const JOBS_KEPT = 1000;
+const LONGEST_ID = 200;
+
+/** Hears of jobs that ended. A hint tells when to look at a job, never what to believe of it. */
+export class JobHints {
+  readonly #events = new KnownIds();
+  readonly #options: JobHintOptions;
+  /** Jobs of which a hint came that nobody took yet. */
+  readonly #hinted = new Set<string>();
+  #wake: () => void = () => undefined;
+  #receiver: Receiver | undefined;
+
+  private constructor(options: JobHintOptions) {
+    this.#options = options;
+  }
+
+  /** Listens on loopback. @throws SvcError `local` when the port cannot be had */
+  static async open(options: JobHintOptions): Promise<JobHints> {
+    const hints = new JobHints(options);
+    const { port, clock, onRefused } = options;
+    const accept = async (event: ReceivedEvent): Promise<void> => hints.#take(event);
+    hints.#receiver = await startReceiver({ port, clock, onRefused, accept });
+    return hints;
+  }
+
+  get url(): string {
+    return this.#receiver?.url ?? '';
+  }
+
+  /** Resolves when a hint about one of these jobs has come since the last time, or when the signal aborts. For one asker. */
+  async next(isWanted: (job: string) => boolean, signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#wake();
+    signal.addEventListener('abort', stop, { once: true });
+    while (!signal.aborted && !this.#takeHints(isWanted))
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    signal.removeEventListener('abort', stop);
+  }
+
+  /** Stops listening. */
+  async close(): Promise<void> {
+    await this.#receiver?.close();
+  }
+
+  // A job may not be known yet when its event comes: hints are kept until someone asks.
+  #take({ delivery }: ReceivedEvent): void {
+    const status = ENDED.exec(delivery.event.type)?.[1];
+    const { id: job } = jobOf(delivery);
+    if (status === undefined || job === undefined || job.length > LONGEST_ID) return;
+    if (this.#events.add(delivery.event.id)) return;
+    this.#options.onHint?.(job, status);
+    this.#hinted.add(job);
+    for (const oldest of this.#hinted) if (this.#hinted.size > JOBS_KEPT) this.#hinted.delete(oldest);
+    this.#wake();
+  }
+
+  #takeHints(isWanted: (job: string) => boolean): boolean {
+    const wanted = Array.from(this.#hinted).filter((job) => isWanted(job));
+    for (const job of wanted) this.#hinted.delete(job);
+    return wanted.length > 0;
+  }
+}

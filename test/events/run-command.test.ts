@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { environmentFor, runCommand, type CommandResult } from '../../src/events/run-command.ts';
+import { ownDirectory, received } from './support.ts';
+
+const directory = ownDirectory();
+afterAll(() => directory.remove());
+
+const never = new AbortController().signal;
+
+interface Run {
+  readonly result: CommandResult;
+  readonly lines: string[];
+}
+
+async function run(line: string, event = received(), limitMs = 10_000, signal = never): Promise<Run> {
+  const lines: string[] = [];
+  const environment = { PATH: process.env['PATH'], SVC_PRIVATE_API_KEY: 'canary', OTHER: 'kept' };
+  const command = { line, environment, platform: process.platform, cwd: directory.path('.'), limitMs };
+  const result = await runCommand(command, event, false, (said) => lines.push(said), signal);
+  return { result, lines };
+}
+
+describe('a command for each event', () => {
+  it('gets the event on its input and its fields in the environment', async () => {
+    const event = received('e 1');
+    const { result, lines } = await run(
+      'cat > got; echo "$SVC_EVENT_ID|$SVC_EVENT_TYPE|$SVC_JOB_ID|$SVC_JOB_STATUS|$SVC_EVENT_REPEATED|$OTHER"',
+      event,
+    );
+    expect(result).toEqual({ code: 0, signal: undefined });
+    expect(lines).toEqual(['e 1|account-updater.job.completed|j1|completed|false|kept']);
+    expect(readFileSync(directory.path('got'))).toEqual(event.bytes);
+  });
+
+  it('R06 does not get the keys of the tool', () => {
+    const environment = {
+      SVC_API_KEY: 'canary',
+      SVC_MANAGEMENT_API_KEY: 'canary',
+      SVC_PRIVATE_API_KEY_FILE: '/canary',
+      svc_private_api_key: 'canary',
+      SVC_PROFILE: 'p',
+      SVC_JOB_ID: 'of another event',
+    };
+    const event = received('e1', { data: null });
+    const env = environmentFor({ environment, platform: 'linux' }, event, true);
+    expect(JSON.stringify(env)).not.toMatch(/canary|another/);
+    expect(env).toMatchObject({ SVC_PROFILE: 'p', SVC_EVENT_ID: 'e1', SVC_EVENT_REPEATED: 'true' });
+    expect(env).not.toHaveProperty('SVC_JOB_ID');
+  });
+
+  it('takes nothing of an event for a command', async () => {
+    const evil = `$(touch evil); touch evil\n\0"'\``;
+    const { lines } = await run(
+      'echo "$SVC_EVENT_ID"; echo $SVC_JOB_ID',
+      received(evil, { data: { job: { id: '; touch evil' } } }),
+    );
+    expect(lines).toEqual([`$(touch evil); touch evil  "'\``, '; touch evil']);
+    expect(existsSync(directory.path('evil'))).toBe(false);
+  });
+
+  it('leaves a value out that the shell of Windows would take apart', () => {
+    const event = received('a&calc', { data: { job: { id: 'j-1', status: '%PATH%' } } });
+    const env = environmentFor({ environment: {}, platform: 'win32' }, event, false);
+    expect(env).toMatchObject({ SVC_JOB_ID: 'j-1', SVC_EVENT_TYPE: 'account-updater.job.completed' });
+    expect(env).not.toHaveProperty('SVC_EVENT_ID');
+    expect(env).not.toHaveProperty('SVC_JOB_STATUS');
+  });
+
+  it('tells how it ended', async () => {
+    expect((await run('exit 7')).result).toEqual({ code: 7, signal: undefined });
+    expect((await run('kill -9 $$')).result).toEqual({ code: undefined, signal: 'SIGKILL' });
+    expect((await run('no-such-command-here')).result).toMatchObject({ code: 127 });
+  });
+
+  it('need not read its input, however long that is', async () => {
+    const { result } = await run('exec true', received('e1', { note: 'x'.repeat(900_000) }));
+    expect(result).toMatchObject({ code: 0 });
+  });
+
+  it('may write without an end or a line: what is told is bounded', async () => {
+    const { lines } = await run('head -c 5000000 /dev/zero | tr "\\0" x; echo; echo last >&2');
+    expect(lines.map((line) => line.length).toSorted((a, b) => a - b)).toEqual([4, 2000]);
+  });
+
+  it('is ended when it takes too long, and when the listener ends', async () => {
+    expect((await run('sleep 30', received(), 100)).result).toMatchObject({
+      problem: 'it took longer than 0.1 s',
+    });
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 50);
+    const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), 10_000, abort.signal);
+    expect(insistent.result).toMatchObject({ problem: expect.stringContaining('not done') });
+  });
+
+  it('that cannot be started is told of', async () => {
+    const command = {
+      line: 'true',
+      environment: {},
+      platform: process.platform,
+      cwd: directory.path('none'),
+      limitMs: 1000,
+    };
+    const result = await runCommand(command, received(), false, () => undefined, never);
+    expect(result.problem).toMatch(/could not be started/);
+  });
+});
