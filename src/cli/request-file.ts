@@ -13,6 +13,10 @@ export interface RequestFile {
   /** As the operator called it. */
   readonly name: string;
   readonly check: RequestFileCheck;
+  /** Where its bytes are. */
+  readonly path: string;
+  /** Whether it can be read again by a later command: not when it came through a pipe. */
+  readonly lasts: boolean;
   /** Exactly the bytes that were checked; a change in between is noticed. */
   readonly source: UploadSource;
 }
@@ -31,7 +35,8 @@ export async function openRequestFile(context: Context, typed: string): Promise<
   const check = await checkShown(context, file);
   if (!check.ok) throw refusedFile(check, name);
   for (const warning of explainWarnings(check)) context.notices.warn(`${name}: ${warning}`);
-  return { name, check, source: await fileSource(file, { sha256: check.sha256 }) };
+  const source = await fileSource(file, { sha256: check.sha256 });
+  return { name, check, path: file, lasts: typed !== '-', source };
 }
 
 /** The file for a single job. @throws SvcError `refused_input` when it is larger than one job takes */

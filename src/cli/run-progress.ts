@@ -73,6 +73,6 @@ class RunProgress {
   }
 
   #waiting(job: string): WaitProgress {
-    return (this.#wait ??= this.#context.progress.waiting(`job ${job}`));
+    return (this.#wait ??= this.#context.progress.waiting(job.startsWith('run-') ? job : `job ${job}`));
   }
 }

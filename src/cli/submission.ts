@@ -1,16 +1,20 @@
+import path from 'node:path';
 import { SvcError } from '../errors.ts';
+import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
+import { beginRun, findRun, isOf, type NewRun } from '../runs/find-run.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
-import { downloadResults } from '../runs/results.ts';
-import { submitFile } from '../runs/submit.ts';
-import { countResults } from '../runs/summary.ts';
-import { waitForJob } from '../runs/wait.ts';
-import { inspectTarget } from '../transfer/target.ts';
+import { headerOf } from '../runs/input-file.ts';
+import { statusOf } from '../runs/record.ts';
+import { RunDirectory } from '../runs/run-directory.ts';
 import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
-import { drawResults, type Results, type Submission, submissionView } from '../views/submission.ts';
+import { submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
-import { isForPeople, recordPrinter } from './print.ts';
-import { openJobFile, type RequestFile } from './request-file.ts';
+import { checkDestination, finishRun } from './finish-run.ts';
+import { recordPrinter } from './print.ts';
+import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
+import { showResults, submissionOf } from './run-summary.ts';
+import { runsRoot, serviceOf } from './runs.ts';
 import { sameProfile } from './same-profile.ts';
 
 /** What `svc au submit` takes. */
@@ -20,104 +24,94 @@ export interface SubmitInput {
   readonly out: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
+  readonly again: boolean;
+  readonly runDir: string | undefined;
   readonly failOn: 'err' | 'wrn' | undefined;
 }
 
-/** From a request file to a job, and with `wait` on to its results and their summary. */
+/** From a request file to jobs, and with `wait` on to the results. The same file again goes on where it stopped. */
 export async function submission(context: Context, input: SubmitInput): Promise<void> {
-  const out = await resultFile(input);
-  if (input.dryRun) return tellPlan(context, input, out);
+  checkOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const file = await openJobFile(context, input.file);
-  const client = await context.client();
-  const onEvent = showRun(context);
-  const job = await submitFile(client, file.source, { onEvent, again: `svc au submit ${input.file}` });
-  const submitted: Submission = {
-    job: job.id,
-    status: 'submitted',
-    file: file.name,
-    rows: file.check.rows,
-  };
-  if (!input.wait) {
-    await print(submitted);
-    const next = `follow it with 'svc au wait ${job.id}', then 'svc au download ${job.id}'`;
-    return context.notices.note(sameProfile(next, context.globals));
-  }
-  await orGoOnWith(`svc au wait ${job.id}`, job.id, waitForJob(client, job.id, { onEvent }));
-  const download = downloadResults(client, job.id, out, {
-    overwrite: input.force,
-    host: context.system,
-    onEvent,
+  const file = await openRequestFile(context, input.file);
+  const asked = newRun(context, file);
+  const known = input.again ? undefined : knownRun(context, input, asked);
+  const out = input.out ?? known?.record.out ?? defaultOut(input.file);
+  if (input.wait) await checkDestination(known?.record, { out, force: input.force });
+  if (input.dryRun) return tellPlan(context, file, known);
+  const run = known ?? beginRun((id) => input.runDir ?? path.join(runsRoot(context), id), asked);
+  await run.hold(context.system, async () => {
+    run.record.out = path.resolve(out);
+    await goOn(context, run, file, input);
+    if (input.wait) await finishRun(context, run, { out, force: input.force });
   });
-  const fetched = await orGoOnWith(`svc au download ${job.id} --out ${out}`, job.id, download);
-  const done = { ...submitted, status: 'completed', results: await count(out, file, fetched) };
-  await show(context, print, done);
-  checkThreshold(input, done.results);
+  if (input.wait) return showResults(context, print, run.record, input.failOn);
+  await print(submissionOf(run.record));
+  context.notices.note(sameProfile(`follow it with 'svc au wait ${run.record.id}'`, context.globals));
 }
 
-/** For people the numbers are a picture; for programs, and where fields were chosen, they are data. */
-async function show(
-  context: Context,
-  print: (done: Submission) => Promise<void>,
-  done: Submission & { results: Results },
-): Promise<void> {
-  if (!isForPeople(context) || context.globals.fields !== undefined) return print(done);
-  await print({ ...done, results: { file: done.results.file } });
-  await context.out.write(drawResults(done.rows, done.results, context.palette, context.unicode));
-}
-
-/** Where results will go. Found out, and looked at, before anything is sent. */
-async function resultFile(input: SubmitInput): Promise<string> {
+function checkOptions(input: SubmitInput): void {
   if (!input.wait && (input.out !== undefined || input.failOn !== undefined)) {
     throw new SvcError('usage', '--out and --fail-on are about the results and need --wait', {
       hint: 'Add --wait.',
     });
   }
-  const out =
-    input.out ?? (input.file === '-' ? 'results.csv' : input.file.replace(/(\.csv)?$/i, '.results.csv'));
-  if (input.wait) await inspectTarget(out, input.force);
-  return out;
 }
 
-async function tellPlan(context: Context, input: SubmitInput, out: string): Promise<void> {
-  const print = await recordPrinter(context, checkedFileView);
-  const file = await openJobFile(context, input.file);
-  await print(checkedFileRow(file.name, file.check));
-  const results = input.wait ? `, wait for it, and write the results to ${out}` : '';
-  context.notices.note(
-    `dry run: nothing was sent. It would create one job, upload ${file.check.rows} rows${results}`,
-  );
-}
-
-async function count(
-  out: string,
-  { check }: RequestFile,
-  fetched: { bytes: number; sha256: string },
-): Promise<Results> {
-  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(out, check.rows);
+function newRun(context: Context, { name, path: file, lasts, check }: RequestFile): NewRun {
   return {
-    file: out,
-    bytes: fetched.bytes,
-    sha256: fetched.sha256,
-    updated,
-    warned,
-    errors,
-    unknown,
-    unchanged,
-    codes: codes.map(({ code, class: kind, count: rows, action }) => ({
-      code,
-      class: kind,
-      count: rows,
-      action,
-    })),
+    profile: context.settings.profile.value,
+    baseUrl: serviceOf(context),
+    name,
+    path: lasts ? file : undefined,
+    check,
+    now: context.clock.now(),
   };
 }
 
-function checkThreshold({ failOn }: SubmitInput, { file, errors, warned, unknown }: Results): void {
-  const met = failOn === 'wrn' ? errors + warned + unknown : failOn === 'err' ? errors : 0;
-  if (met === 0) return;
-  throw new SvcError('threshold', `${met} rows met --fail-on ${failOn}`, {
-    hint: `The results are in ${file}; the list above says what each result code asks for.`,
-    facts: { errors, warned, unknown, results: file },
+/** The run of this very file that is recorded already; in a --run-dir nothing else may be. */
+function knownRun(context: Context, { runDir }: SubmitInput, asked: NewRun): RunDirectory | undefined {
+  if (runDir === undefined) {
+    return findRun(runsRoot(context), asked, (damaged) => context.notices.warn(damaged.message));
+  }
+  const run = RunDirectory.open(runDir);
+  if (!run || isOf(run.record, asked)) return run;
+  throw new SvcError('altered', `the run in ${runDir} is of another file, or the file has changed since`, {
+    hint: 'Give the file that the run was begun with, or another --run-dir for a run of its own.',
+    facts: { run: run.record.id, recorded_sha256: run.record.input.sha256, sha256: asked.check.sha256 },
   });
+}
+
+function defaultOut(file: string): string {
+  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
+}
+
+async function goOn(
+  context: Context,
+  run: RunDirectory,
+  file: RequestFile,
+  input: SubmitInput,
+): Promise<void> {
+  const { record } = run;
+  const status = statusOf(record);
+  if (status === 'completed')
+    return context.notices.note(
+      `this file was submitted as ${record.id}, which is complete; --again begins another run`,
+    );
+  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`going on with ${record.id}`);
+  retryFailed(run);
+  if (!needsFile(record)) return;
+  const client = await context.client();
+  const header = await headerOf(file.path, file.check.headerBytes);
+  const upload = uploadParts(client, run, { path: file.path, header }, { onEvent: showRun(context) });
+  await orGoOnWith(`svc au submit ${input.file}`, record.id, upload);
+}
+
+async function tellPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {
+  const print = await recordPrinter(context, checkedFileView);
+  await print(checkedFileRow(file.name, file.check));
+  const { rows, parts } = file.check;
+  const jobs = parts.length === 1 ? 'one job' : `${parts.length} jobs`;
+  const plan = known ? `It would go on with ${known.record.id}` : `It would create ${jobs} for ${rows} rows`;
+  context.notices.note(`dry run: nothing was sent. ${plan}`);
 }

@@ -1,3 +1,4 @@
+import { csvRow } from '../csv-row.ts';
 import { cleanText } from './clean.ts';
 import { chooseFields, projection } from './fields.ts';
 import type { RenderOptions, Renderer } from './format.ts';
@@ -28,16 +29,6 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     record: (value) => Promise.resolve(header + row(value)),
     dropped: [],
   };
-}
-
-/** One line of CSV. A line with a single empty cell is written as `""`, since a blank line is no row. */
-function csvRow(cells: readonly string[]): string {
-  if (cells.length === 1 && cells[0] === '') return '""\n';
-  return `${cells.map((cell) => quoted(cell)).join(',')}\n`;
-}
-
-function quoted(cell: string): string {
-  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 function plain(value: unknown): string {

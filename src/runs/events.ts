@@ -1,17 +1,30 @@
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import type { WaitEvent } from './wait.ts';
 
-/** The steps of a job's life on this side. */
+/** What happens while a job or a run is waited for. */
+export type WaitEvent =
+  | { readonly kind: 'looked'; readonly status: string; readonly waitedMs: number; readonly nextMs: number }
+  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number };
+
+/** The steps of a job's life on this side. `job` is the id of a job, or of a run in which several are waited for. */
 export type RunEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
-  | { readonly kind: 'uploading'; readonly done: number; readonly total: number }
+  | { readonly kind: 'uploading'; readonly job: string; readonly done: number; readonly total: number }
   | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
   | { readonly kind: 'replaced'; readonly gone: string; readonly job: string }
   | { readonly kind: 'uploaded'; readonly job: string }
   | ({ readonly job: string } & WaitEvent)
   | { readonly kind: 'completed'; readonly job: string }
-  | { readonly kind: 'downloading'; readonly done: number; readonly total: number | undefined }
-  | { readonly kind: 'downloaded'; readonly path: string };
+  | {
+      readonly kind: 'downloading';
+      readonly job: string;
+      readonly done: number;
+      readonly total: number | undefined;
+    }
+  | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
+  /** A pending job that an unclear creation may have left. */
+  | { readonly kind: 'stray'; readonly job: string }
+  /** A part's job ended without results. */
+  | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
 
 /** What every step of a run takes beside its client, whose clock and signal it uses. */
 export interface RunOptions {

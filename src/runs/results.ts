@@ -35,9 +35,9 @@ export async function downloadResults(
     address: () => addressOf(client, job),
     target,
     overwrite: options.overwrite ?? false,
-    onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', done, total }),
+    onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
   });
-  options.onEvent?.({ kind: 'downloaded', path: result.path });
+  options.onEvent?.({ kind: 'downloaded', job, path: result.path });
   return result;
 }
 

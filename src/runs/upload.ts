@@ -53,7 +53,7 @@ async function putOnce(
     random: options.random,
     url: requireSafeStoreAddress(job.upload_url),
     source,
-    onProgress: ({ done }) => options.onEvent?.({ kind: 'uploading', done, total: source.size }),
+    onProgress: ({ done }) => options.onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
   });
 }
 
@@ -76,8 +76,12 @@ async function afterFailure(
   return now;
 }
 
-// The store tells the service of a new file, which can take a moment: one look is not enough to call it absent.
-async function lookForFile(id: string, client: Client): Promise<AccountUpdaterJob | 'uploaded'> {
+/**
+ * Looks whether a job has the file that may have been sent to it: `uploaded`, or the job that still waits for one.
+ * The store tells the service of a new file, which can take a moment: one look is not enough to call it absent.
+ * @throws SvcError `job_expired` when the job is gone
+ */
+export async function lookForFile(id: string, client: Client): Promise<AccountUpdaterJob | 'uploaded'> {
   for (let look = 1; ; look += 1) {
     await client.clock.sleep(LOOK_PAUSE_MS * look, client.signal);
     const job = await readJob(client, id);

@@ -4,19 +4,18 @@ import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
 import { nextLookMs } from './looks.ts';
-
-/** What happens while a job is waited for. */
-export type WaitEvent =
-  | { readonly kind: 'looked'; readonly status: string; readonly waitedMs: number; readonly nextMs: number }
-  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number };
+import { type Nudge, pause } from './pause.ts';
 
 /** How to wait. */
 export interface WaitOptions extends RunOptions {
   /** Longest wait in milliseconds; a production job takes up to seven days, and eight is the default. */
   readonly limitMs?: number | undefined;
+  /** Tells when there is reason to look before the pause is over. */
+  readonly nudge?: Nudge | undefined;
 }
 
-const LONGEST_WAIT_MS = 8 * 86_400_000;
+/** How long a wait lasts when no limit is given: a production job takes up to seven days. */
+export const LONGEST_WAIT_MS = 8 * 86_400_000;
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer'] as const;
 
 /**
@@ -50,7 +49,7 @@ export async function waitForJob(
         ? { kind: 'looked', job: id, status, waitedMs, nextMs }
         : { kind: 'cut off', job: id, ...seen, nextMs },
     );
-    await clock.sleep(nextMs, signal);
+    await pause(clock, nextMs, signal, options.nudge);
   }
 }
 

@@ -4,10 +4,14 @@ import type { Palette, Tone, View } from '../render/view.ts';
 
 /** A request file that was submitted, and its results where they were waited for. */
 export interface Submission {
-  readonly job: string;
+  /** Its record on this machine: what to go on with. */
+  readonly run: string;
   readonly status: string;
   readonly file: string;
   readonly rows: number;
+  /** Its job, where it has just one. */
+  readonly job: string | null;
+  readonly jobs: readonly string[];
   readonly results?: Results | Pick<Results, 'file'>;
 }
 
@@ -38,10 +42,12 @@ export interface CodeRow {
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: [
-    'job',
+    'run',
     'status',
     'file',
     'rows',
+    'job',
+    'jobs',
     'results.file',
     'results.bytes',
     'results.sha256',
@@ -53,10 +59,11 @@ export const submissionView: View<Submission> = {
     'results.codes',
   ],
   columns: [
-    { path: 'job', kind: 'id' },
+    { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status' },
-    { path: 'file', kind: 'text' },
     { path: 'rows', kind: 'number' },
+    { path: 'file', kind: 'text', priority: 2 },
+    { path: 'job', kind: 'id', priority: 1 },
   ],
 };
 

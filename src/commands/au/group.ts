@@ -5,6 +5,7 @@ import { download } from './download.ts';
 import { list } from './list.ts';
 import { status } from './status.ts';
 import { submit } from './submit.ts';
+import { sync } from './sync.ts';
 import { upload } from './upload.ts';
 import { wait } from './wait.ts';
 
@@ -12,5 +13,5 @@ import { wait } from './wait.ts';
 export const au: Group = {
   name: 'au',
   summary: 'Account Updater: refresh card tokens in batch jobs',
-  commands: [submit, check, create, upload, status, list, wait, download],
+  commands: [submit, check, create, upload, status, list, wait, download, sync],
 };

@@ -1,20 +1,43 @@
 import { defineCommand } from '../../cli/command.ts';
-import { argument } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
+import type { Context } from '../../cli/context.ts';
+import { optionalArgument } from '../../cli/parameter.ts';
+import { listPrinter, once, recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { jobView } from '../../views/job.ts';
+import { partView, runView } from '../../views/run.ts';
 
 /** `svc au status` */
 export const status = defineCommand({
   name: 'status',
-  summary: 'one job as it stands now',
-  examples: [['svc au status 5f0c…', 'its state, and its errors if it failed']],
+  summary: 'the recorded runs; or one run, part by part; or one job as it stands now',
+  examples: [
+    ['svc au status', 'the runs recorded on this machine'],
+    ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, looked at now'],
+    ['svc au status 5f0c…', 'one job: its state, and its errors if it failed'],
+  ],
   permissions: ['account-updater:job:read'],
-  parameters: { job: argument('<job>', 'id of a job', text) },
-  async run(context, { job }) {
-    const { readJob } = await import('../../runs/job.ts');
-    const print = await recordPrinter(context, jobView);
+  parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
+  async run(context, { of }) {
+    const { namedRun, recordedRuns } = await import('../../cli/runs.ts');
+    const { partRows, runRow } = await import('../../cli/run-rows.ts');
+    if (of === undefined) {
+      const print = await listPrinter(context, runView);
+      const runs = recordedRuns(context);
+      await print(once(runs.map(({ record }) => runRow(record))));
+      return runs.length === 0 ? context.notices.note('no runs are recorded on this machine') : undefined;
+    }
+    const run = namedRun(context, of);
+    if (!run) return printJob(context, of);
+    const print = await listPrinter(context, partView);
     const client = await context.client();
-    await print(await readJob(client, job));
+    const { lookAtJobs } = await import('../../runs/watch.ts');
+    await run.hold(context.system, () => lookAtJobs({ client, record: run.record, save: () => run.save() }));
+    return void (await print(once(partRows(run.record))));
   },
 });
+
+async function printJob(context: Context, id: string): Promise<void> {
+  const print = await recordPrinter(context, jobView);
+  const { readJob } = await import('../../runs/job.ts');
+  await print(await readJob(await context.client(), id));
+}

@@ -12,6 +12,8 @@ const parameters = {
   ),
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'check the file and say what would be done; nothing is sent'),
+  again: flag('--again', 'begin another run of a file that was submitted before'),
+  runDir: value('--run-dir <dir>', 'where the run is recorded; by default in the state directory', text),
   failOn: choice(
     '--fail-on <class>',
     'exit with 10 when a row ended in an error (err), or in a warning too (wrn)',

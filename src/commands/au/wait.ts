@@ -1,29 +1,48 @@
 import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
-import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
+import type { RunDirectory } from '../../runs/run-directory.ts';
 import { jobView } from '../../views/job.ts';
+import { submissionView } from '../../views/submission.ts';
 
 /** `svc au wait` */
 export const wait = defineCommand({
   name: 'wait',
-  summary: 'wait until a job is completed or has failed',
+  summary: 'wait until a job or a run is completed or has failed',
   description:
-    'Looks after 2 s, then less and less often, up to every five minutes. A production job takes up to seven days; the wait can be ended and taken up again at any time.',
+    'Looks after 2 s, then less and less often, up to every five minutes. A production job takes up to seven days; the wait can be ended and taken up again at any time. The results of a run are brought as they come, and written where it was asked for.',
   examples: [
-    ['svc au wait 5f0c…', 'until it is done'],
+    ['svc au wait run-20260131-0a1b2c3d-4e5f', 'until every part is done, then its results'],
     ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [10, 11, 130],
-  parameters: { job: argument('<job>', 'id of a job', text) },
-  async run(context, { job }) {
-    const { orGoOnWith } = await import('../../runs/going-on.ts');
-    const { waitForJob } = await import('../../runs/wait.ts');
-    const print = await recordPrinter(context, jobView);
-    const client = await context.client();
-    const completed = waitForJob(client, job, { onEvent: showRun(context) });
-    await print(await orGoOnWith(`svc au wait ${job}`, job, completed));
+  parameters: { for: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
+  async run(context, input) {
+    const { namedRun } = await import('../../cli/runs.ts');
+    const run = namedRun(context, input.for);
+    await (run ? waitForRun(context, run) : waitForJob(context, input.for));
   },
 });
+
+async function waitForJob(context: Context, job: string): Promise<void> {
+  const { orGoOnWith } = await import('../../runs/going-on.ts');
+  const jobs = await import('../../runs/wait.ts');
+  const { showRun } = await import('../../cli/run-progress.ts');
+  const print = await recordPrinter(context, jobView);
+  const client = await context.client();
+  const completed = jobs.waitForJob(client, job, { onEvent: showRun(context) });
+  await print(await orGoOnWith(`svc au wait ${job}`, job, completed));
+}
+
+async function waitForRun(context: Context, run: RunDirectory): Promise<void> {
+  const { finishRun } = await import('../../cli/finish-run.ts');
+  const { showResults } = await import('../../cli/run-summary.ts');
+  const print = await recordPrinter(context, submissionView);
+  await run.hold(context.system, () =>
+    finishRun(context, run, { out: run.record.out ?? 'results.csv', force: false }),
+  );
+  await showResults(context, print, run.record);
+}

@@ -1,0 +1,55 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { baseUrlText } from '../config/base-url.ts';
+import { requireDirectory, stateDirectory } from '../config/paths.ts';
+import { SvcError } from '../errors.ts';
+import { listRuns, RunDirectory } from '../runs/run-directory.ts';
+import type { Context } from './context.ts';
+
+/** Where runs are recorded when no --run-dir is given. */
+export function runsRoot({ system }: Pick<Context, 'system'>): string {
+  return path.join(requireDirectory(system, 'state'), 'runs');
+}
+
+/** The runs recorded on this machine, the newest first. One that is damaged is told of and left out. */
+export function recordedRuns({ system, notices }: Pick<Context, 'system' | 'notices'>): RunDirectory[] {
+  const root = stateDirectory(system);
+  return root === undefined
+    ? []
+    : listRuns(path.join(root, 'runs'), (damaged) => notices.warn(damaged.message));
+}
+
+/** The service that a run's jobs are at. The embedded sandbox is one and the same, wherever it listens. */
+export function serviceOf({ settings }: Pick<Context, 'settings'>): string {
+  if (settings.sandbox && settings.baseUrl === undefined) return 'sandbox';
+  return baseUrlText(settings.requireBaseUrl());
+}
+
+/**
+ * The run that an argument names: by its id, or by its directory. Undefined when it is a job's id.
+ * @throws SvcError `not_found` for a run id that is not recorded here, `config` for a run at another service
+ */
+export function namedRun(
+  context: Pick<Context, 'system' | 'settings'>,
+  argument: string,
+): RunDirectory | undefined {
+  const run = openNamed(context, argument);
+  if (!run) return undefined;
+  const here = serviceOf(context);
+  if (run.record.base_url === here) return run;
+  throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
+    hint: `Choose its profile: --profile ${run.record.profile}`,
+  });
+}
+
+function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
+  if (fs.existsSync(path.join(argument, 'run.json'))) return RunDirectory.open(argument);
+  if (!argument.startsWith('run-')) return undefined;
+  const root = stateDirectory(system);
+  const run =
+    root === undefined ? undefined : RunDirectory.open(path.join(root, 'runs', path.basename(argument)));
+  if (run) return run;
+  throw new SvcError('not_found', 'there is no such run recorded on this machine', {
+    hint: "Name its directory, or look at 'svc au list' for its jobs.",
+  });
+}

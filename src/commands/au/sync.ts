@@ -1,0 +1,33 @@
+import { defineCommand } from '../../cli/command.ts';
+import { value } from '../../cli/parameter.ts';
+import { listPrinter, once } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { runView } from '../../views/run.ts';
+
+/** `svc au sync` */
+export const sync = defineCommand({
+  name: 'sync',
+  summary: 'advance every open run once and bring what is ready: for cron and CI',
+  description:
+    'Looks at all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is open any more, else with 11. Two at once do not disturb each other.',
+  examples: [
+    ['svc au sync', 'from cron, say every half hour'],
+    [
+      "svc au sync --exec 'mail-results'",
+      'run a command for each run that is complete; its record is on standard input',
+    ],
+  ],
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [10, 11],
+  parameters: {
+    exec: value('--exec <command>', 'a shell command to run once for each run that became complete', text),
+  },
+  async run(context, { exec }) {
+    const { syncRuns } = await import('../../cli/sync-runs.ts');
+    const { runRow } = await import('../../cli/run-rows.ts');
+    const print = await listPrinter(context, runView);
+    const { records, code } = await syncRuns(context, exec);
+    await print(once(records.map(runRow)));
+    return code;
+  },
+});

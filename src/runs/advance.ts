@@ -1,0 +1,90 @@
+import type { Client } from '../api/client.ts';
+import { SvcError } from '../errors.ts';
+import { fileSource } from '../transfer/source.ts';
+import { collectResults } from './collect.ts';
+import type { RunOptions } from './events.ts';
+import { bringPart, letGo } from './part-upload.ts';
+import { type RunPart, type RunRecord, statusOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { lookAtJobs } from './watch.ts';
+
+/** How many parts go up side by side. */
+const AT_ONCE = 3;
+
+/** The file that a run's parts are cut from, checked to be the same as when the run began. */
+export interface RunFile {
+  readonly path: string;
+  readonly header: Uint8Array;
+}
+
+/** Lets the failed parts of a run have another job: the operator asked for the run again. */
+export function retryFailed(run: RunDirectory): void {
+  for (const part of run.record.parts) if (part.state === 'failed') letGo({ part, save: () => run.save() });
+}
+
+/** Whether any part still has to be uploaded, so that the input file is needed. */
+export function needsFile({ parts }: RunRecord): boolean {
+  return parts.some(
+    ({ state }) =>
+      state === 'planned' || state === 'creating' || state === 'created' || state === 'uploading',
+  );
+}
+
+/** Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. */
+export async function uploadParts(
+  client: Client,
+  run: RunDirectory,
+  file: RunFile,
+  options: RunOptions,
+): Promise<void> {
+  const waiting = run.record.parts.filter((part) => needsFile({ ...run.record, parts: [part] }));
+  let failure: unknown;
+  const worker = async (): Promise<void> => {
+    for (let part = waiting.shift(); part && failure === undefined; part = waiting.shift()) {
+      await bring(client, run, part, file, options).catch((error: unknown) => {
+        failure ??= error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  if (failure !== undefined) throw failure;
+}
+
+async function bring(
+  client: Client,
+  run: RunDirectory,
+  part: RunPart,
+  file: RunFile,
+  options: RunOptions,
+): Promise<void> {
+  const { sha256, start, end } = part;
+  const source = await fileSource(file.path, { sha256, start, end, prefix: file.header });
+  await bringPart({ ...options, client, part, source, save: () => run.save() });
+}
+
+/**
+ * Looks at the jobs under way once, and brings the results of those that are done.
+ * @returns how many parts are still under way
+ */
+export async function lookOnce(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
+  const left = await lookAtJobs({ ...options, client, record: run.record, save: () => run.save() });
+  await collectResults(client, run, options);
+  return left.length;
+}
+
+/** What a run whose parts failed ends in. */
+export function failedRunError({ record }: RunDirectory): SvcError {
+  const failed = record.parts.filter(({ state }) => state === 'failed');
+  const said = failed.map(
+    ({ number, job, errors = [] }) =>
+      `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
+  );
+  return new SvcError(
+    'job_failed',
+    `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`,
+    {
+      hint: `Mend what the messages name, then run 'svc au submit ${record.input.name}' again: it retries only what failed.`,
+      facts: { run: record.id, problems: said, status: statusOf(record) },
+    },
+  );
+}

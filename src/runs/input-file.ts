@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { SvcError } from '../errors.ts';
+import { fileSource } from '../transfer/source.ts';
+import type { RunRecord } from './record.ts';
+
+/** The header line of a request file, with its line end: it goes in front of every part. */
+export async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
+  const header = await fileSource(file, { end: bytes });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of header.open()) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Finds the input of a run again, and makes sure that it is still the same.
+ * @throws SvcError `altered` when it is not, `changed` when it came through a pipe
+ */
+export async function reopenFile({ id, input }: RunRecord): Promise<string> {
+  if (input.path === undefined) {
+    throw new SvcError('changed', `run ${id} has parts to upload, and its input came through a pipe`, {
+      hint: "Pipe the same file into 'svc au submit -' again: it goes on where it stopped.",
+    });
+  }
+  const hash = createHash('sha256');
+  for await (const chunk of (await fileSource(input.path)).open()) hash.update(chunk);
+  if (hash.digest('hex') === input.sha256) return input.path;
+  throw new SvcError('altered', `${input.path} has changed since run ${id} was begun`, {
+    hint: 'Put the file back as it was, or submit the new one as a run of its own.',
+    facts: { run: id },
+  });
+}

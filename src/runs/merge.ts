@@ -1,0 +1,124 @@
+import { createHash, type Hash } from 'node:crypto';
+import fs, { type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { writeFailure } from '../atomic-file.ts';
+import { readResults, RESULT_COLUMNS, type ResultRow } from '../csv/read-results.ts';
+import { csvRow } from '../csv-row.ts';
+import { fileSource } from '../transfer/source.ts';
+import { putInPlace } from '../transfer/target.ts';
+
+/** A file that was put together. */
+export interface Merged {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+const LF = 10;
+
+/**
+ * Puts the results of all parts, in the order of the input, into one file: whole or not at all. Parts with the same
+ * header are joined byte for byte; where a part has other columns, the file has the columns of all, by name.
+ */
+export async function mergeResults(
+  parts: readonly string[],
+  target: string,
+  overwrite: boolean,
+): Promise<Merged> {
+  const draft = path.join(path.dirname(target), `.${path.basename(target)}.svc-merge`);
+  const handle = await fs.open(draft, 'w', 0o600).catch((error: unknown) => {
+    throw writeFailure(target, error);
+  });
+  try {
+    const merged = await write(handle, (await haveOneHeader(parts)) ? joined(parts) : united(parts));
+    await handle.sync();
+    await handle.close();
+    await putInPlace(draft, target, overwrite);
+    return merged;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await fs.rm(draft, { force: true });
+    throw writeFailure(target, error);
+  }
+}
+
+async function write(handle: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<Merged> {
+  const hash: Hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    await handle.writeFile(chunk);
+    hash.update(chunk);
+    bytes += chunk.byteLength;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+async function haveOneHeader(parts: readonly string[]): Promise<boolean> {
+  const headers = await Promise.all(parts.map((part) => headerOf(part)));
+  return headers.every((header) => header.equals(headers[0] ?? header));
+}
+
+async function headerOf(file: string): Promise<Buffer> {
+  for await (const chunk of (await fileSource(file)).open()) {
+    const end = chunk.indexOf(LF);
+    return Buffer.from(end === -1 ? chunk : chunk.subarray(0, end + 1));
+  }
+  return Buffer.alloc(0);
+}
+
+async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  let endsLine = true;
+  for (const [index, part] of parts.entries()) {
+    let inHeader = index > 0;
+    for await (const chunk of (await fileSource(part)).open()) {
+      const rest = inHeader ? behindHeader(chunk) : chunk;
+      inHeader = false;
+      if (rest.byteLength === 0) continue;
+      if (!endsLine) yield Uint8Array.of(LF);
+      yield rest;
+      // Only at a seam between two parts a line end can be missing.
+      endsLine = true;
+    }
+    endsLine = (await lastByte(part)) === LF;
+  }
+}
+
+function behindHeader(chunk: Uint8Array): Uint8Array {
+  const end = chunk.indexOf(LF);
+  return end === -1 ? new Uint8Array() : chunk.subarray(end + 1);
+}
+
+async function lastByte(file: string): Promise<number | undefined> {
+  const handle = await fs.open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    return bytesRead === 1 ? buffer[0] : LF;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* united(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  const extra = new Set<string>();
+  for (const part of parts) {
+    for await (const row of rowsOf(part)) {
+      for (const name of Object.keys(row.extra)) extra.add(name);
+      break;
+    }
+  }
+  yield Buffer.from(csvRow([...RESULT_COLUMNS, ...extra]));
+  for (const part of parts) {
+    for await (const row of rowsOf(part)) {
+      const cells = [
+        ...RESULT_COLUMNS.map((name) => row[name]),
+        ...[...extra].map((name) => row.extra[name] ?? ''),
+      ];
+      yield Buffer.from(csvRow(cells));
+    }
+  }
+}
+
+async function* rowsOf(part: string): AsyncGenerator<ResultRow> {
+  yield* readResults((await fileSource(part)).open());
+}

@@ -1,0 +1,89 @@
+import type { RequestFileCheck } from '../csv/request-file.ts';
+
+/** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
+export type PartState =
+  | 'planned'
+  | 'creating'
+  | 'created'
+  | 'uploading'
+  | 'uploaded'
+  | 'completed'
+  | 'downloaded'
+  | 'failed';
+
+/** One upload of a run: a stretch of the input file with the header in front, and the job that it goes to. */
+export interface RunPart {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly first_row: number;
+  readonly rows: number;
+  /** Offsets in the input file, in bytes; the header is not in between. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the upload, header included. */
+  readonly bytes: number;
+  readonly sha256: string;
+  state: PartState;
+  /** The job that it goes to now. */
+  job?: string;
+  /** When the request that creates the job went out, in the service's time. */
+  creating_since?: string;
+  /** Jobs that it went to before: they vanished without a file, or failed. */
+  earlier_jobs?: string[];
+  /** The job's status when it was last looked at, in the service's word. */
+  seen?: string;
+  /** What the service said of a failed job. */
+  errors?: string[];
+  /** The results as they came, in the run's directory. */
+  results?: { file: string; bytes: number; sha256: string };
+}
+
+/** A run: everything that must be known to go on with it, on this machine or another. */
+export interface RunRecord {
+  readonly version: 1;
+  readonly id: string;
+  readonly created_at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  readonly input: RunInput;
+  /** Where the merged results go: an absolute path. */
+  out?: string;
+  readonly parts: RunPart[];
+  /** The merged results, once they are written. */
+  results?: { file: string; bytes: number; sha256: string };
+}
+
+/** The request file of a run. */
+export interface RunInput {
+  /** As the operator called it. */
+  readonly name: string;
+  /** Where it was; undefined for standard input, which cannot be read again. */
+  readonly path?: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly header_bytes: number;
+}
+
+/** What a run in short comes to. */
+export type RunStatus = 'open' | 'failed' | 'completed';
+
+/** `failed` only when nothing else is left to do; `completed` when every part's results are here. */
+export function statusOf({ parts }: Pick<RunRecord, 'parts'>): RunStatus {
+  if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
+  return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
+}
+
+/** The parts of a checked file, with nothing done yet. */
+export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): RunPart[] {
+  return check.parts.map((part, index) => ({
+    number: index + 1,
+    first_row: part.firstRow,
+    rows: part.rows,
+    start: part.start,
+    end: part.end,
+    bytes: part.bytes,
+    sha256: part.sha256,
+    state: 'planned',
+  }));
+}

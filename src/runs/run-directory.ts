@@ -1,0 +1,94 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { writeFailure, writeFileAtomicSync } from '../atomic-file.ts';
+import { SvcError } from '../errors.ts';
+import { type LockHost, withLock } from '../lock.ts';
+import { systemCodeOf } from '../system-code.ts';
+import { parseRecord, recordText } from './record-file.ts';
+import type { RunPart, RunRecord } from './record.ts';
+
+const RECORD = 'run.json';
+
+/**
+ * A run on disk: a small directory that can be carried to another machine and continued there.
+ * Every change is on the disk before the next step is taken.
+ */
+export class RunDirectory {
+  readonly path: string;
+  readonly record: RunRecord;
+
+  private constructor(directory: string, record: RunRecord) {
+    this.path = directory;
+    this.record = record;
+  }
+
+  /** Makes the directory of a new run. @throws SvcError `config` when a run is there already */
+  static create(directory: string, record: RunRecord): RunDirectory {
+    makeDirectory(directory);
+    if (fs.existsSync(path.join(directory, RECORD))) {
+      throw new SvcError('config', `${directory} holds a run already`, {
+        hint: 'Choose another directory with --run-dir.',
+      });
+    }
+    const run = new RunDirectory(directory, record);
+    run.save();
+    return run;
+  }
+
+  /** Opens a run, or gives undefined when the directory holds none. @throws SvcError `config` when it is damaged */
+  static open(directory: string): RunDirectory | undefined {
+    const file = path.join(directory, RECORD);
+    try {
+      return new RunDirectory(directory, parseRecord(fs.readFileSync(file, 'utf8'), file));
+    } catch (error) {
+      const code = systemCodeOf(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      if (error instanceof SvcError || code === undefined) throw error;
+      throw new SvcError('config', `${file} could not be read (${code})`, {
+        hint: 'Make it readable for this user.',
+      });
+    }
+  }
+
+  /** Where a part's results are kept, as they came. */
+  resultsFile({ number }: RunPart): string {
+    return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
+  }
+
+  /** Writes the record whole and flushes it. */
+  save(): void {
+    writeFileAtomicSync(path.join(this.path, RECORD), recordText(this.record));
+  }
+
+  /** Holds the run for one process at a time. @throws SvcError `config` naming the one that has it */
+  async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
+    const what = `run ${this.record.id}`;
+    return withLock(path.join(this.path, 'run.lock'), host, work, { waitMs: 0, what });
+  }
+}
+
+/** The runs below a directory, the newest first. One that is damaged is left out, and told of. */
+export function listRuns(
+  root: string,
+  onDamaged: (error: SvcError) => void = () => undefined,
+): RunDirectory[] {
+  const names = fs.existsSync(root) ? fs.readdirSync(root) : [];
+  const runs = names.flatMap((name) => {
+    try {
+      return RunDirectory.open(path.join(root, name)) ?? [];
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      onDamaged(error);
+      return [];
+    }
+  });
+  return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+}
