@@ -27,8 +27,8 @@ export function createApp(service: Service): App {
   const router = new PatternRouter<Serve>();
   for (const route of API_ROUTES) router.add(route.method, route.path, apiHandler(service, route));
   for (const { method, path, handle } of PAGE_ROUTES)
-    router.add(method, path, (exchange, { id = '' }) =>
-      servePage({ service, exchange, id, now: service.state.now() }, handle),
+    router.add(method, path, (exchange, { id = '', token = '' }) =>
+      servePage({ service, exchange, id, token, now: service.state.now() }, handle),
     );
   for (const route of STORE_ROUTES)
     router.add(route.method, route.path, (exchange) =>

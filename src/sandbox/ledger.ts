@@ -10,7 +10,7 @@ export interface LedgerEntry {
   /** The sandbox's time of arrival, ISO 8601. */
   readonly at: string;
   readonly method: string;
-  /** With the query for the API; without for the store and for pages, where it is a secret. */
+  /** As sent to the API; without the secret part of an address of the store or of a page. */
   readonly path: string;
   /** Names of all headers, lower case, in the order sent. */
   readonly headerNames: readonly string[];
@@ -114,7 +114,16 @@ export class Ledger {
 /** The requests that all sandboxes of a state directory got, in the order of their ends. */
 export function readLedger(directory: string): LedgerEntry[] {
   const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as LedgerEntry);
+  return lines.flatMap(readEntry);
+}
+
+// A process that was killed may have left half a line.
+function readEntry(line: string): LedgerEntry[] {
+  try {
+    return [JSON.parse(line) as LedgerEntry];
+  } catch {
+    return [];
+  }
 }
 
 function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {
@@ -122,7 +131,7 @@ function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessag
   return {
     at: isoTime(now),
     method,
-    path: /^\/(store|acs)\//.test(url) ? url.replace(/\?.*/s, '') : url,
+    path: withoutSecret(url),
     headerNames: rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),
     headers: Object.fromEntries(
       SHOWN_HEADERS.flatMap((name) => {
@@ -136,4 +145,9 @@ function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessag
     sent: 0,
     aborted: false,
   };
+}
+
+function withoutSecret(url: string): string {
+  if (url.startsWith('/store/')) return url.replace(/\?.*/s, '');
+  return url.replace(/^(\/acs\/[^/]*\/[^/]*).*/s, '$1');
 }

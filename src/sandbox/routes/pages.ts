@@ -12,10 +12,20 @@ export interface PageRoute {
 
 /** The pages of the card issuer's access control server, and the address that hears of a completed method. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
-  { method: 'GET', path: '/acs/challenge/:id', summary: 'Show a challenge', handle: showChallenge },
-  { method: 'POST', path: '/acs/challenge/:id', summary: 'Answer a challenge', handle: answerChallenge },
-  { method: 'GET', path: '/acs/method/:id', summary: 'Show the method page', handle: showMethod },
-  { method: 'POST', path: '/acs/method/:id', summary: 'Collect device details', handle: collectMethod },
+  { method: 'GET', path: '/acs/challenge/:id/:token', summary: 'Show a challenge', handle: showChallenge },
+  {
+    method: 'POST',
+    path: '/acs/challenge/:id/:token',
+    summary: 'Answer a challenge',
+    handle: answerChallenge,
+  },
+  { method: 'GET', path: '/acs/method/:id/:token', summary: 'Show the method page', handle: showMethod },
+  {
+    method: 'POST',
+    path: '/acs/method/:id/:token',
+    summary: 'Collect device details',
+    handle: collectMethod,
+  },
   {
     method: 'POST',
     path: '/3ds/sessions/:id/method-notification',

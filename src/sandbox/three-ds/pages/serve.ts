@@ -12,6 +12,8 @@ export interface Visit {
   readonly exchange: Exchange;
   /** The session that the path names. */
   readonly id: string;
+  /** What the path carries besides; empty where it carries nothing. */
+  readonly token: string;
   /** The sandbox's time at arrival. */
   readonly now: number;
 }
@@ -38,8 +40,8 @@ export async function servePage(visit: Visit, handle: (visit: Visit) => void | P
 }
 
 /** The session of a page's address. Ends the visit for an address that was not given out, or is too old. */
-export function visitedSession({ service, exchange, id, now }: Visit, page: PageName): Session {
-  if (!isPageAddress(service, page, id, exchange.query.get('token'))) throw new OtherPage(NO_SUCH_PAGE);
+export function visitedSession({ service, id, token, now }: Visit, page: PageName): Session {
+  if (!isPageAddress(service, page, id, token)) throw new OtherPage(NO_SUCH_PAGE);
   return liveSession(service, id, now);
 }
 
