@@ -85,7 +85,7 @@ function hidePasswords(text: string): string {
 // A query runs up to a space, a quote or a backslash; but \u0026 and \/ are & and / in JSON. The mark may be encoded too.
 const QUERY = /(\?|%3f)((?:[^\s"'<>`\\]|\\(?=u00|\/))+)/gi;
 const SIGNED_NAME =
-  /signature|token|credential|expires|accesskeyid|googleaccessid|^x-(?:amz|goog)-|^(?:sig|se|sp|sv|sr|st|key-pair-id|policy)$/i;
+  /signature|(?:access|auth|security|session|upload|download)[-_]?token|credential|expires|accesskeyid|googleaccessid|^x-(?:amz|goog)-|^(?:sig|se|sp|sv|sr|st|key-pair-id|policy)$/i;
 const SPLIT_PARAMETER =
   /((?:^|[&;\s"']|%26|u0026)(?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|googleaccessid|signature|sig)(?:=|%3d))[^\s&"'<>`\\]+/gim;
 

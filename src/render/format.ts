@@ -1,10 +1,5 @@
-import type { OutputFormat, TimeStyle } from '../output-format.ts';
+import type { TimeStyle } from '../output-format.ts';
 import type { Palette, View } from './view.ts';
-
-/** Formats made for programs: times as the service sent them, nothing cut, no colour. */
-export function isMachineFormat(format: OutputFormat): boolean {
-  return format !== 'table';
-}
 
 /** What a renderer must know beside the format. */
 export interface RenderOptions<T> {

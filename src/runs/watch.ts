@@ -1,13 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError, type ErrorCode } from '../errors.ts';
+import { isSvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
 import { readJob } from './job.ts';
 import type { RunPart, RunRecord } from './record.ts';
 import { letGo } from './part-upload.ts';
-
-/** Failures that a wait survives: the next look may go well. */
-export const OUTAGES: readonly ErrorCode[] = ['network', 'server', 'rate_limited', 'bad_answer'];
 
 /** What looking at a run's jobs needs. */
 export interface WatchWork extends RunOptions {

@@ -31,6 +31,3 @@ export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 
 /** Answer of GET /account-updater/jobs, newest job first. */
 export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
-
-/** Answer of GET /account-updater/jobs. */
-export type AccountUpdaterJobPage = z.infer<typeof accountUpdaterJobPageSchema>;

@@ -34,17 +34,3 @@ export interface CursorPage<Item> {
   pagination?: { next?: string | null | undefined; page_size?: number | null | undefined } | null | undefined;
   data: Item[];
 }
-
-/** What `offsetPageSchema` reads. */
-export interface OffsetPage<Item> {
-  pagination?:
-    | {
-        total_items?: number | null | undefined;
-        page_number?: number | null | undefined;
-        page_size?: number | null | undefined;
-        total_pages?: number | null | undefined;
-      }
-    | null
-    | undefined;
-  data: Item[];
-}
