@@ -50,6 +50,11 @@ export function optionalArgument(
   return { kind: 'argument', syntax, description, parse };
 }
 
+/** Every word from here on, at least one; what looks like an option must come after `--`. */
+export function rest(syntax: `<${string}...>`, description: string): Parameter<readonly string[]> {
+  return { kind: 'argument', syntax, description, parse: asTyped };
+}
+
 /** A switch: true when given. */
 export function flag(syntax: string, description: string): Parameter<boolean> {
   return { kind: 'flag', syntax, description, default: false, parse: () => true };

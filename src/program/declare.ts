@@ -27,7 +27,8 @@ export function readInput(parser: Parser, parameters: Parameters): Record<string
 
 function toArgument(parameter: Parameter<unknown>): Argument {
   const read = checked(parameter, parameter.syntax);
-  return new Argument(parameter.syntax, parameter.description).argParser<unknown>((text) => read(text));
+  const argument = new Argument(parameter.syntax, parameter.description);
+  return argument.variadic ? argument.argParser(gathered(read)) : argument.argParser<unknown>((text) => read(text));
 }
 
 function toOption(parameter: Parameter<unknown>): Option {
@@ -35,10 +36,11 @@ function toOption(parameter: Parameter<unknown>): Option {
   if (parameter.kind === 'flag') return option;
   const read = checked(parameter, optionWords(parameter).at(-1) ?? '');
   if (parameter.kind === 'value') return option.argParser<unknown>((text) => read(text));
-  return option.argParser<unknown[]>((text, before) => [
-    ...(Array.isArray(before) ? before : []),
-    read(text),
-  ]);
+  return option.argParser(gathered(read));
+}
+
+function gathered(read: (text: string) => unknown): (text: string, before: unknown) => unknown[] {
+  return (text, before) => [...(Array.isArray(before) ? before : []), read(text)];
 }
 
 function checked(parameter: Parameter<unknown>, name: string): (text: string) => unknown {

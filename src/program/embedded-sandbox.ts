@@ -1,10 +1,30 @@
 import type { Context } from '../cli/context.ts';
 import { sandboxDirectory } from '../cli/sandbox-directory.ts';
+import { SvcError } from '../errors.ts';
+import type { Interceptor } from '../sandbox/options.ts';
 
 /** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
 export async function openSandbox(context: Context): Promise<URL> {
+  const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
   const { startSandbox } = await import('../sandbox/server.ts');
-  const sandbox = await startSandbox({ directory: sandboxDirectory(context), port: 0, clock: context.clock });
+  const directory = sandboxDirectory(context);
+  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept });
   context.onClose(() => sandbox.close());
   return new URL(sandbox.url);
+}
+
+async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
+  if (text === undefined || text === '') return undefined;
+  const { FaultSyntaxError } = await import('../sandbox/faults/fault.ts');
+  const { readFaultLine } = await import('../sandbox/faults/read-scenario.ts');
+  const { faultInterceptor } = await import('../sandbox/faults/intercept.ts');
+  try {
+    const { faults, seed } = readFaultLine(text);
+    return faultInterceptor(faults, seed);
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: each fault ${error.message}`, {
+      hint: 'See svc sandbox start --help for the grammar; put a semicolon between two faults.',
+    });
+  }
 }

@@ -37,6 +37,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['SVC_STATE_DIR', 'where the sandbox and copies of piped files are kept'],
   ['SVC_CACHE_DIR', 'where what can be fetched again is kept'],
   ['SVC_PACING', 'off: requests go out at once instead of keeping under the rate limits'],
+  ['SVC_SANDBOX_FAULTS', 'faults of the embedded sandbox: seed=7; 503@GET /logs:0.5; …'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxies, as other tools read them'],
   ['NODE_EXTRA_CA_CERTS', 'further certificate authorities'],
   ['NO_COLOR, FORCE_COLOR', 'colour, unless --color says otherwise'],

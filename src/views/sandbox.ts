@@ -35,3 +35,51 @@ export const sandboxCardView: View<SandboxCardRow> = {
     { path: 'result_code', kind: 'status' },
   ],
 };
+
+/** A request that the sandbox had, or a delivery that it made. */
+export interface SandboxRequestRow {
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+/** How the sandbox's requests are shown. */
+export const sandboxRequestView: View<SandboxRequestRow> = {
+  name: 'request',
+  fields: ['at', 'method', 'path', 'status', 'received', 'sent', 'key', 'application', 'event', 'aborted'],
+  columns: [
+    { path: 'at', kind: 'time', priority: 3 },
+    { path: 'method', kind: 'text' },
+    { path: 'path', kind: 'text' },
+    { path: 'status', kind: 'number', paint: (status) => (isRefusal(status) ? 'bad' : undefined) },
+    { path: 'sent', header: 'bytes', kind: 'number', priority: 2 },
+    { path: 'key', kind: 'text', priority: 1 },
+    { path: 'application', kind: 'number', priority: 0 },
+    { path: 'event', kind: 'text', priority: 0 },
+  ],
+};
+
+/** The sandbox's time before and after it was moved. */
+export interface SandboxClock {
+  readonly before: string;
+  readonly after: string;
+  /** How far it is ahead of the machine's clock. */
+  readonly ahead_seconds: number;
+}
+
+/** How the sandbox's time is shown. */
+export const sandboxClockView: View<SandboxClock> = {
+  name: 'clock',
+  fields: ['before', 'after', 'ahead_seconds'],
+  columns: [
+    { path: 'before', kind: 'time' },
+    { path: 'after', kind: 'time' },
+    { path: 'ahead_seconds', kind: 'number' },
+  ],
+};
+
+// 0 stands for no answer.
+function isRefusal(status: unknown): boolean {
+  return typeof status === 'number' && (status >= 400 || status === 0);
+}

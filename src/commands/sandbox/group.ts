@@ -1,5 +1,9 @@
 import type { Group } from '../../cli/command.ts';
 import { cards } from './cards.ts';
+import { clock } from './clock.ts';
+import { exec } from './exec.ts';
+import { openapi } from './openapi.ts';
+import { requests } from './requests.ts';
 import { reset } from './reset.ts';
 import { start } from './start.ts';
 
@@ -7,5 +11,5 @@ import { start } from './start.ts';
 export const sandbox: Group = {
   name: 'sandbox',
   summary: 'the service emulated on this machine',
-  commands: [start, cards, reset],
+  commands: [start, exec, cards, clock, requests, reset, openapi],
 };

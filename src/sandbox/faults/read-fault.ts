@@ -1,15 +1,6 @@
 import { readCallPattern } from '../call-pattern.ts';
 import { type Effect, type Fault, FaultSyntaxError, type Occasion } from './fault.ts';
 
-/** The grammar of a fault in one line, for help. */
-export const FAULT_GRAMMAR: readonly string[] = [
-  '<effect>[,<effect>…]@<METHOD> <path>[:<when>]',
-  'effect  429 (any status) · <header>=<value> · latency=2s · hang · hang=body · reset · reset=100 ·',
-  '        truncate=100 · trickle=20ms · redirect=<url> · malformed',
-  'path    * stands for one part, ** for any; the method can be * too',
-  'when    0.1 (a chance) · #3 (the third such request) · #3-5 · #3- ; left out: always',
-];
-
 /** Reads one fault, such as `429,retry-after=2@GET /logs:0.1`. Throws a `FaultSyntaxError`. */
 export function readFault(text: string): Fault {
   const [, effects, call, when] = /^(.+?)@((?:\*|[A-Z]+) [^\s:]+)(?::(\S+))?$/.exec(text) ?? [];

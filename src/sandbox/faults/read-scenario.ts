@@ -63,7 +63,7 @@ function readItem(item: unknown): Fault {
   const { on, when, ...rest } = item;
   const call = typeof on === 'string' ? readCallPattern(on) : undefined;
   if (call === undefined) throw new FaultSyntaxError('must have "on", such as "GET /logs"');
-  if (when !== undefined && !isText(when) && typeof when !== 'number')
+  if (when !== undefined && typeof when !== 'string' && typeof when !== 'number')
     throw new FaultSyntaxError('must have a "when" such as 0.1 or "#3"');
   return {
     call,

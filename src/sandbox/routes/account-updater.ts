@@ -8,6 +8,7 @@ import { jobView } from '../account-updater/job-view.ts';
 import { cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
 import { jobStatus } from '../state/job-status.ts';
+import { CURSOR_QUERY } from './query.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
@@ -43,6 +44,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
     kind: 'private',
     permission: 'account-updater:job:read',
     audit: { entityType: ENTITY_TYPE, noun: 'Jobs', operation: 'read' },
+    query: CURSOR_QUERY,
     response: accountUpdaterJobPageSchema,
     status: 200,
     handle: listJobs,

@@ -4,6 +4,7 @@ import { SANDBOX_KEYS } from '../keys.ts';
 import { applicationId, ownerId, tenantId } from '../seed/entities.ts';
 import type { StartEvent } from '../state/events.ts';
 import { isoTime } from '../time.ts';
+import { OFFSET_QUERY } from './query.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 // How many applications the sandbox's tenant has: more than two pages of the usual size.
@@ -18,6 +19,7 @@ export const APPLICATION_ROUTES: readonly ApiRoute[] = [
     kind: 'management',
     permission: 'application:read',
     audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
+    query: OFFSET_QUERY,
     response: applicationPageSchema,
     status: 200,
     handle: list,

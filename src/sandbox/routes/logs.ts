@@ -4,9 +4,20 @@ import { listLogs, type LogFilter, type LogPosition } from '../logs/log-list.ts'
 import { cursorPage, pageNumber, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { ENTITY_KINDS } from '../seed/entities.ts';
+import { CURSOR_QUERY, queryParameter } from './query.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 const LOGS_READ = 'Logs read';
+
+const DATE = { type: 'string', format: 'date-time' };
+
+const LOG_QUERY = [
+  queryParameter('entity_type', 'only logs about entities of this type'),
+  queryParameter('entity_id', 'only logs about this entity'),
+  queryParameter('start_date', 'only logs from this time on', DATE),
+  queryParameter('end_date', 'only logs before this time', DATE),
+  ...CURSOR_QUERY,
+];
 
 /** Endpoints of the audit logs. */
 export const LOG_ROUTES: readonly ApiRoute[] = [
@@ -17,6 +28,7 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
     kind: 'management',
     permission: 'log:read',
     audit: { entityType: 'log', noun: 'Logs', operation: 'read' },
+    query: LOG_QUERY,
     response: logPageSchema,
     status: 200,
     handle: readPage,

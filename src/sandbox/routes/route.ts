@@ -41,6 +41,14 @@ export interface Call {
   readonly audit: (note: AuditNote) => void;
 }
 
+/** A parameter of a query, as an OpenAPI document describes it. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 /** An endpoint of the API: data, from which the app is made, and a description of it can be. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -51,6 +59,7 @@ export interface ApiRoute {
   readonly permission: Permission;
   /** Every request leaves a log; this says what of. */
   readonly audit?: AuditSubject;
+  readonly query?: readonly QueryParameter[];
   readonly request?: Shape;
   readonly response?: Shape;
   /** The status of success. */

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import type { Context } from '../../cli/context.ts';
+import { positiveDuration } from '../../cli/duration.ts';
+import { resolvePath } from '../../cli/files.ts';
+import { choice, flag, type Input, repeated, value } from '../../cli/parameter.ts';
+import { sandboxDirectory } from '../../cli/sandbox-directory.ts';
+import { integer, text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
+import { systemCodeOf } from '../../system-code.ts';
+
+/** The option that says where a sandbox's state is. */
+export const directoryParameter = value(
+  '--directory <dir>',
+  'where its state is; by default the one that --sandbox uses',
+  text,
+);
+
+/** How a sandbox is to behave, for every command that runs one. */
+export const SERVER_PARAMETERS = {
+  seed: value('--seed <n>', 'what its made-up world, and the chances of faults, are grown from', integer(0)),
+  logs: value('--logs <n>', 'how many made-up log entries it begins with', integer(0)),
+  tenantType: choice('--tenant-type <type>', 'what its tenant is (default test)', ['test', 'production']),
+  processing: value(
+    '--processing <duration>',
+    'how long a job takes after its upload (default 2s)',
+    positiveDuration,
+  ),
+  limits: choice('--limits <when>', "whether the live service's rate limits hold (default off)", [
+    'on',
+    'off',
+  ]),
+  webhook: repeated('--webhook <url>', 'tell this loopback address of events; can be given again', text),
+  webhookDuplicates: flag('--webhook-duplicates', 'bring each event twice'),
+  fault: repeated('--fault <fault>', 'make requests go wrong; can be given again', text),
+  scenario: value('--scenario <file>', 'a JSON list of faults', text),
+} as const;
+
+/** How faults are written, for the descriptions of commands that take them. */
+export const FAULT_GRAMMAR = [
+  "A fault is <effects>@<METHOD> <path>[:<when>], such as '429,retry-after=2@GET /logs:0.1'. Effects, with commas",
+  'between: a status; header=value; latency=2s; hang; hang=body; reset; reset=<bytes>; truncate=<bytes>; trickle=20ms;',
+  'redirect=<url>; malformed. In a path * stands for one part and ** for anything; the method may be *. When: a chance',
+  'such as 0.1, #3 for the third such request, #3-5 or #3-; left out, always. A scenario file is a JSON list of such',
+  'faults or of objects: {"on": "GET /logs", "when": "#1", "status": 503, "headers": {}, "body": "", "latency": ms,',
+  '"hang": "head" or "body", "reset": "head" or bytes, "truncate": bytes, "trickle": ms, "redirect": url,',
+  '"malformed": true}. The same seed and the same requests lead to the same faults.',
+].join(' ');
+
+/** What was given of {@link SERVER_PARAMETERS}. */
+export type ServerInput = Input<typeof SERVER_PARAMETERS>;
+
+/** The state directory as given, or the one that `--sandbox` uses. */
+export function directoryFrom(context: Context, given: string | undefined): string {
+  return given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
+}
+
+/** Starts a sandbox that ends with the command. Throws `usage` for faults and webhooks that cannot be. */
+export async function openServer(
+  context: Context,
+  place: { readonly directory: string; readonly port: number },
+  input: ServerInput,
+): Promise<RunningSandbox> {
+  const intercept = await interceptorFrom(context, input);
+  const { isLoopback } = await import('../../sandbox/webhooks/post.ts');
+  if (!input.webhook.every(isLoopback))
+    throw new SvcError('usage', '--webhook must be an http address on loopback', {
+      hint: 'Give one such as http://127.0.0.1:8080/events.',
+    });
+  const { startSandbox } = await import('../../sandbox/server.ts');
+  try {
+    const sandbox = await startSandbox({
+      ...place,
+      clock: context.clock,
+      seed: input.seed,
+      logCount: input.logs,
+      tenantType: input.tenantType,
+      processingMs: input.processing,
+      limits: input.limits,
+      webhooks: input.webhook,
+      webhookDuplicates: input.webhookDuplicates,
+      intercept,
+    });
+    context.onClose(() => sandbox.close());
+    return sandbox;
+  } catch (error) {
+    throw startError(error, place.port);
+  }
+}
+
+async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
+  if (input.fault.length === 0 && input.scenario === undefined) return undefined;
+  const { readFault } = await import('../../sandbox/faults/read-fault.ts');
+  const { readScenario } = await import('../../sandbox/faults/read-scenario.ts');
+  const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
+  const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));
+  if (input.scenario !== undefined) {
+    const content = await readText(context, input.scenario);
+    faults.push(...understood('the file of --scenario', () => readScenario(content)));
+  }
+  return faultInterceptor(faults, input.seed);
+}
+
+function understood<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'cannot be read';
+    throw new SvcError('usage', `${what} ${why}`, { hint: 'See svc sandbox start --help for the grammar.' });
+  }
+}
+
+async function readText(context: Context, file: string): Promise<string> {
+  try {
+    return await readFile(resolvePath(context, file), 'utf8');
+  } catch (error) {
+    throw new SvcError(
+      'usage',
+      `the file of --scenario cannot be read (${systemCodeOf(error) ?? 'unknown'})`,
+      {
+        hint: 'Check its name and its permissions.',
+      },
+    );
+  }
+}
+
+function startError(error: unknown, port: number): SvcError {
+  if (systemCodeOf(error) === 'EADDRINUSE') {
+    return new SvcError('local', `port ${port} is in use`, {
+      hint: 'Choose another with --port, or --port 0 for a free one.',
+    });
+  }
+  const why = error instanceof Error ? error.message : 'unknown reason';
+  return new SvcError('local', `the sandbox could not start: ${why}`, {
+    hint: 'Choose another place with --directory.',
+  });
+}

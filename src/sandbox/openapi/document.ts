@@ -1,0 +1,131 @@
+import { EVENT_TYPES } from '../../schema/event.ts';
+import { webhookDeliverySchema } from '../../schema/event.ts';
+import { problemSchema } from '../../schema/problem.ts';
+import type { Shape } from '../../schema/shape.ts';
+import { STORE_ROUTES } from '../routes/store.ts';
+import { API_ROUTES } from '../routes/table.ts';
+import type { ApiRoute, StoreRoute } from '../routes/route.ts';
+import { componentSchemas, reference } from './components.ts';
+import { EXAMPLES, WEBHOOK_EXAMPLE } from './examples.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The sandbox as an OpenAPI 3.1 document, made from the tables that it serves from. */
+export function openApiDocument(): Json {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Card vault: logs, tenant, 3-D Secure, Account Updater',
+      version: '1',
+      description:
+        'What the sandbox of svc emulates. The permission that the key of a request needs is in x-permission, the kind of key in x-key-kind. Answers can hold further members.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: 'http://127.0.0.1:4010', description: 'svc sandbox start' }],
+    security: [{ apiKey: [] }],
+    paths: allPaths(),
+    webhooks: webhooks(),
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' } },
+    },
+  };
+}
+
+function allPaths(): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of API_ROUTES)
+    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = operation(route);
+  for (const route of STORE_ROUTES)
+    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = storeOperation(route);
+  return paths;
+}
+
+function operation(route: ApiRoute): Json {
+  const { method, path, summary, permission, kind, request } = route;
+  const parameters = [...pathParameters(path), ...(route.query ?? [])];
+  const example = EXAMPLES[`${method} ${path}`];
+  return {
+    operationId: operationId(method, path),
+    summary,
+    'x-permission': permission,
+    'x-key-kind': kind,
+    ...(parameters.length > 0 && { parameters }),
+    ...(request !== undefined && {
+      requestBody: { required: true, content: { 'application/json': content(request, example?.request) } },
+    }),
+    responses: { [route.status]: success(route, example?.response), ...refusals(route) },
+  };
+}
+
+function success({ response }: ApiRoute, example: unknown): Json {
+  if (response === undefined) return { description: 'Done; no body.' };
+  return { description: 'Done.', content: { 'application/json': content(response, example) } };
+}
+
+function refusals({ request, query, path }: ApiRoute): Json {
+  const takesInput = request !== undefined || query !== undefined;
+  return {
+    ...(takesInput && { 400: refusal('Something in the request is not as it should be; see errors.') }),
+    401: refusal('The key is missing or not known.'),
+    403: refusal('The key lacks the permission, or is of the other kind.'),
+    ...(path.includes(':') && { 404: refusal('There is none, or no longer.') }),
+    429: refusal('Too many requests; Retry-After may say how long to wait.'),
+  };
+}
+
+function refusal(description: string): Json {
+  return { description, content: { 'application/problem+json': content(problemSchema) } };
+}
+
+function content(shape: Shape, example?: unknown): Json {
+  return { schema: reference(shape), ...(example !== undefined && { example }) };
+}
+
+// The query of a pre-signed address is its signature, and no one's business but the store's.
+function storeOperation({ method, path, summary }: StoreRoute): Json {
+  const file = { 'text/csv': { schema: { type: 'string' } } };
+  const parameters = ['expires', 'signature'].map((name) => ({
+    name,
+    in: 'query',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  return {
+    operationId: operationId(method, path),
+    summary: `${summary}, at the pre-signed address that a job names`,
+    security: [],
+    parameters: [...pathParameters(path), ...parameters],
+    ...(method === 'PUT' && { requestBody: { required: true, content: file } }),
+    responses: {
+      200: { description: 'Done.', ...(method === 'GET' && { content: file }) },
+      403: { description: 'Not signed, altered, or expired.', content: { 'application/xml': {} } },
+    },
+  };
+}
+
+function webhooks(): Json {
+  const names = [...EVENT_TYPES, 'tenant.updated', 'tenant.deleted'];
+  const post = {
+    security: [],
+    requestBody: { content: { 'application/json': content(webhookDeliverySchema, WEBHOOK_EXAMPLE) } },
+    responses: { '2XX': { description: 'Taken. Anything else is tried again.' } },
+  };
+  return Object.fromEntries(
+    names.map((name) => [name, { post: { operationId: operationId('on', name), summary: name, ...post } }]),
+  );
+}
+
+function pathParameters(path: string): Json[] {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
+function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Home } from '../../support/svc.ts';
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(() => home.remove());
+
+const json = async (argv: readonly string[]) =>
+  JSON.parse((await home.svc([...argv, '-o', 'json'])).stdout) as Record<string, string> & {
+    ahead_seconds: number;
+  };
+
+describe('svc sandbox clock', () => {
+  it('moves the embedded sandbox: a job that was not given its file in time is gone', async () => {
+    const job = await json(['--sandbox', 'au', 'create']);
+    expect((await home.svc(['--sandbox', 'au', 'status', job['id'] ?? ''])).code).toBe(0);
+    const moved = await json(['sandbox', 'clock', '+1h']);
+    expect(Date.parse(moved['after'] ?? '') - Date.parse(moved['before'] ?? '')).toBe(3_600_000);
+    expect((await home.svc(['--sandbox', 'au', 'status', job['id'] ?? ''])).code).toBe(5);
+    const shown = await json(['sandbox', 'clock']);
+    expect([shown['before'] === shown['after'], shown.ahead_seconds]).toEqual([true, 3600]);
+    expect(await json(['sandbox', 'clock', '--at', '2030-01-01T00:00:00Z'])).toMatchObject({
+      after: '2030-01-01T00:00:00.000Z',
+    });
+    expect((await json(['sandbox', 'clock', '--reset'])).ahead_seconds).toBe(0);
+  });
+
+  it.each([
+    ['6d'],
+    ['+6'],
+    ['+'],
+    ['--at', 'later'],
+    ['+1d', '--reset'],
+    ['--at', '2h', '--reset'],
+    ['+9999999d'],
+  ])('refuses %s %s', async (...words) => {
+    const { code, stderr } = await home.svc(['sandbox', 'clock', ...words]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/must|exclude/)]);
+  });
+});
+
+describe('SVC_SANDBOX_FAULTS', () => {
+  it('makes the embedded sandbox go wrong, and the tool cope', async () => {
+    const env = { SVC_SANDBOX_FAULTS: '503@GET /tenants/self:#1' };
+    expect((await home.svc(['--sandbox', 'tenant', '-o', 'json'], { env })).code).toBe(0);
+    const { stdout } = await home.svc(['sandbox', 'requests', '-o', 'jsonl']);
+    const statuses = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { status: number }).status);
+    expect(statuses).toEqual([503, 200]);
+  });
+
+  it('R05 is a usage error when it makes no sense, and does not repeat it', async () => {
+    const { code, stderr } = await home.svc(['--sandbox', 'tenant'], {
+      env: { SVC_SANDBOX_FAULTS: 'canary' },
+    });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: each fault must be')]);
+    expect(stderr).not.toContain('canary');
+  });
+});
+
+describe('svc sandbox requests', () => {
+  it('is an empty list before the first request', async () => {
+    const { code, stdout, stderr } = await home.svc(['sandbox', 'requests']);
+    expect([code, stdout, stderr]).toEqual([0, '', 'the sandbox has had no request yet\n']);
+  });
+});
