@@ -73,11 +73,13 @@ describe('an outcome, whatever a cardholder does and when', () => {
       fc.property(scenario, sessionType, fc.boolean(), history, (name, type, decoupled, steps) => {
         const { session, authentication, times } = story(name, type, decoupled, steps);
         let settled: unknown;
-        for (const [index, time] of times.entries()) {
-          const outcome = outcomeOf(upTo(session, index + 1), authentication, time);
-          expect(outcome).toEqual(settled ?? outcome);
-          if (!OPEN.has(outcome.status)) settled = outcome;
-        }
+        for (const [index, time] of times.entries())
+          // Just before and just after each answer.
+          for (const count of [index, index + 1]) {
+            const outcome = outcomeOf(upTo(session, count), authentication, time);
+            expect(outcome).toEqual(settled ?? outcome);
+            if (!OPEN.has(outcome.status)) settled = outcome;
+          }
         expect(settled).toBeDefined();
       }),
       { numRuns: 2000 },
