@@ -3,6 +3,7 @@ import { SvcError } from '../errors.ts';
 import { needsFile } from '../runs/advance.ts';
 import { writeResults } from '../runs/collect.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
+import type { Nudge } from '../runs/pause.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { waitForRun } from '../runs/run-wait.ts';
@@ -16,18 +17,19 @@ export interface Destination {
   readonly force: boolean;
 }
 
-/** Waits for a run whose parts are all uploaded, brings its results and writes them into one file. */
+/** Waits for a run whose parts are all uploaded, brings its results and writes them into one file. `nudge` shortens the wait. */
 export async function finishRun(
   context: Context,
   run: RunDirectory,
   { out, force }: Destination,
+  nudge?: Nudge,
 ): Promise<void> {
   const { record } = run;
   await checkDestination(record, { out, force });
   if (needsFile(record)) throw unfinishedError(record);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const waiting = waitForRun(client, run, { onEvent: showRun(context) });
+    const waiting = waitForRun(client, run, { onEvent: showRun(context), nudge });
     await orGoOnWith(`svc au wait ${record.id}`, record.id, waiting);
   }
   if (!(await isWritten(record, out))) await writeResults(run, out, force);

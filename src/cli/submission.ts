@@ -10,6 +10,7 @@ import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
 import { submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
 import { checkDestination, finishRun } from './finish-run.ts';
+import { listenForJobs } from './job-hints.ts';
 import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
@@ -27,6 +28,8 @@ export interface SubmitInput {
   readonly again: boolean;
   readonly runDir: string | undefined;
   readonly failOn: 'err' | 'wrn' | undefined;
+  /** Port on which events are listened for while it waits. */
+  readonly events: number | undefined;
 }
 
 /** From a request file to jobs, and with `wait` on to the results. The same file again goes on where it stopped. */
@@ -39,11 +42,12 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const out = input.out ?? known?.record.out ?? defaultOut(input.file);
   if (input.wait) await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return tellPlan(context, file, known);
+  const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
   const run = known ?? beginRun((id) => input.runDir ?? path.join(runsRoot(context), id), asked);
   await run.hold(context.system, async () => {
     run.record.out = path.resolve(out);
     await goOn(context, run, file, input);
-    if (input.wait) await finishRun(context, run, { out, force: input.force });
+    if (input.wait) await finishRun(context, run, { out, force: input.force }, nudge?.(run.record));
   });
   if (input.wait) return showResults(context, print, run.record, input.failOn);
   await print(submissionOf(run.record));
@@ -51,11 +55,14 @@ export async function submission(context: Context, input: SubmitInput): Promise<
 }
 
 function checkOptions(input: SubmitInput): void {
-  if (!input.wait && (input.out !== undefined || input.failOn !== undefined)) {
+  if (input.wait) return;
+  if (input.out !== undefined || input.failOn !== undefined) {
     throw new SvcError('usage', '--out and --fail-on are about the results and need --wait', {
       hint: 'Add --wait.',
     });
   }
+  if (input.events !== undefined)
+    throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
 }
 
 function newRun(context: Context, { name, path: file, lasts, check }: RequestFile): NewRun {

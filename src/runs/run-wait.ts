@@ -16,7 +16,7 @@ export async function waitForRun(
   options: WaitOptions = {},
 ): Promise<void> {
   const { clock, signal } = client;
-  const { limitMs = LONGEST_WAIT_MS, random, onEvent } = options;
+  const { limitMs = LONGEST_WAIT_MS, random, onEvent, nudge } = options;
   const { id } = run.record;
   const started = clock.now();
   const left = await lookUntil({
@@ -26,6 +26,7 @@ export async function waitForRun(
     clock,
     signal,
     random,
+    nudge,
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
       if ('reason' in glance) onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });

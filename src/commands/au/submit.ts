@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import { argument, choice, flag, value } from '../../cli/parameter.ts';
-import { text } from '../../cli/values.ts';
+import { integer, text } from '../../cli/values.ts';
 
 const parameters = {
   file: argument('<file|->', 'a request file, or - for standard input', text),
@@ -18,6 +18,11 @@ const parameters = {
     '--fail-on <class>',
     'exit with 10 when a row ended in an error (err), or in a warning too (wrn)',
     ['err', 'wrn'],
+  ),
+  events: value(
+    '--events <port>',
+    'with --wait: receive webhook events on this port of this machine, and look as soon as one says that the job ended',
+    integer(0, 65_535),
   ),
 } as const;
 

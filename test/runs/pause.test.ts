@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { lookUntil } from '../../src/runs/look-until.ts';
+import { type Nudge, pause } from '../../src/runs/pause.ts';
+import { FakeClock } from '../support/clock.ts';
+
+const never = new AbortController().signal;
+
+/** Resolves only when it is told to end. */
+const silent: Nudge = (signal) =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+describe('the pause between looks', () => {
+  it('ends when a nudge comes, and leaves no sleeper and no asker behind', async () => {
+    const clock = new FakeClock({ auto: false });
+    let asked: AbortSignal | undefined;
+    await pause(clock, 60_000, never, async (signal) => {
+      asked = signal;
+    });
+    expect(clock.sleeping).toBe(0);
+    expect(asked?.aborted).toBe(true);
+  });
+
+  it('ends by itself when no nudge comes', async () => {
+    const clock = new FakeClock();
+    const begun = clock.now();
+    await pause(clock, 60_000, never, silent);
+    expect(clock.now() - begun).toBe(60_000);
+  });
+
+  it('R19 ends with the reason of the signal', async () => {
+    const clock = new FakeClock({ auto: false });
+    const abort = new AbortController();
+    const waiting = pause(clock, 60_000, abort.signal, silent);
+    abort.abort(new Error('stop'));
+    await expect(waiting).rejects.toThrow('stop');
+  });
+
+  it('that is cut short decides nothing: what counts is what the look finds', async () => {
+    const clock = new FakeClock();
+    const seen = ['pending', 'pending', 'completed'];
+    const begun = clock.now();
+    let nudges = 0;
+    const nudge: Nudge = (signal) => ((nudges += 1) === 1 ? Promise.resolve() : silent(signal));
+    const found = await lookUntil({
+      look: async () => seen.shift() ?? 'none',
+      isDone: (status) => status === 'completed',
+      limitMs: () => 1e9,
+      clock,
+      signal: never,
+      random: () => 0,
+      nudge,
+    });
+    expect(found).toBe('completed');
+    // Nothing was waited after the first look, and after the second as long as without a nudge.
+    expect(clock.now() - begun).toBe(5_000);
+  });
+});
