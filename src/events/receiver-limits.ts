@@ -15,5 +15,5 @@ export const RECEIVER_LIMITS: ReceiverLimits = {
   body: 1_000_000,
   headersMs: 10_000,
   requestMs: 20_000,
-  connections: 200,
+  connections: 500,
 };

@@ -37,7 +37,7 @@ export interface Receiver {
 const LAST_MOMENT_MS = 500;
 
 /** The loopback address that is listened on unless another is asked for. */
-export const LOOPBACK = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 
 /**
  * Receives webhook events over HTTP. Answers 2xx as soon as an event is accepted, and before anything is done with it.

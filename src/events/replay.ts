@@ -19,7 +19,7 @@ export type Replayed =
   | { readonly kind: 'given up'; readonly from: JournalEntry };
 
 /** The header that tells a target that an event is sent again, and when it first came. */
-export const REPLAYED_HEADER = 'svc-replayed';
+const REPLAYED_HEADER = 'svc-replayed';
 
 const SILENT_AT_MOST = 3;
 

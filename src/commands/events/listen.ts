@@ -5,7 +5,8 @@ import { resolvePath } from '../../cli/files.ts';
 import { type Input, repeated, value } from '../../cli/parameter.ts';
 import { type ListPrinter, listPrinter } from '../../cli/print.ts';
 import { integer, text } from '../../cli/values.ts';
-import { isSvcError } from '../../errors.ts';
+import { isLoopback } from '../../address.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import type { ListenedEvent, Listener, ListenOptions } from '../../events/listen.ts';
 import { parseTarget } from '../../events/target.ts';
 import { eventRow, type EventRow, eventView } from '../../views/event.ts';
@@ -31,6 +32,8 @@ const parameters = {
   max: value('-n, --max <n>', 'end after this many events', integer(1)),
 } as const;
 
+const DEFAULT_PORT = 4020;
+
 type ListenInput = Input<typeof parameters>;
 
 // What is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
@@ -41,7 +44,7 @@ export const listen = defineCommand({
   name: 'listen',
   summary: 'receive webhook events on this machine and print them as they come',
   description:
-    'An event is acknowledged as soon as the journal has it, and printed, forwarded and handed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment. An event whose id came before is marked as repeated. Signatures are kept in the journal and passed on, not checked.',
+    'An event is acknowledged as soon as the journal has it, and printed, forwarded and handed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; what it writes goes to stderr. An event whose id came before is marked as repeated. Signatures are kept in the journal and passed on, not checked.',
   examples: [
     ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
     [
@@ -54,6 +57,7 @@ export const listen = defineCommand({
   exitCodes: [130, 143],
   parameters,
   async run(context, input) {
+    refuseLoop(input);
     const host = listeningHost(context, input);
     const print = await listPrinter(context, eventView);
     const { Listener: ListenerClass } = await import('../../events/listen.ts');
@@ -68,11 +72,19 @@ export const listen = defineCommand({
   },
 });
 
+// Each event would come back for ever.
+function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
+  if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
+  throw new SvcError('usage', '--forward-to is the address of the listener itself', {
+    hint: 'Give the listener another --port, or name another target.',
+  });
+}
+
 function optionsOf(context: Context, input: ListenInput): ListenOptions {
   const { system, clock, out } = context;
   const { exec, execLimit = 300_000, journal, max, forwardTo } = input;
   return {
-    port: input.port ?? 4020,
+    port: input.port ?? DEFAULT_PORT,
     clock,
     forwardTo,
     max,

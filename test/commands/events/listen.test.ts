@@ -6,7 +6,7 @@ import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { type RunningListener, startListener } from './support.ts';
+import { rowsIn, type RunningListener, startListener } from './support.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
@@ -89,6 +89,7 @@ describe('svc events listen', () => {
 
   it.each([
     ['--host', '0.0.0.0'],
+    ['--forward-to', 'http://localhost:4020/x'],
     ['--forward-to', 'http://example.com/'],
     ['--forward-to', 'ftp://127.0.0.1/'],
     ['--forward-to', 'https://user:canary@example.com/'],
@@ -230,6 +231,75 @@ describe('svc events listen', () => {
     expect(hooks.whole('POST')).toHaveLength(taken);
   });
 
+  it('has every event that it acknowledged in its journal, also when it is killed', async () => {
+    for (let time = 0; time < 3; time += 1) {
+      const listener = await listen('--journal', 'killed.jsonl');
+      const taken: string[] = [];
+      const posting = Array.from({ length: 40 }, async (_, at) => {
+        const id = `${time}-${at}`;
+        const answered = await post(listener.url, delivery(id)).catch(() => undefined);
+        if (answered?.status === 200) taken.push(id);
+      });
+      await until(() => taken.length > 5 + 10 * time);
+      listener.child.kill('SIGKILL');
+      await Promise.all(posting);
+      const kept = readFileSync(home.file('killed.jsonl'), 'utf8');
+      expect(taken.filter((id) => !kept.includes(`"id":"${id}"`))).toEqual([]);
+    }
+  });
+
+  it('takes a burst of hundreds at once, each of them once', async () => {
+    const listener = await listen('--journal', 'burst.jsonl');
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, at) => post(listener.url, delivery(`e${at}`))),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    await until(() => listener.rows().length === 300);
+    expect(listener.rows().every(({ repeated }) => repeated === false)).toBe(true);
+    expect(readFileSync(home.file('burst.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(300);
+  });
+
+  it('R51 fails when its output cannot be written; the journal has the event', async () => {
+    const line = `exec '${process.execPath}' '${LAUNCHER}' events listen --port 0 --journal out.jsonl > /dev/full`;
+    const child = spawn('bash', ['-c', line], {
+      cwd: home.path,
+      env: home.environment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const ended = finished(child);
+    await until(() => stderr.includes('listening on'));
+    await post(/http:\/\/[\d.:]+/.exec(stderr)?.[0] ?? '', delivery());
+    expect(await ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('standard output could not be written'),
+    });
+    expect(readFileSync(home.file('out.jsonl'), 'utf8')).toContain('"e1"');
+  });
+
+  it('goes on taking events while the reader of its output stands still, and ends on Ctrl-C', async () => {
+    const listener = await listen('--journal', 'still.jsonl');
+    listener.child.stdout.pause();
+    for (let at = 0; at < 20; at += 1)
+      expect(await post(listener.url, delivery(`e${at}`, { note: 'x'.repeat(50_000) }))).toMatchObject({
+        status: 200,
+      });
+    listener.child.kill('SIGINT');
+    await until(() => listener.stderr() !== '' && listener.child.killed);
+    setTimeout(() => listener.child.stdout.resume(), 3_000);
+    expect((await listener.ended).code).toBe(130);
+    expect(readFileSync(home.file('still.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(20);
+  });
+
+  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52 writes what parses whole as %s', async (format) => {
+    const listener = await listen('--max', '2', '-o', format);
+    for (const id of ['a', 'b']) await post(listener.url, delivery(id));
+    const { stdout } = await listener.ended;
+    const rows = await parseAs(format, stdout);
+    expect(rows.map((row) => row['event.id'] ?? (row['event'] as { id: string }).id)).toEqual(['a', 'b']);
+  });
+
   it('shows a table on a terminal', async () => {
     const terminal = new TerminalSession(
       process.execPath,
@@ -247,3 +317,14 @@ describe('svc events listen', () => {
     expect(terminal.screen()).toContain(String.raw`\x1b[31mred`);
   });
 });
+
+async function parseAs(format: string, text: string): Promise<Record<string, unknown>[]> {
+  if (format === 'json') return JSON.parse(text) as Record<string, unknown>[];
+  if (format === 'jsonl') return rowsIn(text);
+  if (format === 'csv') {
+    const { parse } = await import('csv-parse/sync');
+    return parse(text, { columns: true });
+  }
+  const { parse } = await import('yaml');
+  return parse(text) as Record<string, unknown>[];
+}
