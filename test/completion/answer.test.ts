@@ -1,0 +1,227 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { argument, choice, flag, type Parameters, repeated, value } from '../../src/cli/parameter.ts';
+import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
+import { type Command, defineCommand, type Entry } from '../../src/cli/command.ts';
+import { text } from '../../src/cli/values.ts';
+import type { PathsHost } from '../../src/config/paths.ts';
+import { answer } from '../../src/completion/answer.ts';
+import { rememberEntityTypes } from '../../src/completion/remember-entity-types.ts';
+
+const list = command('list', {
+  entityType: { ...value('--entity-type <type>', 'only this type', text), suggest: 'entity type' },
+  actor: repeated('--actor <id>', 'only this actor *', text),
+  all: flag('--all', 'every page'),
+});
+const submit = command('submit', {
+  file: argument('<file|->', 'a request file', text),
+  out: value('--out <file>', 'where the results go', text),
+  body: value('--body <json|->', 'from a file', text),
+  directory: value('--directory <dir>', 'a directory', text),
+  failOn: choice('--fail-on <class>', 'exit code 10', ['err', 'wrn']),
+});
+const explain = command('explain', {
+  word: { ...argument('<word>', 'a word', text), suggest: () => [['a:b', 'with a colon']] },
+});
+
+let loaded: string[] = [];
+const tree: Entry[] = [
+  entry('logs', { name: 'logs', summary: 'audit logs', commands: [list, submit], defaultCommand: 'list' }),
+  entry('au', { name: 'au', summary: 'account updater', commands: [submit] }),
+  entry('explain', explain),
+];
+const program = { tree, globals: GLOBAL_PARAMETERS, topics: ['exit-codes'] };
+
+let home = '';
+
+beforeEach(() => {
+  loaded = [];
+  home = mkdtempSync(join(tmpdir(), 'svc-completion-'));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+describe('completion of commands', () => {
+  it('offers the commands of the root, and loads none of them', async () => {
+    expect(await words('')).toEqual(['logs', 'au', 'explain', 'help']);
+    expect(await words('l')).toEqual(['logs']);
+    expect(loaded).toEqual([]);
+  });
+
+  it('loads the group that was typed, and no other', async () => {
+    expect(await words('logs', '')).toEqual(['list', 'submit']);
+    expect(loaded).toEqual(['logs']);
+  });
+
+  it('gives a summary with each', async () => {
+    expect((await ask('au')).candidates).toEqual([['au', 'account updater']]);
+  });
+
+  it('passes over global options and their values before a command', async () => {
+    expect(await words('--profile', 'logs', '-o', 'json', '--sandbox', 'a')).toEqual(['au']);
+    expect(await words('--output=json', 'logs', 'su')).toEqual(['submit']);
+  });
+
+  it('offers commands and topics after help, and no options', async () => {
+    expect(await words('help', 'e')).toEqual(['explain', 'exit-codes']);
+    expect(await words('help', 'logs', '')).toEqual(['list', 'submit']);
+    expect(await words('help', '--')).toEqual([]);
+  });
+
+  it('offers nothing after a word that is no command', async () => {
+    expect(await words('nonsense', '')).not.toContain('logs');
+    expect(await words('nonsense', 'l')).toEqual([]);
+  });
+});
+
+describe('completion of options', () => {
+  it("offers a group's default command's options, and global ones anywhere", async () => {
+    expect(await words('logs', '--')).toEqual(expect.arrayContaining(['--entity-type', '--all', '--output']));
+    expect(await words('logs', '--')).not.toContain('--fail-on');
+    expect(await words('--sa')).toEqual(['--sandbox']);
+  });
+
+  it('leaves out what was given, in either spelling, unless it may be repeated', async () => {
+    expect(await words('logs', '--all', '--a')).toEqual(['--actor']);
+    expect(await words('logs', '--actor', 'x', '--act')).toEqual(['--actor']);
+    expect(await words('-o', 'json', '--out')).toEqual([]);
+    expect(await words('--output=json', '--out')).toEqual([]);
+  });
+
+  it('offers no subcommand after an option of the default command', async () => {
+    expect(await words('logs', '--all', 's')).toEqual([]);
+  });
+
+  it('offers the options where nothing else can come', async () => {
+    expect(await words('logs', 'list', '')).toContain('--entity-type');
+  });
+
+  it('offers no option after a lone --', async () => {
+    expect(await words('au', 'submit', '--', '--')).toEqual([]);
+    expect((await ask('au', 'submit', '--', '')).kind).toBe('files');
+  });
+
+  it('knows a short option that is typed whole', async () => {
+    expect(await words('-o')).toEqual(['-o']);
+  });
+});
+
+describe('completion of values', () => {
+  it('offers choices, after the option and joined to it', async () => {
+    expect(await words('au', 'submit', '--fail-on', '')).toEqual(['err', 'wrn']);
+    expect(await ask('--output=js')).toMatchObject({
+      prefix: '--output=',
+      candidates: [
+        ['json', ''],
+        ['jsonl', ''],
+      ],
+    });
+  });
+
+  it('leaves files and directories to the shell', async () => {
+    expect((await ask('au', 'submit', '')).kind).toBe('files');
+    expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
+    expect((await ask('au', 'submit', '--body', '')).kind).toBe('files');
+    expect(await ask('au', 'submit', '--directory=x')).toMatchObject({
+      kind: 'directories',
+      prefix: '--directory=',
+    });
+    expect((await ask('au', 'submit', 'tokens.csv', '')).kind).toBe('words');
+  });
+
+  it('offers nothing for a value that nobody can know', async () => {
+    expect(await words('--base-url', '')).toEqual([]);
+  });
+
+  it('offers fields of the command, each once, and lets the list go on', async () => {
+    expect(await ask('logs', '--fields', 'id,')).toMatchObject({
+      prefix: 'id,',
+      open: true,
+      candidates: [
+        ['settings.a', ''],
+        ['settings', ''],
+      ],
+    });
+    expect(await ask('logs', '--fields=id,settings.')).toMatchObject({ prefix: '--fields=id,' });
+    expect(await words('--fields', '')).toEqual([]);
+  });
+
+  it('offers the profiles that are stored, and the sandbox', async () => {
+    mkdirSync(join(home, '.config/svc'), { recursive: true });
+    const profiles = {
+      prod: { base_url: 'https://api.example.com', keys: { private: { value: 'key_SECRET' } } },
+      'bad\u001bname': {},
+    };
+    writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify({ version: 1, profiles }));
+    expect((await ask('--profile', '')).candidates).toEqual([
+      ['prod', 'https://api.example.com'],
+      ['sandbox', 'the embedded sandbox'],
+    ]);
+    expect(JSON.stringify(await ask('--profile', ''))).not.toContain('SECRET');
+  });
+
+  it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
+    'offers the sandbox alone where the config file holds %j',
+    async (content) => {
+      mkdirSync(join(home, '.config/svc'), { recursive: true });
+      writeFileSync(join(home, '.config/svc/config.json'), content);
+      expect((await words('--profile', '')).at(-1)).toBe('sandbox');
+    },
+  );
+
+  it('offers the known entity types, and those that a service told', async () => {
+    expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
+    rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
+    rememberEntityTypes(system(), 'https://b.example.com', [
+      ['custom', 'Custom\u001b[31m'],
+      ['c\u001b]0;x\u0007', ''],
+      ['c\nd', ''],
+    ]);
+    expect((await ask('logs', '--entity-type', 'c')).candidates).toEqual([
+      ['card', 'Card'],
+      ['custom', String.raw`Custom\x1b[31m`],
+    ]);
+  });
+
+  it('takes a damaged cache for none', async () => {
+    for (const content of ['', '{"services":{"x":[["card"],7,["a","b"]]}}', '{"services":7}', 'null']) {
+      mkdirSync(join(home, '.cache/svc'), { recursive: true });
+      writeFileSync(join(home, '.cache/svc/entity-types.json'), content);
+      expect(await words('logs', '--entity-type', 'ta')).toEqual([]);
+      expect(await words('logs', '--entity-type', 'car')).toEqual(['card']);
+    }
+  });
+
+  it('writes nothing', async () => {
+    await words('--profile', '');
+    await words('logs', '--entity-type', '');
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+function system(): PathsHost {
+  return { env: {}, platform: 'linux', home, cwd: home };
+}
+
+function ask(...typed: string[]): ReturnType<typeof answer> {
+  return answer(program, typed.slice(0, -1), typed.at(-1) ?? '', system());
+}
+
+async function words(...typed: string[]): Promise<string[]> {
+  return (await ask(...typed)).candidates.map(([word]) => word);
+}
+
+function command(name: string, parameters: Parameters): Command {
+  const facts = { summary: `${name} things`, examples: [], fields: ['id', 'settings.a', 'settings.*', '*'] };
+  return defineCommand({ name, ...facts, parameters, run: () => Promise.resolve() });
+}
+
+function entry(name: string, node: Awaited<ReturnType<Entry['load']>>): Entry {
+  const load: Entry['load'] = () => {
+    loaded.push(name);
+    return Promise.resolve(node);
+  };
+  return { name, summary: node.summary, load };
+}
