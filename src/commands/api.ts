@@ -3,7 +3,7 @@ import { jsonAssignment, textAssignment } from '../cli/assignment.ts';
 import { defineCommand } from '../cli/command.ts';
 import type { Context } from '../cli/context.ts';
 import { nameValue } from '../cli/name-value.ts';
-import { argument, choice, flag, repeated, value } from '../cli/parameter.ts';
+import { argument, choice, flag, repeated, suggesting, value } from '../cli/parameter.ts';
 import { batches } from '../cli/print.ts';
 import { printAnswer, printItems } from '../cli/print-answer.ts';
 import { text } from '../cli/values.ts';
@@ -11,7 +11,10 @@ import type { AnyAnswer } from '../http/any-answer.ts';
 import { toRequest } from './api-request.ts';
 
 const parameters = {
-  method: argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
+  method: suggesting(
+    () => ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, '']),
+    argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
+  ),
   path: argument('<path>', 'path below the base URL, such as /logs', text),
   key: choice(
     '--key <kind>',

@@ -32,6 +32,7 @@ export const authenticate = defineCommand({
   ],
   permissions: ['3ds:session:read', '3ds:session:authenticate'],
   exitCodes: [9, 11, 13, 130],
+  fields: authenticationResultView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
     file: value('--file <file|->', 'the body, or - for standard input', text),

@@ -1,10 +1,15 @@
+import type { Client } from '../../api/client.ts';
 import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
 import { argument, flag } from '../../cli/parameter.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import { text } from '../../cli/values.ts';
+import type { ChallengeResult } from '../../schema/three-ds/authentication.ts';
 import { isOpen } from '../../three-ds/outcome.ts';
 import { challengeResultView } from '../../views/three-ds.ts';
 import { answerPrinter } from './answer-printer.ts';
 import { orNewSession } from './new-session.ts';
+import { tellPage } from './tell-challenge.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
@@ -20,19 +25,33 @@ export const challengeResult = defineCommand({
   ],
   permissions: ['3ds:session:authenticate'],
   exitCodes: [11, 130],
+  fields: challengeResultView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
     wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
+    open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
   },
-  async run(context, { session: id, wait }) {
+  async run(context, { session: id, wait, open }) {
     const print = await answerPrinter(context, challengeResultView);
     const client = await context.client();
-    const result = await orNewSession(
-      wait ? waitForOutcome(context, client, id) : client.threeDs.challengeResult(id),
-    );
+    const first = await orNewSession(client.threeDs.challengeResult(id));
+    const result = wait && isOpen(first) ? await afterChallenge(context, client, id, first, open) : first;
     await print(result);
     await tellOutcome(context, client, id, result);
     if (isOpen(result))
-      context.notices.note(`to wait for the outcome: svc 3ds challenge-result ${id} --wait`);
+      context.notices.note(
+        sameProfile(`to wait for the outcome: 'svc 3ds challenge-result ${id} --wait'`, context.globals),
+      );
   },
 });
+
+async function afterChallenge(
+  context: Context,
+  client: Client,
+  id: string,
+  { acs_challenge_url: page, authentication_status: status }: ChallengeResult,
+  open: boolean,
+): Promise<ChallengeResult> {
+  if (status === 'challenge' && page) await tellPage(context, page, open);
+  return orNewSession(waitForOutcome(context, client, id));
+}

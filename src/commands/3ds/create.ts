@@ -31,6 +31,7 @@ export const create = defineCommand({
   ],
   permissions: ['3ds:session:create'],
   exitCodes: [9, 13],
+  fields: createdSessionView.fields,
   parameters,
   async run(context, input) {
     const body = toBody(input);

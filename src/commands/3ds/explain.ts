@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { optionalArgument } from '../../cli/parameter.ts';
+import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -19,8 +19,12 @@ export const explain = defineCommand({
     ['svc 3ds explain 01', 'a code, in every meaning that it has'],
     ['svc 3ds explain', 'every status, reason, preference and code'],
   ],
+  fields: meaningView.fields,
   parameters: {
-    word: optionalArgument('[status|reason|code]', 'a value of an answer, or its EMV code', text),
+    word: suggesting(
+      () => MEANINGS.map(({ name, kind }) => [name, kind]),
+      optionalArgument('[status|reason|code]', 'a value of an answer, or its EMV code', text),
+    ),
   },
   async run(context, { word }) {
     const print = await listPrinter(context, meaningView);

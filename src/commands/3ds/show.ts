@@ -16,6 +16,7 @@ export const show = defineCommand({
     ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],
   ],
   permissions: ['3ds:session:read'],
+  fields: sessionView.fields,
   parameters: { session: argument('<session>', 'id of a session', text) },
   async run(context, { session: id }) {
     const print = await answerPrinter(context, sessionView);

@@ -20,6 +20,7 @@ export const validate = defineCommand({
     ['svc 3ds template add-card | svc 3ds validate -', 'from a pipe'],
   ],
   exitCodes: [13],
+  fields: checkedBodyView.fields,
   parameters: {
     file: argument('<file|->', 'a body, or - for standard input', text),
     sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),

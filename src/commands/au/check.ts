@@ -15,6 +15,7 @@ export const check = defineCommand({
     ['cat tokens.csv | svc au check -', 'from a pipe'],
   ],
   exitCodes: [13],
+  fields: checkedFileView.fields,
   parameters: { file: argument('<file|->', 'a request file, or - for standard input', text) },
   async run(context, { file }) {
     const { openRequestFile } = await import('../../cli/request-file.ts');

@@ -13,6 +13,7 @@ export const create = defineCommand({
   ],
   permissions: ['account-updater:job:create'],
   exitCodes: [9],
+  fields: jobView.fields,
   parameters: {},
   async run(context) {
     const print = await recordPrinter(context, jobView);

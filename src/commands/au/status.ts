@@ -16,6 +16,7 @@ export const status = defineCommand({
     ['svc au status 5f0c…', 'one job: its state, and its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
+  fields: [...runView.fields, ...partView.fields, ...jobView.fields],
   parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {
     const { namedRun, recordedRuns } = await import('../../cli/runs.ts');

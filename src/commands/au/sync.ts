@@ -19,6 +19,7 @@ export const sync = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [10, 11],
+  fields: runView.fields,
   parameters: {
     exec: value('--exec <command>', 'a shell command to run once for each run that became complete', text),
   },

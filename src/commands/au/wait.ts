@@ -19,6 +19,7 @@ export const wait = defineCommand({
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [10, 11, 130],
+  fields: [...jobView.fields, ...submissionView.fields],
   parameters: { for: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
   async run(context, input) {
     const { namedRun } = await import('../../cli/runs.ts');

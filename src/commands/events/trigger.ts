@@ -27,6 +27,7 @@ export const trigger = defineCommand({
     ],
   ],
   exitCodes: [6, 8],
+  fields: triggeredView.fields,
   parameters: {
     type: argument('<type>', 'type of the event', text),
     forwardTo: value(

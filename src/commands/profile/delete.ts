@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
-import { argument } from '../../cli/parameter.ts';
+import { argument, suggesting } from '../../cli/parameter.ts';
 import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
 import { readConfig, updateConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
@@ -11,7 +11,7 @@ export const deleteProfile = defineCommand({
   summary: 'delete a profile with its stored keys',
   examples: [['svc profile delete test --yes', 'without being asked']],
   newProfile: true,
-  parameters: { name: argument('<name>', 'a stored profile') },
+  parameters: { name: suggesting('profile', argument('<name>', 'a stored profile')) },
   async run({ system, prompts, notices }, { name }) {
     if (name === SANDBOX_PROFILE)
       throw new SvcError('usage', 'the profile sandbox always exists', {

@@ -11,6 +11,7 @@ export const list = defineCommand({
   summary: 'the stored profiles, and the sandbox that always exists',
   examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
   newProfile: true,
+  fields: profileView.fields,
   parameters: {},
   async run(context) {
     const print = await listPrinter(context, profileView);

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
-import { argument, flag, optionalArgument } from '../../cli/parameter.ts';
+import { argument, flag, optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../../config/base-url.ts';
 import type { Profile } from '../../config/document.ts';
 import { updateConfig } from '../../config/store.ts';
@@ -21,7 +21,10 @@ export const set = defineCommand({
   ],
   newProfile: true,
   parameters: {
-    setting: argument('<setting>', `one of ${SETTINGS.join(', ')}`),
+    setting: suggesting(
+      () => SETTINGS.map((name) => [name, '']),
+      argument('<setting>', `one of ${SETTINGS.join(', ')}`),
+    ),
     value: optionalArgument('[value]', 'the new value'),
     unset: flag('--unset', 'remove the setting'),
   },

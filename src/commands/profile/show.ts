@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
-import { optionalArgument } from '../../cli/parameter.ts';
+import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { readConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
@@ -11,7 +11,10 @@ export const show = defineCommand({
   name: 'show',
   summary: 'one profile: its settings, and which keys are stored',
   examples: [['svc profile show', 'the one in use']],
-  parameters: { name: optionalArgument('[name]', 'a profile; the one in use when left out') },
+  fields: profileView.fields,
+  parameters: {
+    name: suggesting('profile', optionalArgument('[name]', 'a profile; the one in use when left out')),
+  },
   async run(context, input) {
     const print = await recordPrinter(context, profileView);
     const current = context.settings.profile.value;

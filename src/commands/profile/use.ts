@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
-import { argument } from '../../cli/parameter.ts';
+import { argument, suggesting } from '../../cli/parameter.ts';
 import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
 import { updateConfig } from '../../config/store.ts';
 import { unknownProfileError } from './show.ts';
@@ -13,7 +13,7 @@ export const use = defineCommand({
     ['svc profile use sandbox', 'work in the sandbox without saying so each time'],
   ],
   newProfile: true,
-  parameters: { name: argument('<name>', 'a stored profile, or sandbox') },
+  parameters: { name: suggesting('profile', argument('<name>', 'a stored profile, or sandbox')) },
   async run({ system, notices }, { name }) {
     await updateConfig(system, (config) => {
       const names = [...Object.keys(config.profiles), SANDBOX_PROFILE];

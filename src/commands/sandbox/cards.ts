@@ -11,6 +11,7 @@ export const cards = defineCommand({
     ['svc sandbox cards', 'tokens, masked numbers, result codes'],
     ['svc sandbox cards --request > tokens.csv', 'a request file with every one of them'],
   ],
+  fields: sandboxCardView.fields,
   parameters: { request: flag('--request', 'write a request file for svc au submit instead') },
   async run(context, { request }) {
     const { exampleRequestFile, sandboxCards } = await import('../../sandbox/cards.ts');

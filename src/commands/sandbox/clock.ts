@@ -19,6 +19,7 @@ export const clock = defineCommand({
     ['svc sandbox clock --at 2027-01-31T23:59:00Z', 'to a time'],
     ['svc sandbox clock --reset', "back to this machine's time"],
   ],
+  fields: sandboxClockView.fields,
   parameters: {
     by: optionalArgument('[+duration]', 'how far to go on, such as +6d23h', ahead),
     at: value('--at <time>', 'the time that it is to be', moment),

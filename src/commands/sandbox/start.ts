@@ -25,6 +25,7 @@ export const start = defineCommand({
     ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'tell an address of events'],
   ],
   exitCodes: [130, 143],
+  fields: sandboxReadyView.fields,
   parameters: {
     port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4010)', integer(0, 65_535)),
     directory: directoryParameter,

@@ -11,6 +11,7 @@ export const show = defineCommand({
     ['svc tenant show -o json --fields id,type', 'for a script'],
   ],
   permissions: ['tenant:read'],
+  fields: tenantView.fields,
   parameters: {},
   async run(context) {
     const print = await recordPrinter(context, tenantView);

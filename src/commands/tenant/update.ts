@@ -25,6 +25,7 @@ export const update = defineCommand({
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
+  fields: tenantView.fields,
   parameters: {
     name: value('--name <name>', 'the new name, at most 200 characters', text),
     set: repeated(

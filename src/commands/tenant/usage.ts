@@ -18,6 +18,7 @@ export const usage = defineCommand({
   ],
   permissions: ['report:read'],
   exitCodes: [10],
+  fields: usageView.fields,
   parameters: {
     warnAt: value(
       '--warn-at <percent>',
