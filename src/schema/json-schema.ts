@@ -12,9 +12,9 @@ export function jsonSchemas(
   shapes: Readonly<Record<string, Shape>>,
   address: (name: string) => string,
 ): Record<string, JsonSchema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, shape] of Object.entries(shapes)) registry.add(shape, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: address, unrepresentable: 'any', io: 'input' });
+  const named = z.registry<{ id: string }>();
+  for (const [id, shape] of Object.entries(shapes)) named.add(shape, { id });
+  const { schemas } = z.toJSONSchema(named, { uri: address, unrepresentable: 'any', io: 'input' });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 

@@ -162,7 +162,7 @@ describe('help', () => {
         const typed = line
           .replace(/^.*?\| /, '')
           .replace(/ [>|].*$/, '')
-          .split(' ')
+          .match(/(?:'[^']*'|[^' ])+/g)!
           .slice(1)
           .map((word) => word.replaceAll("'", ''));
         expect((await parse(typed)).kind, line).toBe('run');

@@ -246,7 +246,7 @@ describe('logs', () => {
     expect(await walk(on, 100)).toHaveLength(logs.length + 1);
   });
 
-  it('R28 lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
+  it('lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
     const on = await sandbox({ logCount: 100 });
     const state = new SandboxState(statePaths(on.directory), {}, () => START);
     const add = (at: number, message: string) =>

@@ -16,7 +16,7 @@ const report = async (on: Sandbox) =>
   usageReportSchema.parse(await on.json('/tenants/self/reports/usage', { headers: MANAGEMENT })).token_report;
 
 describe('an update of the tenant', () => {
-  it('R56 replaces name and settings, keeps unknown settings, and says who did it when', async () => {
+  it('replaces name and settings, keeps unknown settings, and says who did it when', async () => {
     const on = await sandbox();
     const before = await read(on);
     const settings = { fingerprint_tokens: 'false', a_setting_of_tomorrow: 'yes' };
@@ -81,7 +81,7 @@ describe('an update of the tenant', () => {
 });
 
 describe('a deleted tenant', () => {
-  it('R56 takes its keys and its files with it, until the sandbox is reset', async () => {
+  it('takes its keys and its files with it, until the sandbox is reset', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     const open = await on.createJob();

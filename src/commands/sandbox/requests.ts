@@ -11,7 +11,7 @@ export const requests = defineCommand({
   summary: 'every request that reached the sandbox, and every event that it brought to a webhook',
   examples: [
     ['svc sandbox requests -n 20', 'the last twenty'],
-    ['svc sandbox requests -o jsonl | grep \'"status":429\'', 'those that ran into a limit'],
+    ['svc sandbox requests -o csv --fields at,path,status', 'what was asked when, for a spreadsheet'],
   ],
   parameters: {
     limit: value('-n, --limit <n>', 'only the last so many', integer(1)),

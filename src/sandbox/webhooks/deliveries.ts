@@ -1,7 +1,7 @@
 import type { DeliveryEvent, WebhookEvent } from '../state/events.ts';
 
-/** Pauses before the second attempt and those after it, in milliseconds of the sandbox's time. */
-export const RETRY_PAUSES_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
+// Pauses before the second attempt and those after it, in milliseconds of the sandbox's time.
+const RETRY_PAUSES_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
 
 interface Progress {
   attempts: number;

@@ -94,7 +94,7 @@ describe('svc sandbox exec', () => {
     expect([many.code, many.stderr]).toEqual([10, expect.stringContaining('4 requests came within 10 s')]);
   });
 
-  it('R39 refuses gates and faults that make no sense before anything is started', async () => {
+  it('refuses gates and faults that make no sense before anything is started', async () => {
     writeFileSync(home.file('scenario.json'), '[{"on":"GET /logs","status":"x"}]');
     for (const [option, given, words] of [
       ['--expect', 'logs', '--expect must be a method'],

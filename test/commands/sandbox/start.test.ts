@@ -1,0 +1,81 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { finished, Home } from '../../support/svc.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+/** Starts a sandbox as a process, and gives what it says when it is ready. */
+async function start(...options: string[]): Promise<{ url: string; directory: string }> {
+  const child = home.start(['sandbox', 'start', '--port', '0', '-o', 'jsonl', ...options]);
+  const end = finished(child);
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await end;
+  });
+  const line = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (text) => resolve(String(text))),
+  );
+  return JSON.parse(line) as { url: string; directory: string };
+}
+
+const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
+
+describe('svc sandbox start', () => {
+  it('has a production tenant, faults and webhooks where they are asked for', async () => {
+    const types: string[] = [];
+    const receiver = createServer((incoming, outgoing) => {
+      let text = '';
+      incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
+      incoming.on('end', () => {
+        types.push((JSON.parse(text) as { event: { type: string } }).event.type);
+        outgoing.end();
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void receiver.close());
+    const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const options = ['--tenant-type', 'production', '--directory', 'production', '--webhook', hook];
+    const faults = ['--webhook-duplicates', '--fault', '418@GET /tenants/self:#2'];
+    const { url, directory } = await start(...options, ...faults);
+    const first = await fetch(`${url}/tenants/self`, { headers: MANAGEMENT });
+    expect(await first.json()).toMatchObject({ type: 'production' });
+    expect((await fetch(`${url}/tenants/self`, { headers: MANAGEMENT })).status).toBe(418);
+    await fetch(`${url}/tenants/self`, { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
+    for (let tries = 0; types.length < 2 && tries < 200; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(types).toEqual(['tenant.updated', 'tenant.updated']);
+    const { stdout } = await home.svc([
+      'sandbox',
+      'requests',
+      '--directory',
+      directory,
+      '-o',
+      'csv',
+      '--fields',
+      'method,status,event',
+    ]);
+    expect(stdout.trimEnd().split('\n').slice(1).toSorted()).toEqual([
+      'GET,200,',
+      'GET,418,',
+      'POST,200,tenant.updated',
+      'POST,200,tenant.updated',
+      'PUT,200,',
+    ]);
+    const again = await home.svc([
+      'sandbox',
+      'start',
+      '--port',
+      '0',
+      '--directory',
+      directory,
+      '--tenant-type',
+      'test',
+    ]);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('a production tenant; reset it first'),
+    ]);
+  });
+});
