@@ -10,7 +10,7 @@ export interface Parameter<T> {
   readonly default?: T | undefined;
   /** Environment variables that stand in for the option, for help. */
   readonly environment?: string;
-  /** Values for completion to offer, where they are neither choices nor told by `<file>` or `<dir>` in the syntax. */
+  /** Values for completion to offer, where they are neither choices nor told by `<file>`, `<dir>`, `<job>` in the syntax. */
   readonly suggest?: Suggest | undefined;
   readonly parse: ValueParser<unknown>;
 }
@@ -24,6 +24,7 @@ export type Suggest =
   | 'entity type'
   | 'field'
   | 'job'
+  | 'run'
   | (() => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */

@@ -86,9 +86,23 @@ async function valuesOf(
   const { suggest } = parameter;
   if (suggest === 'field') return fields(typed, prefix, sources);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
-  const place = /[<[](?:(file|json)|(dir))\b/.exec(parameter.syntax);
-  if (!place) return { ...NOTHING, prefix };
-  return { ...NOTHING, prefix, kind: place[1] === undefined ? 'directories' : 'files' };
+  return valuesBySyntax(parameter.syntax, typed, prefix, sources);
+}
+
+// What a value is called tells what can stand there: `<file|->`, `[dir]`, `<job|run>`.
+async function valuesBySyntax(
+  syntax: string,
+  typed: string,
+  prefix: string,
+  sources: Sources,
+): Promise<Answer> {
+  const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.split('|') ?? [];
+  const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
+  if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
+  if (isOneOf('dir')) return { ...NOTHING, prefix, kind: 'directories' };
+  const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
+  const jobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
+  return chosen([...runs, ...jobs], typed, prefix);
 }
 
 // A comma-separated list: what stands before the last comma stays, and is not offered again.

@@ -12,6 +12,7 @@ export interface Line {
 
 const PART = /\$\([^)]*\)?|\\(?:.|$)|'[^']*'?|"(?:\\.|[^"\\])*\\?"?|[^\s<>&|;'"\\]/gsu;
 const TOKEN = new RegExp(`[<>&|;]+|(?:${PART.source})+`, 'gsu');
+const CLOSED = /^(?:'[^']*'|"(?:\\.|[^"\\])*")$/su;
 const OPERATOR = /^[<>&|;]/;
 
 /** Splits a line as bash does, and evaluates nothing: `$(date)` is the word `$(date)`. */
@@ -37,7 +38,7 @@ export function unquote(raw: string): { readonly text: string; readonly open: Op
   let [text, open]: [string, OpenQuote] = ['', ''];
   for (const [part] of raw.matchAll(PART)) {
     const quote = part[0] === '"' || part[0] === "'" ? part[0] : '';
-    const closed = quote !== '' && part.length > 1 && part.endsWith(quote);
+    const closed = CLOSED.test(part);
     if (quote === '') text += part.startsWith('\\') ? part.slice(1) : part;
     else {
       const inner = part.slice(1, closed ? -1 : undefined);

@@ -20,8 +20,9 @@ export async function suggestionsOf(suggest: Suggest, sources: Sources): Promise
     case 'field':
       return fieldNames(sources.fields).map((field) => [field, '']);
     case 'job':
-      // To be read from the runs that the state directory remembers.
-      return [];
+      return (await import('./runs.ts')).jobIds(sources.system);
+    case 'run':
+      return (await import('./runs.ts')).runIds(sources.system);
   }
 }
 

@@ -26,11 +26,14 @@ const explain = command('explain', {
   word: { ...argument('<word>', 'a word', text), suggest: () => [['a:b', 'with a colon']] },
 });
 
+const wait = command('wait', { of: argument('<job|run>', 'a job or a run', text) });
+
 let loaded: string[] = [];
 const tree: Entry[] = [
   entry('logs', { name: 'logs', summary: 'audit logs', commands: [list, submit], defaultCommand: 'list' }),
   entry('au', { name: 'au', summary: 'account updater', commands: [submit] }),
   entry('explain', explain),
+  entry('wait', wait),
 ];
 const program = { tree, globals: GLOBAL_PARAMETERS, topics: ['exit-codes'] };
 
@@ -45,7 +48,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('completion of commands', () => {
   it('offers the commands of the root, and loads none of them', async () => {
-    expect(await words('')).toEqual(['logs', 'au', 'explain', 'help']);
+    expect(await words('')).toEqual(['logs', 'au', 'explain', 'wait', 'help']);
     expect(await words('l')).toEqual(['logs']);
     expect(loaded).toEqual([]);
   });
@@ -192,6 +195,27 @@ describe('completion of values', () => {
       expect(await words('logs', '--entity-type', 'ta')).toEqual([]);
       expect(await words('logs', '--entity-type', 'car')).toEqual(['card']);
     }
+  });
+
+  it('offers the runs that this machine remembers, and their jobs', async () => {
+    const part = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '00' };
+    const input = { name: 'tokens.csv', rows: 1, bytes: 1, sha256: '00', header_bytes: 1 };
+    for (const day of ['01', '02']) {
+      const id = `run-202601${day}-00`;
+      const facts = { version: 1, id, created_at: '', profile: 'p', base_url: 'b', input };
+      const record = { ...facts, parts: [{ ...part, state: 'uploaded', job: `job-${day}` }] };
+      mkdirSync(join(home, '.local/state/svc/runs', id), { recursive: true });
+      writeFileSync(join(home, '.local/state/svc/runs', id, 'run.json'), JSON.stringify(record));
+    }
+    mkdirSync(join(home, '.local/state/svc/runs/run-damaged'));
+    writeFileSync(join(home, '.local/state/svc/runs/run-damaged/run.json'), '{');
+    expect((await ask('wait', '')).candidates).toEqual([
+      ['run-20260102-00', 'open, tokens.csv'],
+      ['run-20260101-00', 'open, tokens.csv'],
+      ['job-02', 'uploaded, part 1 of tokens.csv'],
+      ['job-01', 'uploaded, part 1 of tokens.csv'],
+    ]);
+    expect(await words('wait', 'job-02')).toEqual(['job-02']);
   });
 
   it('writes nothing', async () => {

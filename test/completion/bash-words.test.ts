@@ -57,6 +57,7 @@ describe('quoting', () => {
     expect(quoted('$(touch x);`y` a|b', '')).toBe('\\$\\(touch\\ x\\)\\;\\`y\\`\\ a\\|b');
     expect(quoted('$(touch x)"', '"')).toBe('\\$(touch x)\\"');
     expect(quoted("it's", "'")).toBeUndefined();
+    expect(unquote(String.raw`"a\"`)).toEqual({ text: 'a"', open: '"' });
     expect(quoted('so!', '"')).toBeUndefined();
   });
 });

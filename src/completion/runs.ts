@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Suggestion } from '../cli/parameter.ts';
+import { type PathsHost, stateDirectory } from '../config/paths.ts';
+import { type RunRecord, statusOf } from '../runs/record.ts';
+import { RunDirectory } from '../runs/run-directory.ts';
+
+// Names begin with the day, so these are the newest.
+const MOST = 50;
+
+/** Runs that this machine remembers, the newest first. */
+export function runIds(system: PathsHost): Suggestion[] {
+  return records(system).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
+}
+
+/** Jobs of those runs. */
+export function jobIds(system: PathsHost): Suggestion[] {
+  return records(system).flatMap((run) =>
+    run.parts.flatMap(({ job, state, number }): Suggestion[] =>
+      job === undefined ? [] : [[job, `${state}, part ${number} of ${run.input.name}`]],
+    ),
+  );
+}
+
+function records(system: PathsHost): RunRecord[] {
+  const state = stateDirectory(system);
+  if (state === undefined) return [];
+  const names = namesIn(join(state, 'runs')).toSorted().toReversed().slice(0, MOST);
+  return names.flatMap((name) => record(join(state, 'runs', name)));
+}
+
+function record(directory: string): RunRecord[] {
+  try {
+    const run = RunDirectory.open(directory);
+    return run === undefined ? [] : [run.record];
+  } catch {
+    return [];
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
