@@ -19,13 +19,24 @@ export interface ResultSummary {
   readonly unknown: number;
   /** Codes in the order of the interface, then those not known there, by name. */
   readonly codes: readonly CodeCount[];
+  /** Names of the columns that the interface does not name; not told by a file without rows. */
+  readonly extraColumns: readonly string[];
 }
+
+/** Stands for all codes beyond the first thousand different ones: no result file, but memory stays flat. */
+export const OTHER_CODES = '(other codes)';
+
+const MOST_CODES = 1_000;
 
 /** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
 export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
   const counts = new Map<string, number>();
-  for await (const { result_code } of readResults(source))
-    counts.set(result_code, (counts.get(result_code) ?? 0) + 1);
+  let extraColumns: readonly string[] = [];
+  for await (const { result_code, extra, row } of readResults(source)) {
+    if (row === 1) extraColumns = Object.keys(extra);
+    const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
   const codes = [...counts]
     .map(([code, count]) => codeCount(code, count))
     .toSorted((a, b) => place(a.code) - place(b.code) || (a.code < b.code ? -1 : 1));
@@ -36,6 +47,7 @@ export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promi
     errors: total(codes, 'error'),
     unknown: total(codes, 'unknown'),
     codes,
+    extraColumns,
   };
 }
 

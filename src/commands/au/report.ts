@@ -1,0 +1,33 @@
+import { actionParameter, actionsOf } from '../../cli/action.ts';
+import { defineCommand } from '../../cli/command.ts';
+import { argument, value } from '../../cli/parameter.ts';
+import { isForPeople, recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { drawReport, reportView } from '../../views/report.ts';
+
+/** `svc au report` */
+export const report = defineCommand({
+  name: 'report',
+  summary: 'what a result file says: counts by result code, and what each asks for',
+  description:
+    'Works offline, on files of any size. Codes and columns that are not known here are kept and shown. With --request, each row must answer a row of the request, else the exit code is 12.',
+  examples: [
+    ['svc au report results.csv', 'counts, shares and next steps as bars'],
+    ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
+  ],
+  exitCodes: [12, 13],
+  parameters: {
+    results: argument('<results>', 'a result file', text),
+    request: value('--request <file>', 'the request file that the results answer', text),
+    action: actionParameter,
+  },
+  async run(context, { results, request, action }) {
+    const { makeReport, checkReconciled } = await import('../../cli/report.ts');
+    const isPicture = isForPeople(context) && context.globals.fields === undefined;
+    const print = await recordPrinter(context, reportView);
+    const made = await makeReport(context, { results, request, actions: actionsOf(action) });
+    if (isPicture) await context.out.write(drawReport(made, context));
+    else await print(made);
+    checkReconciled(made);
+  },
+});

@@ -1,0 +1,126 @@
+import { readFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere, type HereResult } from '../../support/run-here.ts';
+
+const REQUEST = `token,expiration_year,expiration_month,merchant_id
+a,27,01,
+b,27,01,
+c,27,01,
+d,27,01,
+e,27,01,
+f,27,01,
+`;
+
+const RESULTS = `token,expiration_year,expiration_month,new_token,new_expiration_year,new_expiration_month,result_code,network
+a,27,01,a2,29,11,UPD_PAN,x
+b,27,01,b2,29,11,UPD_PAN,x
+c,27,01,,,,WRN_CONTACT_CARDHOLDER,x
+d,27,01,,,,ERR_INVALID_EXP_DATE,x
+e,27,01,,,,WRN_LATER,x
+`;
+
+async function report(argv: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-report-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const all = { 'request.csv': REQUEST, 'results.csv': RESULTS, ...files };
+  for (const [name, text] of Object.entries(all)) writeFileSync(join(cwd, name), text);
+  const run = (words: readonly string[]) => svcHere(['au', 'report', 'results.csv', ...words], { cwd });
+  return { cwd, run, ...(await run(argv)), read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+function data({ stdout }: HereResult): Record<string, unknown> {
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+describe('svc au report', () => {
+  it('draws counts and shares by code, in classes, with what each code asks for', async () => {
+    const { code, stdout } = await report(['-o', 'table', '--request', 'request.csv']);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'results.csv: 5 rows',
+        '',
+        'updated: 2 (40%)',
+        '  UPD_PAN                 2     40%  ████████████████  use the new token from now on',
+        '',
+        'warnings: 2 (40%)',
+        '  WRN_CONTACT_CARDHOLDER  1     20%  ████████          contact the cardholder; nothing was updated',
+        '  WRN_LATER               1     20%  ████████          look the code up with the service',
+        '',
+        'errors: 1 (20%)',
+        '  ERR_INVALID_EXP_DATE    1     20%  ████████          give year and month in the row, or store them on the token',
+        '',
+        '6 requested = 2 updated + 2 warnings + 1 errors + 1 unchanged',
+        '',
+        'columns not known here: network',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('gives programs one record with the same numbers', async () => {
+    const result = await report(['--request', 'request.csv', '--action', 'WRN_LATER=exclude']);
+    expect(result.code).toBe(0);
+    expect(data(result)).toMatchObject({
+      file: 'results.csv',
+      rows: 5,
+      updated: 2,
+      warned: 2,
+      errors: 1,
+      unknown: 0,
+      extra_columns: ['network'],
+      request: { rows: 6, unchanged: 1, not_requested: 0, answered_again: 0, matched_by: 'order' },
+    });
+    const codes = data(result)['codes'] as Record<string, unknown>[];
+    expect(codes.map(({ code, count, share, next, known }) => [code, count, share, next, known])).toEqual([
+      ['UPD_PAN', 2, 0.4, 'replace', true],
+      ['WRN_CONTACT_CARDHOLDER', 1, 0.2, 'keep', true],
+      ['ERR_INVALID_EXP_DATE', 1, 0.2, 'mend', true],
+      ['WRN_LATER', 1, 0.2, 'exclude', false],
+    ]);
+  });
+
+  it('R47 rows that answer nothing are shown, and end with exit code 12 after the data', async () => {
+    const odd = `${RESULTS}zz,27,01,,,,WRN_OPT_OUT,x\na,27,01,,,,WRN_OPT_OUT,x\n`;
+    const result = await report(['--request', 'request.csv'], { 'results.csv': odd });
+    expect(result.code).toBe(12);
+    expect(data(result)['request']).toMatchObject({
+      unchanged: 1,
+      not_requested: 1,
+      answered_again: 1,
+      oddities: [
+        { row: 6, kind: 'not_requested' },
+        { row: 7, kind: 'answered_again' },
+      ],
+    });
+    expect(errorIn(result)).toMatchObject({ code: 'altered', not_requested: 1, answered_again: 1 });
+  });
+
+  it('takes results without rows, and codes that are empty, hostile or without end', async () => {
+    const empty = await report(['-o', 'table'], { 'results.csv': 'token,result_code\n' });
+    expect([empty.code, empty.stdout]).toEqual([0, 'results.csv: 0 rows\n']);
+    const hostile = `token,result_code\na,\nb,"\u001b]0;x\u0007"\nc,${'X'.repeat(5_000)}\n`;
+    const { code, stdout } = await report(['-o', 'table'], { 'results.csv': hostile });
+    expect(code).toBe(0);
+    expect(stdout).toContain('(empty)');
+    expect(stdout).not.toContain('\u001b]');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(130);
+  });
+
+  it.each([
+    ['a request that the gate refuses', ['--request', 'results.csv'], 13],
+    ['a request that does not exist', ['--request', 'none.csv'], 1],
+    ['an action without a step', ['--action', 'WRN_OPT_OUT'], 2],
+    ['an action of an unknown kind', ['--action', 'WRN_OPT_OUT=drop'], 2],
+    ['an unknown field', ['--fields', 'nothing'], 2],
+  ])('refuses %s', async (_, argv, code) => {
+    expect((await report(argv)).code).toBe(code);
+  });
+
+  it('refuses results that are cut off', async () => {
+    const result = await report([], { 'results.csv': RESULTS.slice(0, -12) });
+    expect([result.code, result.stdout]).toEqual([12, '']);
+  });
+});
