@@ -6,7 +6,7 @@ import type { World } from '../state/world.ts';
 import { isoSeconds } from '../time.ts';
 
 /** How long a log can be had: the service's usual quota. */
-export const LOG_RETENTION_MS = 24 * 3_600_000;
+const LOG_RETENTION_MS = 24 * 3_600_000;
 
 /** Which logs are wanted. Times in milliseconds. */
 export interface LogFilter {

@@ -7,7 +7,7 @@ import { Journal } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';
 
 /** Made-up logs of a sandbox that was not told how many. */
-export const DEFAULT_LOG_COUNT = 3000;
+const DEFAULT_LOG_COUNT = 3000;
 
 /** What a sandbox's world is made from, where no journal says it already. */
 export interface Origins {
