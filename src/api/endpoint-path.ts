@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<string, KeyKind>> = {
   tenants: 'management',
   applications: 'management',
   '3ds': 'private',
+  tokens: 'private',
   'account-updater': 'private',
 };
 

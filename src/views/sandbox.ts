@@ -83,3 +83,24 @@ export const sandboxClockView: View<SandboxClock> = {
 function isRefusal(status: unknown): boolean {
   return typeof status === 'number' && (status >= 400 || status === 0);
 }
+
+/** A card token of the sandbox for 3-D Secure. */
+export interface SandboxThreeDsCardRow {
+  readonly token: string;
+  readonly token_intent: string;
+  readonly network: string;
+  /** Masked. */
+  readonly number: string;
+  readonly scenario: string;
+}
+
+/** How the sandbox's card tokens for 3-D Secure are shown. */
+export const sandboxThreeDsCardView: View<SandboxThreeDsCardRow> = {
+  name: 'card',
+  fields: ['token', 'token_intent', 'network', 'number', 'scenario'],
+  columns: [
+    { path: 'token', kind: 'id' },
+    { path: 'network', kind: 'text', priority: 1 },
+    { path: 'scenario', kind: 'text' },
+  ],
+};

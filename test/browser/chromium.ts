@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
-// As Debian installs it; .ci/browser does.
+// As Debian installs it; .ci/packages does.
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** The program of a Chromium on this machine; undefined when there is none. */

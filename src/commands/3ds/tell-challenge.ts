@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../cli/context.ts';
 import type { AuthenticationResult } from '../../schema/three-ds/authentication.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import { openPage } from './open-page.ts';
 import { sessionOutcome } from './session-outcome.ts';
 
@@ -18,11 +19,18 @@ export async function tellChallenge(
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
   if (status === 'challenge') await tellPage(context, await pageOf(client, id, result), open);
-  context.notices.note(`the outcome: svc 3ds challenge-result ${id} --wait`);
+  const command = `svc 3ds challenge-result ${id} --wait`;
+  const { globals, settings, notices } = context;
+  notices.note(sameProfile(`the outcome: '${command}'`, globals));
+  if (settings.sandbox && settings.baseUrl === undefined)
+    notices.note(
+      'the sandbox inside a command serves that page only while the command runs: that one gives its address and waits',
+    );
   return true;
 }
 
-async function tellPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
+/** Says where the cardholder does the challenge, and opens that page when asked to. */
+export async function tellPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
   if (page === undefined)
     return context.notices.note('the service gave no address for it: the SDK performs the challenge');
   context.notices.note(`the cardholder does the challenge at ${page}`);
