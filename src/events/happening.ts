@@ -1,6 +1,6 @@
 import type { ForwardResult } from './forward.ts';
 import type { ReceivedEvent } from './received.ts';
-import type { Refusal } from './receiver.ts';
+import type { Refusal } from './refusal.ts';
 import type { CommandResult } from './run-command.ts';
 
 /** What happens beside the events themselves while a listener runs. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { KnownIds } from './known-ids.ts';
 import { jobOf, type ReceivedEvent } from './received.ts';
-import { startReceiver, type Receiver, type Refusal } from './receiver.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Where to listen for events about jobs. */
 export interface JobHintOptions {

@@ -1,26 +1,19 @@
-import type { Clock } from '../clock.ts';
 import { SvcError } from '../errors.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import type { Environment } from '../system.ts';
-import { Backlog } from './backlog.ts';
-import { forward, type ForwardOptions } from './forward.ts';
-import { headersToPassOn } from './headers.ts';
+import { type Follower, followersOf, type Following, type ListenedEvent, type Undone } from './followers.ts';
 import { Inbox } from './inbox.ts';
 import { Journal } from './journal.ts';
 import { KnownIds } from './known-ids.ts';
 import { recentIds } from './read-journal.ts';
-import { type ReceivedEvent } from './received.ts';
+import type { ReceivedEvent } from './received.ts';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.ts';
-import { type EventCommand, runCommand } from './run-command.ts';
-import type { Happening } from './happening.ts';
 
 /** How to listen. */
-export interface ListenOptions extends Omit<ReceiverOptions, 'accept' | 'onRefused'> {
-  readonly clock: Clock;
-  readonly random?: (() => number) | undefined;
-  /** Each event is posted to each of these. */
-  readonly forwardTo?: readonly URL[] | undefined;
-  readonly command?: EventCommand | undefined;
+export interface ListenOptions
+  extends
+    Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
+    Omit<Following, 'transport' | 'limits' | 'attempts'> {
   /** A file that every event is written to before it is acknowledged. */
   readonly journal?: string | undefined;
   /** Ends after this many events. */
@@ -29,32 +22,10 @@ export interface ListenOptions extends Omit<ReceiverOptions, 'accept' | 'onRefus
   readonly environment?: Environment | undefined;
   /** Removes what must not be written down. */
   readonly redact: (text: string) => string;
-  readonly onHappening?: ((happening: Happening) => void) | undefined;
-}
-
-/** An event as the listener hands it on. */
-export interface ListenedEvent extends ReceivedEvent {
-  /** An event with this id came before. */
-  readonly repeated: boolean;
-  /** Bytes of the body. */
-  readonly size: number;
-}
-
-const IDS_TOLD = 5;
-
-/** What was not done at the end, in events. */
-export interface Undone {
-  readonly target: URL | undefined;
-  readonly count: number;
-  /** Ids of the first of them. */
-  readonly ids: readonly string[];
-  /** When the first of them came, in milliseconds since the epoch. */
-  readonly firstAt: number;
 }
 
 /** Receives events, keeps them, hands them on; what it does with them afterwards neither stops nor delays it. */
 export class Listener {
-  readonly #options: ListenOptions;
   readonly #journal: Journal | undefined;
   readonly #ids: KnownIds;
   readonly #inbox = new Inbox<ListenedEvent>();
@@ -67,12 +38,11 @@ export class Listener {
   #ending = false;
 
   private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
-    this.#options = options;
     this.#journal = journal;
     this.#ids = ids;
     this.#room = options.max ?? Infinity;
     this.#transport = createTransport(options.environment);
-    this.#followers = this.#makeFollowers();
+    this.#followers = followersOf({ ...options, transport: this.#transport });
   }
 
   /** @throws SvcError `local` when the port or the journal cannot be had */
@@ -156,51 +126,6 @@ export class Listener {
   #endOnceQuiet(): void {
     if (this.#room <= 0 && this.#pending === 0) this.#inbox.end();
   }
-
-  #makeFollowers(): Follower[] {
-    const { forwardTo = [], command, clock, random, onHappening } = this.#options;
-    const options: ForwardOptions = { transport: this.#transport, clock, random };
-    const forwards = forwardTo.map((target) =>
-      follower(target, async (event, signal) => {
-        const sent = { headers: headersToPassOn(event.headers), body: event.bytes.toString('utf8') };
-        const result = await forward(target, sent, options, signal);
-        onHappening?.({ kind: 'forwarded', event, target, ...result });
-        return result.reason === undefined;
-      }),
-    );
-    if (command === undefined) return forwards;
-    const run = follower(undefined, async (event, signal) => {
-      const onLine = (line: string): void => onHappening?.({ kind: 'said', line });
-      const result = await runCommand(command, event, event.repeated, onLine, signal);
-      onHappening?.({ kind: 'ran', event, ...result });
-      return result.code === 0 && result.problem === undefined;
-    });
-    return [...forwards, run];
-  }
-}
-
-/** What is done with each event after it was taken. */
-interface Follower {
-  readonly backlog: Backlog<ListenedEvent>;
-  readonly fail: (event: ListenedEvent) => void;
-  readonly undone: () => Undone | undefined;
-}
-
-function follower(
-  target: URL | undefined,
-  work: (event: ListenedEvent, signal: AbortSignal) => Promise<boolean>,
-): Follower {
-  let undone: Undone | undefined;
-  const fail = (event: ListenedEvent): void => {
-    const { receivedAt, delivery } = event;
-    undone ??= { target, count: 0, ids: [], firstAt: receivedAt };
-    const ids = undone.ids.length < IDS_TOLD ? [...undone.ids, delivery.event.id] : undone.ids;
-    undone = { ...undone, count: undone.count + 1, ids };
-  };
-  const backlog = new Backlog<ListenedEvent>(async (event, signal) => {
-    if (!(await work(event, signal))) fail(event);
-  });
-  return { backlog, fail, undone: () => undone };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

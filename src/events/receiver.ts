@@ -1,18 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { SvcError } from '../errors.ts';
-import { systemCodeOf } from '../system-code.ts';
 import { headersOf } from './headers.ts';
-import { BROKEN_OFF, readBody } from './receive-body.ts';
+import { listen, stop } from './listening.ts';
+import { readBody } from './receive-body.ts';
 import { readDelivery, type ReceivedEvent } from './received.ts';
 import { RECEIVER_LIMITS, type ReceiverLimits } from './receiver-limits.ts';
-
-/** A request that was turned away. The reason holds nothing of what was sent. */
-export interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-}
+import { refuse, refuseConnection, type Refusal } from './refusal.ts';
 
 /** How to receive. */
 export interface ReceiverOptions {
@@ -33,8 +26,6 @@ export interface Receiver {
   /** Stops listening. What is being received is finished first, for a moment. */
   close(): Promise<void>;
 }
-
-const LAST_MOMENT_MS = 500;
 
 /** The loopback address that is listened on unless another is asked for. */
 const LOOPBACK = '127.0.0.1';
@@ -65,7 +56,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       outgoing,
       { ...options, onRefused: (refusal) => onRefused(refusal, incoming.socket) },
       limits,
-    );
+    ).catch(() => outgoing.destroy());
   server.on('request', receive).on('checkContinue', receive);
   server.on('clientError', (error, socket) =>
     refuseConnection(error, socket, (refusal) => onRefused(refusal, socket)),
@@ -121,79 +112,4 @@ function unwantedBecause({ method, headers }: IncomingMessage): Refusal | undefi
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.toLowerCase() !== 'identity') return { status: 415, reason: 'its body is compressed' };
   return undefined;
-}
-
-// The answer is whole before the body is: a sender still busy sending must be able to read it.
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason }: Refusal): void {
-  const text = `${JSON.stringify({ error: reason })}\n`;
-  outgoing.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    connection: 'close',
-    ...(status === 405 ? { allow: 'POST' } : {}),
-    ...(status === 503 ? { 'retry-after': '10' } : {}),
-  });
-  outgoing.write(text);
-  const end = (): void => {
-    clearTimeout(timer);
-    outgoing.end();
-    incoming.destroy();
-  };
-  const timer = setTimeout(end, LAST_MOMENT_MS);
-  incoming.on('end', end).on('close', end).resume();
-  if (incoming.readableEnded) end();
-}
-
-function refuseConnection(
-  error: Error,
-  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
-  onRefused: (refusal: Refusal) => void,
-): void {
-  const code = systemCodeOf(error);
-  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
-  const reason = isLate ? 'it did not come whole in time' : brokenReason(code);
-  if (code !== 'ECONNRESET') onRefused({ status, reason });
-  if (socket.writable)
-    socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  else socket.destroy();
-}
-
-function brokenReason(code: string | undefined): string {
-  return code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
-    server.listen(port, host, () => {
-      server.removeAllListeners('error').on('error', () => undefined);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function listenError(error: Error, host: string, port: number): SvcError {
-  const code = systemCodeOf(error) ?? 'unknown reason';
-  if (code === 'EADDRINUSE') {
-    return new SvcError('local', `port ${port} is in use`, {
-      hint: 'Choose another port, or 0 for a free one, and tell the sender.',
-    });
-  }
-  if (code === 'EACCES') {
-    return new SvcError('local', `port ${port} may not be listened on`, {
-      hint: 'Choose a port from 1024 up.',
-    });
-  }
-  return new SvcError('local', `nothing can listen on ${host} (${code})`, {
-    hint: 'Choose an address of this machine, such as 127.0.0.1.',
-  });
-}
-
-async function stop(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_MOMENT_MS);
-  await closed;
-  clearTimeout(timer);
 }

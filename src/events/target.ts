@@ -12,9 +12,9 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-/** What may be shown of a target: not its query. */
+/** What may be shown of a target: that it has a query, and not which. */
 export function shownTarget(url: URL): string {
-  return shownHost(url) + (url.pathname === '/' ? '' : url.pathname);
+  return shownHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
 }
 
 function problemOf(url: URL): string | undefined {

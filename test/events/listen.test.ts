@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Happening } from '../../src/events/happening.ts';
-import { type ListenedEvent, Listener, type ListenOptions } from '../../src/events/listen.ts';
+import type { ListenedEvent } from '../../src/events/followers.ts';
+import { Listener, type ListenOptions } from '../../src/events/listen.ts';
 import { readJournal } from '../../src/events/read-journal.ts';
 import { systemClock } from '../../src/clock.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';

@@ -3,12 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReceivedEvent } from '../../src/events/received.ts';
-import {
-  startReceiver,
-  type Receiver,
-  type ReceiverOptions,
-  type Refusal,
-} from '../../src/events/receiver.ts';
+import { startReceiver, type Receiver, type ReceiverOptions } from '../../src/events/receiver.ts';
+import type { Refusal } from '../../src/events/refusal.ts';
 import { delivery, post, sendRaw, until } from './support.ts';
 
 let receiver: Receiver;

@@ -3,14 +3,16 @@ import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
 import { resolvePath } from '../../cli/files.ts';
 import { type Input, repeated, value } from '../../cli/parameter.ts';
-import { type ListPrinter, listPrinter } from '../../cli/print.ts';
+import { listPrinter } from '../../cli/print.ts';
 import { integer, text } from '../../cli/values.ts';
 import { isLoopback } from '../../address.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
-import type { ListenedEvent, Listener, ListenOptions } from '../../events/listen.ts';
+import { SvcError } from '../../errors.ts';
+import type { ListenedEvent } from '../../events/followers.ts';
+import type { Listener, ListenOptions } from '../../events/listen.ts';
 import { parseTarget } from '../../events/target.ts';
 import { eventRow, type EventRow, eventView } from '../../views/event.ts';
 import { ADDRESS_PARAMETERS, listeningHost } from './address.ts';
+import { exitCode, finish, printUntilEnd } from './listen-end.ts';
 import { tellHappening, tellUndone } from './tell.ts';
 
 const parameters = {
@@ -35,9 +37,6 @@ const parameters = {
 const DEFAULT_PORT = 4020;
 
 type ListenInput = Input<typeof parameters>;
-
-// What is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
-const GRACE_MS = { interrupted: 2_000, done: 60_000 };
 
 /** `svc events listen` */
 export const listen = defineCommand({
@@ -64,9 +63,10 @@ export const listen = defineCommand({
     const listener = await ListenerClass.open({ ...optionsOf(context, input), host });
     try {
       tellStart(context, listener, input);
-      await printUntilEnd(context, listener, input, print);
+      await printUntilEnd(context, listener, input.for, () => print(rows(listener)));
     } finally {
-      await finish(context, listener, input);
+      for (const undone of await finish(context, listener))
+        tellUndone(context.notices, undone, input.journal);
     }
     return exitCode(context);
   },
@@ -110,68 +110,10 @@ function tellStart({ notices }: Context, listener: Listener, { journal }: Listen
   notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
 }
 
-/** Prints until the listener ends by itself, the time is over, or the command is asked to end. */
-async function printUntilEnd(
-  { signal, clock }: Context,
-  listener: Listener,
-  input: ListenInput,
-  print: ListPrinter<EventRow>,
-): Promise<void> {
-  const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
-  if (input.for !== undefined) clock.sleep(input.for, ended).then(() => listener.end(), ignore);
-  const stop = (): void => listener.end();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([print(rows(listener)), graceAfter(signal, clock, over.signal)]);
-  } finally {
-    over.abort();
-    signal.removeEventListener('abort', stop);
-  }
-}
-
 async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
   for await (const batch of listener.events()) yield batch.map(rowOf);
 }
 
 function rowOf({ delivery, receivedAt, repeated: isRepeated }: ListenedEvent): EventRow {
   return eventRow(delivery, receivedAt, isRepeated);
-}
-
-// A reader of stdout that has fallen silent must not hold up the end.
-function graceAfter(signal: AbortSignal, clock: Context['clock'], over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wait = (): void => void clock.sleep(GRACE_MS.interrupted, over).then(resolve, ignore);
-    if (signal.aborted) wait();
-    signal.addEventListener('abort', wait, { once: true });
-  });
-}
-
-async function finish(
-  { signal, clock, notices }: Context,
-  listener: Listener,
-  input: ListenInput,
-): Promise<void> {
-  const over = new AbortController();
-  const late = new AbortController();
-  const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
-  const hurry = (): void => grace(GRACE_MS.interrupted);
-  grace(signal.aborted ? GRACE_MS.interrupted : GRACE_MS.done);
-  signal.addEventListener('abort', hurry, { once: true });
-  const undone = await listener.finish(late.signal);
-  over.abort();
-  signal.removeEventListener('abort', hurry);
-  for (const one of undone) tellUndone(notices, one, input.journal);
-}
-
-// Being interrupted is how a listener ends: no error, but the exit code says what ended it.
-function exitCode({ signal }: Context): number {
-  if (!signal.aborted) return 0;
-  if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
-  throw signal.reason;
-}
-
-function ignore(): void {
-  // The sleep was cut short: nothing is left to wait for.
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import type { Happening } from '../../events/happening.ts';
-import type { Undone } from '../../events/listen.ts';
+import type { Undone } from '../../events/followers.ts';
+import type { ReceivedEvent } from '../../events/received.ts';
 import { shownTarget } from '../../events/target.ts';
 import type { Notices } from '../../terminal/notices.ts';
 import { type AgainChoice, replayCommand } from './again.ts';
@@ -40,7 +41,7 @@ function tellForwarded(
   notices: Notices,
   { event, target, reason, attempts, status }: Extract<Happening, { kind: 'forwarded' }>,
 ): void {
-  const what = `event ${event.delivery.event.id}`;
+  const what = `event ${shownId(event)}`;
   const where = shownTarget(target);
   if (reason === undefined) return notices.verbose(`${what} forwarded to ${where} (${status})`);
   notices.warn(`${what} did not reach ${where}: ${reason}${attempts > 1 ? `, ${attempts} attempts` : ''}`);
@@ -50,14 +51,24 @@ function tellRan(
   notices: Notices,
   { event, code, signal, problem }: Extract<Happening, { kind: 'ran' }>,
 ): void {
-  const what = `the command for event ${event.delivery.event.id}`;
+  const what = `the command for event ${shownId(event)}`;
   if (problem !== undefined) return notices.warn(`${what} did not end well: ${problem}`);
   if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
   if (code === 0) return notices.verbose(`${what} ended with exit code 0`);
   notices.warn(`${what} ended with exit code ${code}`);
 }
 
+// An id is whatever its sender makes it.
+const LONGEST_ID = 100;
+
+function shownId({ delivery }: ReceivedEvent): string {
+  const { id } = delivery.event;
+  return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
+}
+
 /** A few are chosen by their ids, many by the time from which they came. */
 function chosen({ count, ids, firstAt }: Undone): AgainChoice {
-  return count > ids.length ? { since: new Date(firstAt).toISOString() } : { ids };
+  return count > ids.length || ids.some((id) => id.length > LONGEST_ID)
+    ? { since: new Date(firstAt).toISOString() }
+    : { ids };
 }

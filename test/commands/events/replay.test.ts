@@ -107,7 +107,7 @@ describe('svc events replay', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'network',
       message: expect.stringContaining('1 of 4 events did not reach'),
-      hint: expect.stringMatching(/'svc events replay j\.jsonl --forward-to http:\S+\/x --id b'/),
+      hint: expect.stringMatching(/'svc events replay j\.jsonl --forward-to 'http:\S+\/x\?…' --id b'/),
       failed: 1,
       sent: 3,
     });
