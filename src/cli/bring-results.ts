@@ -1,12 +1,11 @@
 import { SvcError } from '../errors.ts';
 import { failedRunError, lookOnce } from '../runs/advance.ts';
-import { writeResults } from '../runs/collect.ts';
-import type { Merged } from '../runs/merge.ts';
-import { statusOf } from '../runs/record.ts';
+import { missResults } from '../runs/collect.ts';
+import { type ResultsFile, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { wordsOf } from '../runs/run-wait.ts';
+import { type Destination, writeResults } from '../runs/write-results.ts';
 import type { Context } from './context.ts';
-import type { Destination } from './finish-run.ts';
 import { showRun } from './run-progress.ts';
 
 /**
@@ -16,17 +15,18 @@ import { showRun } from './run-progress.ts';
 export async function bringResults(
   context: Context,
   run: RunDirectory,
-  { out, force }: Destination,
-): Promise<Merged> {
+  destination: Destination,
+): Promise<ResultsFile> {
   const { record } = run;
+  await missResults(run);
   if (statusOf(record) !== 'completed')
-    await lookOnce(await context.client(), run, { onEvent: showRun(context) });
+    await lookOnce(await context.client(), run, { onEvent: showRun(context, record) });
   if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
   if (statusOf(record) !== 'completed') {
     throw new SvcError('pending', `run ${record.id} is not done: ${wordsOf(record)}`, {
-      hint: `Wait for it with 'svc au wait ${record.id}'.`,
+      hint: `Wait for it with 'svc au wait ${run.name}'.`,
       facts: { run: record.id },
     });
   }
-  return writeResults(run, out, force);
+  return writeResults(run, destination);
 }

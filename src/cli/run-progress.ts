@@ -1,11 +1,12 @@
 import type { RunEvent } from '../runs/events.ts';
+import type { RunRecord } from '../runs/record.ts';
 import type { TransferProgress } from '../terminal/transfer-progress.ts';
 import type { WaitProgress } from '../terminal/wait-progress.ts';
 import type { Context } from './context.ts';
 
-/** Shows each step of a run as it happens. */
-export function showRun(context: Context): (event: RunEvent) => void {
-  const show = new RunProgress(context);
+/** Shows each step of a job's life as it happens; `record` names the parts of a run of several jobs. */
+export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {
+  const show = new RunProgress(context, record);
   context.onClose(() => show.stop());
   return (event) => show.show(event);
 }
@@ -13,66 +14,90 @@ export function showRun(context: Context): (event: RunEvent) => void {
 /** Shows the steps of a job's life: live lines on a terminal, plain ones elsewhere. */
 class RunProgress {
   readonly #context: Context;
-  #transfer: TransferProgress | undefined;
-  #wait: WaitProgress | undefined;
+  readonly #record: RunRecord | undefined;
+  /** By job: several may be under way side by side. */
+  readonly #transfers = new Map<string, TransferProgress>();
+  readonly #waits = new Map<string, WaitProgress>();
 
-  constructor(context: Context) {
+  constructor(context: Context, record: RunRecord | undefined) {
     this.#context = context;
+    this.#record = record;
   }
 
   show(event: RunEvent): void {
-    const { notices, clock } = this.#context;
+    const { notices } = this.#context;
     switch (event.kind) {
       case 'created':
-        return notices.note(`created job ${event.job.id}`);
+        return notices.note(`created job ${event.job.id}${this.#partOf(event.job.id)}`);
       case 'replaced':
         return notices.note(
           `job ${event.gone} expired before it had its file; created job ${event.job} in its place`,
         );
+      case 'gone':
+        return notices.warn(
+          `job ${event.job} vanished: the service did not get its file; it needs another job`,
+        );
+      case 'stray':
+        return notices.note(
+          `job ${event.job} is pending and may come of a creation without an answer: left alone, it vanishes after an hour`,
+        );
+      case 'failed':
+        return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);
       case 'unclear':
-        this.stop();
+        this.#stopTransfer(event.job);
         return notices.warn(`${event.reason}; reading job ${event.job} before anything is sent again`);
       case 'uploading':
       case 'downloading':
         return this.#move(event);
       case 'uploaded':
       case 'downloaded':
-        return this.#arrived();
+        return this.#arrived(event.job);
       case 'looked':
-        return this.#waiting(event.job).update({
-          state: event.status,
-          nextLookAt: clock.now() + event.nextMs,
-        });
+        return this.#look(event, event.status);
       case 'cut off':
-        return this.#waiting(event.job).update({
-          state: `no answer (${event.reason})`,
-          nextLookAt: clock.now() + event.nextMs,
-        });
+        return this.#look(event, `no answer (${event.reason})`);
       case 'completed':
-        this.#wait?.done('completed');
-        this.#wait = undefined;
+        this.#waits.get(event.job)?.done('completed');
+        this.#waits.delete(event.job);
     }
   }
 
   /** Takes away what is still shown: the work ended, well or not. */
   stop(): void {
-    this.#transfer?.fail();
-    this.#wait?.fail();
-    this.#transfer = undefined;
-    this.#wait = undefined;
+    for (const transfer of this.#transfers.values()) transfer.fail();
+    for (const wait of this.#waits.values()) wait.fail();
+    this.#transfers.clear();
+    this.#waits.clear();
   }
 
-  #move({ kind, done, total }: Extract<RunEvent, { kind: 'uploading' | 'downloading' }>): void {
-    this.#transfer ??= this.#context.progress.bytes(kind === 'uploading' ? 'upload' : 'download', total);
-    this.#transfer.update(done);
+  #move({ kind, job, done, total }: Extract<RunEvent, { kind: 'uploading' | 'downloading' }>): void {
+    const label = `${kind === 'uploading' ? 'upload' : 'download'}${this.#partOf(job)}`;
+    const transfer = this.#transfers.get(job) ?? this.#context.progress.bytes(label, total);
+    this.#transfers.set(job, transfer);
+    transfer.update(done);
   }
 
-  #arrived(): void {
-    this.#transfer?.done();
-    this.#transfer = undefined;
+  #arrived(job: string): void {
+    this.#transfers.get(job)?.done();
+    this.#transfers.delete(job);
   }
 
-  #waiting(job: string): WaitProgress {
-    return (this.#wait ??= this.#context.progress.waiting(job.startsWith('run-') ? job : `job ${job}`));
+  #stopTransfer(job: string): void {
+    this.#transfers.get(job)?.fail();
+    this.#transfers.delete(job);
+  }
+
+  #look({ job, nextMs }: Extract<RunEvent, { kind: 'looked' | 'cut off' }>, state: string): void {
+    const { progress, clock } = this.#context;
+    const wait = this.#waits.get(job) ?? progress.waiting(job.startsWith('run-') ? job : `job ${job}`);
+    this.#waits.set(job, wait);
+    wait.update({ state, nextLookAt: clock.now() + nextMs });
+  }
+
+  /** «, part 2 of 4», where there are several. */
+  #partOf(job: string): string {
+    const { parts = [] } = this.#record ?? {};
+    const part = parts.length > 1 ? parts.find((each) => each.job === job) : undefined;
+    return part === undefined ? '' : `, part ${part.number} of ${parts.length}`;
   }
 }

@@ -1,15 +1,17 @@
 import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
-import { beginRun, findRun, isOf, type NewRun } from '../runs/find-run.ts';
+import { beginRun, findOutdated, findRun, isOf, type NewRun } from '../runs/find-run.ts';
+import { withLock } from '../lock.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
 import { headerOf } from '../runs/input-file.ts';
 import { statusOf } from '../runs/record.ts';
-import { RunDirectory } from '../runs/run-directory.ts';
+import { makeDirectory, RunDirectory } from '../runs/run-directory.ts';
+import { checkDestination } from '../runs/write-results.ts';
 import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
 import { submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
-import { checkDestination, finishRun } from './finish-run.ts';
+import { finishRun } from './finish-run.ts';
 import { listenForJobs } from './job-hints.ts';
 import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
@@ -43,15 +45,17 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   if (input.wait) await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return tellPlan(context, file, known);
   const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
-  const run = known ?? beginRun((id) => input.runDir ?? path.join(runsRoot(context), id), asked);
+  const run = known ?? (await begin(context, input, asked));
   await run.hold(context.system, async () => {
     run.record.out = path.resolve(out);
-    await goOn(context, run, file, input);
+    if (asked.path !== undefined) run.record.input = { ...run.record.input, path: path.resolve(asked.path) };
+    run.save();
+    await goOn(context, run, file);
     if (input.wait) await finishRun(context, run, { out, force: input.force }, nudge?.(run.record));
   });
   if (input.wait) return showResults(context, print, run.record, input.failOn);
   await print(submissionOf(run.record));
-  context.notices.note(sameProfile(`follow it with 'svc au wait ${run.record.id}'`, context.globals));
+  context.notices.note(sameProfile(`follow it with 'svc au wait ${run.name}'`, context.globals));
 }
 
 function checkOptions(input: SubmitInput): void {
@@ -89,16 +93,30 @@ function knownRun(context: Context, { runDir }: SubmitInput, asked: NewRun): Run
   });
 }
 
+/** Two terminals that begin the same file at once begin one run: the second one finds it. */
+async function begin(context: Context, input: SubmitInput, asked: NewRun): Promise<RunDirectory> {
+  const root = input.runDir ?? runsRoot(context);
+  makeDirectory(root);
+  return withLock(path.join(root, 'begin.lock'), context.system, () => {
+    const found = input.again ? undefined : knownRun(context, input, asked);
+    if (found) return found;
+    if (input.runDir === undefined) tellOutdated(context, findOutdated(root, asked));
+    return beginRun((id) => input.runDir ?? path.join(root, id), asked);
+  });
+}
+
+function tellOutdated({ notices }: Context, run: RunDirectory | undefined): void {
+  if (run)
+    notices.warn(
+      `${run.record.input.name} has changed since run ${run.record.id} was begun, which is not done; this is a run of its own`,
+    );
+}
+
 function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
 }
 
-async function goOn(
-  context: Context,
-  run: RunDirectory,
-  file: RequestFile,
-  input: SubmitInput,
-): Promise<void> {
+async function goOn(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
   const { record } = run;
   const status = statusOf(record);
   if (status === 'completed')
@@ -106,12 +124,20 @@ async function goOn(
       `this file was submitted as ${record.id}, which is complete; --again begins another run`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`going on with ${record.id}`);
-  retryFailed(run);
-  if (!needsFile(record)) return;
+  const hasFailed = record.parts.some(({ state }) => state === 'failed');
+  if (!hasFailed && !needsFile(record)) return;
   const client = await context.client();
+  await retryFailed(client, run);
   const header = await headerOf(file.path, file.check.headerBytes);
-  const upload = uploadParts(client, run, { path: file.path, header }, { onEvent: showRun(context) });
-  await orGoOnWith(`svc au submit ${input.file}`, record.id, upload);
+  const upload = uploadParts(
+    client,
+    run,
+    { path: file.path, header },
+    {
+      onEvent: showRun(context, record),
+    },
+  );
+  await orGoOnWith(run.submitCommand, record.id, upload);
 }
 
 async function tellPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {

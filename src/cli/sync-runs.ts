@@ -1,77 +1,91 @@
-import { spawn } from 'node:child_process';
-import { EXIT_CODES, isSvcError, SvcError } from '../errors.ts';
+import { EXIT_CODES, isSvcError } from '../errors.ts';
 import { lookOnce, needsFile, uploadParts } from '../runs/advance.ts';
-import { writeResults } from '../runs/collect.ts';
+import { missResults } from '../runs/collect.ts';
 import { headerOf, reopenFile } from '../runs/input-file.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
+import { keepResults, writeResults } from '../runs/write-results.ts';
 import type { Context } from './context.ts';
+import { runForRun } from './run-command.ts';
 import { showRun } from './run-progress.ts';
 import { recordedRuns, serviceOf } from './runs.ts';
 
 /** What a round over the open runs came to. */
 export interface Synced {
   readonly records: readonly RunRecord[];
-  /** 0 when nothing is open any more, 10 when a run failed, 11 when one is still open. */
+  /** 0 when nothing is open any more, 1 when the command of --exec failed, 10 when a run failed, 11 when one is open. */
   readonly code: number;
 }
 
-/** Advances every open run of this service once. One that another process holds, or that fails, stops no other. */
+/** Advances every open run of this profile once. One that another process holds, or that fails, stops no other. */
 export async function syncRuns(context: Context, exec: string | undefined): Promise<Synced> {
   const here = serviceOf(context);
-  const runs = recordedRuns(context).filter(({ record }) => record.base_url === here && isOpen(record));
+  const profile = context.settings.profile.value;
+  const runs = recordedRuns(context).filter(
+    ({ record }) => record.base_url === here && record.profile === profile && isDue(record, exec),
+  );
   for (const run of runs) {
     try {
       await run.hold(context.system, () => advance(context, run, exec));
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
-      context.notices.warn(`${run.record.id}: ${error.message}`);
+      context.notices.warn(`${run.record.id}: ${error.message}. ${error.hint ?? ''}`.trimEnd());
     }
   }
   const records = runs.map(({ record }) => record);
-  if (records.some((record) => statusOf(record) === 'failed'))
-    return { records, code: EXIT_CODES.job_failed };
-  return { records, code: records.some(isOpen) ? EXIT_CODES.pending : 0 };
+  return { records, code: codeFor(records, exec) };
+}
+
+function codeFor(records: readonly RunRecord[], exec: string | undefined): number {
+  if (records.some((record) => statusOf(record) === 'failed')) return EXIT_CODES.job_failed;
+  if (records.some(isOpen)) return EXIT_CODES.pending;
+  return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
 }
 
 function isOpen(record: RunRecord): boolean {
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
 }
 
+/** A run is also due while the command that it was to be told to has not gone well. */
+function isDue(record: RunRecord, exec: string | undefined): boolean {
+  return isOpen(record) || (exec !== undefined && record.exec === 'due');
+}
+
 async function advance(context: Context, run: RunDirectory, exec: string | undefined): Promise<void> {
+  // Another round may have ended it meanwhile.
+  if (isOpen(run.record)) await goOn(context, run, exec !== undefined);
+  if (exec === undefined || run.record.exec !== 'due' || run.record.results === undefined) return;
+  await runForRun(context, exec, run.record);
+  delete run.record.exec;
+  run.save();
+}
+
+async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean): Promise<void> {
   const { record } = run;
   const client = await context.client();
-  const onEvent = showRun(context);
+  const onEvent = showRun(context, record);
   if (needsFile(record)) {
-    const path = await reopenFile(record);
-    await uploadParts(
-      client,
-      run,
-      { path, header: await headerOf(path, record.input.header_bytes) },
-      { onEvent },
-    );
+    const path = await reopenFile(run);
+    const header = await headerOf(path, record.input.header_bytes);
+    await uploadParts(client, run, { path, header }, { onEvent });
   }
+  await missResults(run);
   await lookOnce(client, run, { onEvent });
-  if (statusOf(record) !== 'completed' || record.out === undefined) return;
-  await writeResults(run, record.out, false);
-  context.notices.note(`${record.id} is complete: ${record.out}`);
-  if (exec !== undefined) await runCommand(context, exec, record);
+  if (statusOf(record) !== 'completed') return;
+  if (tellsCommand) record.exec = 'due';
+  const { file } = await deliver(context, run);
+  context.notices.note(`${record.id} is complete: ${file}`);
 }
 
-/** Runs the operator's own command for a run that is complete: its record on standard input, its names beside. */
-async function runCommand({ system, signal }: Context, command: string, record: RunRecord): Promise<void> {
-  const env = { ...withoutKeys(system.env), SVC_RUN_ID: record.id, SVC_RESULTS: record.out ?? '' };
-  const child = spawn(command, { shell: true, env, stdio: ['pipe', 'inherit', 'inherit'], signal });
-  child.stdin.on('error', () => undefined).end(`${JSON.stringify(record)}\n`);
-  const code = await new Promise<number | null>((resolve, reject) =>
-    child.on('error', reject).on('close', resolve),
-  );
-  if (code === 0) return;
-  throw new SvcError('local', `the command of --exec ended with ${code ?? 'a signal'}`, {
-    hint: 'The results are written; mend the command and run it by hand for this run.',
-  });
-}
-
-function withoutKeys(env: Context['system']['env']): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_.*API_KEY/.test(name)));
+/** Nobody is there to name another place: where the one asked for is taken or gone, the results stay with the run. */
+async function deliver({ notices }: Context, run: RunDirectory): Promise<{ readonly file: string }> {
+  const { out } = run.record;
+  if (out === undefined) return keepResults(run);
+  try {
+    return await writeResults(run, { out, force: false });
+  } catch (error) {
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    return keepResults(run);
+  }
 }

@@ -3,6 +3,7 @@ import { SvcError } from '../errors.ts';
 import { fileSource } from '../transfer/source.ts';
 import { collectResults } from './collect.ts';
 import type { RunOptions } from './events.ts';
+import { findJob } from './job.ts';
 import { bringPart, letGo } from './part-upload.ts';
 import { type RunPart, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -17,13 +18,26 @@ export interface RunFile {
   readonly header: Uint8Array;
 }
 
-/** Lets the failed parts of a run have another job: the operator asked for the run again. */
-export function retryFailed(run: RunDirectory): void {
-  for (const part of run.record.parts) if (part.state === 'failed') letGo({ part, save: () => run.save() });
+/**
+ * Lets the failed parts of a run have another job: the operator asked for the run again. Each old job is read once
+ * more: one that has not failed after all is gone on with, since its rows would be paid twice.
+ */
+export async function retryFailed(client: Client, run: RunDirectory): Promise<void> {
+  const save = (): void => run.save();
+  for (const part of run.record.parts) {
+    if (part.state !== 'failed') continue;
+    const job = await findJob(client, part.job ?? '');
+    if (job === undefined || job.status === 'failed') letGo({ part, save }, job ? 'failed' : 'gone');
+    else {
+      part.state = 'uploading';
+      delete part.errors;
+      save();
+    }
+  }
 }
 
 /** Whether any part still has to be uploaded, so that the input file is needed. */
-export function needsFile({ parts }: RunRecord): boolean {
+export function needsFile({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.some(
     ({ state }) =>
       state === 'planned' || state === 'creating' || state === 'created' || state === 'uploading',
@@ -37,17 +51,15 @@ export async function uploadParts(
   file: RunFile,
   options: RunOptions,
 ): Promise<void> {
-  const waiting = run.record.parts.filter((part) => needsFile({ ...run.record, parts: [part] }));
-  let failure: unknown;
+  const waiting = run.record.parts.filter((part) => needsFile({ parts: [part] }));
+  const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
-    for (let part = waiting.shift(); part && failure === undefined; part = waiting.shift()) {
-      await bring(client, run, part, file, options).catch((error: unknown) => {
-        failure ??= error;
-      });
+    for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
+      await bring(client, run, part, file, options).catch((error: unknown) => failures.push(error));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  if (failure !== undefined) throw failure;
+  if (failures.length > 0) throw failures[0];
 }
 
 async function bring(
@@ -59,21 +71,23 @@ async function bring(
 ): Promise<void> {
   const { sha256, start, end } = part;
   const source = await fileSource(file.path, { sha256, start, end, prefix: file.header });
-  await bringPart({ ...options, client, part, source, save: () => run.save() });
+  await bringPart({ ...options, client, record: run.record, part, source, save: () => run.save() });
 }
 
 /**
- * Looks at the jobs under way once, and brings the results of those that are done.
+ * Looks at the jobs under way once, and brings the results of those that are done. Results that cannot be had are
+ * left for the next look while other jobs are under way; at the end they are an error.
  * @returns how many parts are still under way
  */
 export async function lookOnce(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
   const left = await lookAtJobs({ ...options, client, record: run.record, save: () => run.save() });
-  await collectResults(client, run, options);
+  const failure = await collectResults(client, run, options);
+  if (failure !== undefined && left.length === 0) throw failure;
   return left.length;
 }
 
 /** What a run whose parts failed ends in. */
-export function failedRunError({ record }: RunDirectory): SvcError {
+export function failedRunError({ record, submitCommand }: RunDirectory): SvcError {
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const said = failed.map(
     ({ number, job, errors = [] }) =>
@@ -83,7 +97,7 @@ export function failedRunError({ record }: RunDirectory): SvcError {
     'job_failed',
     `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`,
     {
-      hint: `Mend what the messages name, then run 'svc au submit ${record.input.name}' again: it retries only what failed.`,
+      hint: `Mend what the messages name, then run '${submitCommand}' again: it retries only what failed.`,
       facts: { run: record.id, problems: said, status: statusOf(record) },
     },
   );

@@ -1,18 +1,37 @@
-import fs from 'node:fs/promises';
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../errors.ts';
+import { isSvcError, type SvcError } from '../errors.ts';
+import { fileSource } from '../transfer/source.ts';
 import type { RunOptions } from './events.ts';
-import { type Merged, mergeResults } from './merge.ts';
-import { downloadResults } from './results.ts';
 import type { RunPart } from './record.ts';
+import { downloadResults } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** Downloads the results of every completed part into the run's directory, whole, and notes each. */
-export async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<void> {
-  for (const part of run.record.parts) {
-    if (part.state === 'completed') await collectPart(client, run, part, options);
+/** Failures that concern one part's results; after any other there is no use in trying the next. */
+const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'incomplete', 'altered', 'bad_answer'] as const;
+
+/**
+ * Downloads the results of every completed part into the run's directory, whole, and notes each. A part whose job is
+ * gone counts as failed.
+ * @returns the first failure that concerns one part alone; the others were brought all the same
+ */
+export async function collectResults(
+  client: Client,
+  run: RunDirectory,
+  options: RunOptions,
+): Promise<SvcError | undefined> {
+  let failure: SvcError | undefined;
+  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+    try {
+      await collectPart(client, run, part, options);
+    } catch (error) {
+      if (isSvcError(error, 'job_expired', 'job_failed')) giveUp(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      else throw error;
+    }
   }
+  return failure;
 }
 
 async function collectPart(
@@ -32,23 +51,31 @@ async function collectPart(
   run.save();
 }
 
-/** Writes the results of all parts into one file, in the order of the input. */
-export async function writeResults(run: RunDirectory, target: string, overwrite: boolean): Promise<Merged> {
-  const { record } = run;
-  const files = record.parts.map((part) => run.resultsFile(part));
-  await checkParts(run);
-  const merged = await mergeResults(files, target, overwrite);
-  record.results = { file: path.resolve(target), ...merged };
+function giveUp(run: RunDirectory, part: RunPart, { code, message }: SvcError, options: RunOptions): void {
+  const said = code === 'job_expired' ? 'it was completed, and is gone without its results' : message;
+  part.state = 'failed';
+  part.errors = [said];
   run.save();
-  return merged;
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
 }
 
-async function checkParts({ record, ...run }: RunDirectory): Promise<void> {
-  for (const { number, results } of record.parts) {
-    const size = results && (await fs.stat(path.join(run.path, results.file)).catch(() => undefined))?.size;
-    if (size === results?.bytes) continue;
-    throw new SvcError('altered', `the results of part ${number} are no longer in ${run.path} as they came`, {
-      hint: `Bring them again with 'svc au download ${record.id} --force'.`,
-    });
+/** Lets results that are no longer in the run's directory as they came be brought again. */
+export async function missResults(run: RunDirectory): Promise<void> {
+  const kept = run.record.parts.filter(({ state }) => state === 'downloaded');
+  for (const part of kept) {
+    if (part.results && (await hashOf(run.resultsFile(part))) === part.results.sha256) continue;
+    part.state = 'completed';
+    delete part.results;
+  }
+}
+
+/** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
+export async function hashOf(file: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of (await fileSource(file)).open()) hash.update(chunk);
+    return hash.digest('hex');
+  } catch {
+    return undefined;
   }
 }

@@ -23,6 +23,8 @@ export type RunEvent =
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
   /** A pending job that an unclear creation may have left. */
   | { readonly kind: 'stray'; readonly job: string }
+  /** The job of a part that seemed to have its file is gone: the part needs another one. */
+  | { readonly kind: 'gone'; readonly job: string }
   /** A part's job ended without results. */
   | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { RequestFileCheck } from '../csv/request-file.ts';
 import type { SvcError } from '../errors.ts';
-import { plannedParts, type RunRecord } from './record.ts';
+import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import { listRuns, RunDirectory } from './run-directory.ts';
 
 /** What a run is begun with. */
@@ -18,13 +18,28 @@ export interface NewRun {
   readonly now: number;
 }
 
-/** The newest run of this very file at this service, if there is one. */
+/** The newest run of this very file with this profile, if there is one. */
 export function findRun(
   root: string,
-  file: Pick<NewRun, 'baseUrl' | 'check'>,
+  file: NewRun,
   onDamaged?: (error: SvcError) => void,
 ): RunDirectory | undefined {
-  return listRuns(root, onDamaged).find((run) => isOf(run.record, file));
+  // Another profile may be another tenant at the same address.
+  return listRuns(root, onDamaged).find(
+    ({ record }) => record.profile === file.profile && isOf(record, file),
+  );
+}
+
+/** The newest open run of what was in this file before, if there is one. */
+export function findOutdated(root: string, file: NewRun): RunDirectory | undefined {
+  return listRuns(root).find(
+    ({ record }) =>
+      file.path !== undefined &&
+      record.input.path === path.resolve(file.path) &&
+      record.profile === file.profile &&
+      !isOf(record, file) &&
+      statusOf(record) === 'open',
+  );
 }
 
 /** Whether a run is of this very file at this service. */

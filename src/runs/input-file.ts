@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../errors.ts';
 import { fileSource } from '../transfer/source.ts';
-import type { RunRecord } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
 
 /** The header line of a request file, with its line end: it goes in front of every part. */
 export async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
@@ -15,10 +15,11 @@ export async function headerOf(file: string, bytes: number): Promise<Uint8Array>
  * Finds the input of a run again, and makes sure that it is still the same.
  * @throws SvcError `altered` when it is not, `changed` when it came through a pipe
  */
-export async function reopenFile({ id, input }: RunRecord): Promise<string> {
+export async function reopenFile({ record, submitCommand }: RunDirectory): Promise<string> {
+  const { id, input } = record;
   if (input.path === undefined) {
     throw new SvcError('changed', `run ${id} has parts to upload, and its input came through a pipe`, {
-      hint: "Pipe the same file into 'svc au submit -' again: it goes on where it stopped.",
+      hint: `Pipe the same file into '${submitCommand}' again: it goes on where it stopped.`,
     });
   }
   const hash = createHash('sha256');

@@ -11,6 +11,16 @@ export async function readJob({ accountUpdater }: Client, id: string): Promise<A
   }
 }
 
+/** Reads a job, or gives undefined when the service knows it no more. */
+export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
+  try {
+    return await client.accountUpdater.read(id);
+  } catch (error) {
+    if (isSvcError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
 /** The job ended without results. */
 export function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];

@@ -14,6 +14,15 @@ export interface Merged {
   readonly sha256: string;
 }
 
+/** How parts are put together. */
+export interface MergeOptions {
+  readonly overwrite: boolean;
+  /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
+  readonly mark: string;
+  /** Called when the draft is whole and on the disk, before it gets its name. */
+  readonly onWhole?: ((merged: Merged) => void) | undefined;
+}
+
 const LF = 10;
 
 /**
@@ -23,21 +32,29 @@ const LF = 10;
 export async function mergeResults(
   parts: readonly string[],
   target: string,
-  overwrite: boolean,
+  { overwrite, mark, onWhole }: MergeOptions,
 ): Promise<Merged> {
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.svc-merge`);
-  const handle = await fs.open(draft, 'w', 0o600).catch((error: unknown) => {
-    throw writeFailure(target, error);
-  });
+  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${mark}.svc-merge`);
+  const handle = await openDraft(draft, target);
   try {
     const merged = await write(handle, (await haveOneHeader(parts)) ? joined(parts) : united(parts));
     await handle.sync();
     await handle.close();
+    onWhole?.(merged);
     await putInPlace(draft, target, overwrite);
     return merged;
   } catch (error) {
     await handle.close().catch(() => undefined);
     await fs.rm(draft, { force: true });
+    throw writeFailure(target, error);
+  }
+}
+
+async function openDraft(draft: string, target: string): Promise<FileHandle> {
+  try {
+    await fs.rm(draft, { force: true });
+    return await fs.open(draft, 'wx', 0o600);
+  } catch (error) {
     throw writeFailure(target, error);
   }
 }

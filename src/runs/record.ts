@@ -28,14 +28,27 @@ export interface RunPart {
   job?: string;
   /** When the request that creates the job went out, in the service's time. */
   creating_since?: string;
-  /** Jobs that it went to before: they vanished without a file, or failed. */
-  earlier_jobs?: string[];
+  /** Jobs that it went to before, the latest last. */
+  earlier_jobs?: EarlierJob[];
   /** The job's status when it was last looked at, in the service's word. */
   seen?: string;
   /** What the service said of a failed job. */
   errors?: string[];
   /** The results as they came, in the run's directory. */
-  results?: { file: string; bytes: number; sha256: string };
+  results?: ResultsFile;
+}
+
+/** A file of results: its name or path, its size in bytes, and its hexadecimal hash. */
+export interface ResultsFile {
+  file: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** A job that a part had before: it was gone, as one without a file is after an hour, or it failed. */
+export interface EarlierJob {
+  readonly job: string;
+  readonly ended: 'gone' | 'failed';
 }
 
 /** A run: everything that must be known to go on with it, on this machine or another. */
@@ -45,12 +58,18 @@ export interface RunRecord {
   readonly created_at: string;
   readonly profile: string;
   readonly base_url: string;
-  readonly input: RunInput;
+  /** The tenant that its jobs belong to, once the first was created. */
+  tenant_id?: string;
+  input: RunInput;
   /** Where the merged results go: an absolute path. */
   out?: string;
   readonly parts: RunPart[];
+  /** Merged results that are whole and about to get their name: after a crash the file is known as the run's own. */
+  writing?: ResultsFile;
   /** The merged results, once they are written. */
-  results?: { file: string; bytes: number; sha256: string };
+  results?: ResultsFile;
+  /** `due` from the completion of the run until the command of `svc au sync --exec` went well. */
+  exec?: 'due';
 }
 
 /** The request file of a run. */

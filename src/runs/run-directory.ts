@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { writeFailure, writeFileAtomicSync } from '../atomic-file.ts';
+import { removeStrayTemporaries, writeFailure, writeFileAtomicSync } from '../atomic-file.ts';
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
@@ -15,11 +15,11 @@ const RECORD = 'run.json';
  */
 export class RunDirectory {
   readonly path: string;
-  readonly record: RunRecord;
+  #record: RunRecord;
 
   private constructor(directory: string, record: RunRecord) {
     this.path = directory;
-    this.record = record;
+    this.#record = record;
   }
 
   /** Makes the directory of a new run. @throws SvcError `config` when a run is there already */
@@ -37,33 +37,53 @@ export class RunDirectory {
 
   /** Opens a run, or gives undefined when the directory holds none. @throws SvcError `config` when it is damaged */
   static open(directory: string): RunDirectory | undefined {
-    const file = path.join(directory, RECORD);
-    try {
-      return new RunDirectory(directory, parseRecord(fs.readFileSync(file, 'utf8'), file));
-    } catch (error) {
-      const code = systemCodeOf(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-      if (error instanceof SvcError || code === undefined) throw error;
-      throw new SvcError('config', `${file} could not be read (${code})`, {
-        hint: 'Make it readable for this user.',
-      });
-    }
+    const record = readRecord(directory);
+    return record && new RunDirectory(directory, record);
+  }
+
+  /** What is known of the run. Another object once the run is held: whoever held it before may have gone on. */
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** What to call the run in a command: its id where it is recorded as usual, else its directory. */
+  get name(): string {
+    return this.#isUsual() ? this.#record.id : this.path;
+  }
+
+  /** The command that goes on with the run from its input file. */
+  get submitCommand(): string {
+    const { input } = this.#record;
+    const submit = `svc au submit ${input.path === undefined ? '-' : input.name}`;
+    return this.#isUsual() ? submit : `${submit} --run-dir ${this.path}`;
+  }
+
+  #isUsual(): boolean {
+    const { base, dir } = path.parse(path.resolve(this.path));
+    return base === this.#record.id && path.basename(dir) === 'runs';
   }
 
   /** Where a part's results are kept, as they came. */
-  resultsFile({ number }: RunPart): string {
+  resultsFile({ number }: Pick<RunPart, 'number'>): string {
     return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
   }
 
   /** Writes the record whole and flushes it. */
   save(): void {
-    writeFileAtomicSync(path.join(this.path, RECORD), recordText(this.record));
+    writeFileAtomicSync(path.join(this.path, RECORD), recordText(this.#record));
   }
 
-  /** Holds the run for one process at a time. @throws SvcError `config` naming the one that has it */
+  /**
+   * Holds the run for one process at a time, and reads its record again.
+   * @throws SvcError `config` naming the one that has it
+   */
   async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
-    const what = `run ${this.record.id}`;
-    return withLock(path.join(this.path, 'run.lock'), host, work, { waitMs: 0, what });
+    const holding = (): Promise<T> => {
+      removeStrayTemporaries(path.join(this.path, RECORD));
+      this.#record = readRecord(this.path) ?? this.#record;
+      return work();
+    };
+    return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
   }
 }
 
@@ -85,10 +105,34 @@ export function listRuns(
   return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
 }
 
-function makeDirectory(directory: string): void {
+/** Makes a directory that is its owner's alone. @throws SvcError `local` */
+export function makeDirectory(directory: string): void {
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw writeFailure(directory, error);
   }
+}
+
+function readRecord(directory: string): RunRecord | undefined {
+  const file = path.join(directory, RECORD);
+  try {
+    return parseRecord(fs.readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (error instanceof SvcError || code === undefined) throw error;
+    throw new SvcError('config', `${file} could not be read (${code})`, {
+      hint: 'Make it readable for this user.',
+    });
+  }
+}
+
+/**
+ * The lock is named after the directory's number on its file system. A directory that was copied to another machine
+ * with the lock of a killed process in it has another number, so that a lock which nobody holds does not stand in the
+ * way; two machines that share the directory see the same.
+ */
+function lockFile(directory: string): string {
+  return path.join(directory, `run.${fs.statSync(directory).ino}.lock`);
 }

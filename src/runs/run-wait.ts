@@ -1,14 +1,15 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
-import { failedRunError, lookOnce } from './advance.ts';
+import { failedRunError, lookOnce, needsFile } from './advance.ts';
 import { lookUntil } from './look-until.ts';
-import { statusOf, type RunRecord } from './record.ts';
+import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { LONGEST_WAIT_MS, type WaitOptions } from './wait.ts';
 
 /**
  * Looks at all jobs of a run, less and less often, and brings results as they come, until none is under way.
- * @throws SvcError `job_failed` when a part failed, `pending` when the time is up
+ * @throws SvcError `job_failed` when a part failed, `job_expired` when one needs another job, `pending` when the time
+ *   is up
  */
 export async function waitForRun(
   client: Client,
@@ -17,7 +18,7 @@ export async function waitForRun(
 ): Promise<void> {
   const { clock, signal } = client;
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, nudge } = options;
-  const { id } = run.record;
+  const { record } = run;
   const started = clock.now();
   const left = await lookUntil({
     look: () => lookOnce(client, run, options),
@@ -29,27 +30,46 @@ export async function waitForRun(
     nudge,
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
-      if ('reason' in glance) onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });
-      else onEvent?.({ kind: 'looked', job: id, status: wordsOf(run.record), waitedMs, nextMs });
+      if ('reason' in glance) onEvent?.({ kind: 'cut off', job: record.id, reason: glance.reason, nextMs });
+      else onEvent?.({ kind: 'looked', job: record.id, status: wordsOf(record), waitedMs, nextMs });
     },
   });
-  if (left !== 0) throw pendingError(run.record);
-  if (statusOf(run.record) === 'failed' || run.record.parts.some(({ state }) => state === 'failed'))
-    throw failedRunError(run);
+  if (left !== 0) throw pendingError(run);
+  if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+  if (needsFile(record)) throw unfinishedError(run);
+  onEvent?.({ kind: 'completed', job: record.id });
 }
 
-/** How far a run is: one job's status in the service's word, or how many of several are done. */
-export function wordsOf({ parts }: RunRecord): string {
+/** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */
+export function wordsOf({ parts }: Pick<RunRecord, 'parts'>): string {
   if (parts.length === 1) return parts[0]?.seen ?? parts[0]?.state ?? '';
-  const count = (...states: string[]): number => parts.filter(({ state }) => states.includes(state)).length;
-  const failed = count('failed');
-  const done = `${count('completed', 'downloaded')} of ${parts.length} jobs done`;
-  return failed === 0 ? done : `${done}, ${failed} failed`;
+  const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
+  const others = new Map<string, number>();
+  for (const { state, seen } of open) {
+    const word = state === 'uploaded' ? (seen ?? state) : state;
+    others.set(word, (others.get(word) ?? 0) + 1);
+  }
+  const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
+  return `${parts.length - open.length} of ${parts.length} jobs done${counted.join('')}`;
 }
 
-function pendingError(record: RunRecord): SvcError {
+/** Parts have no job with a file, or none any more: `svc au submit` is the one that can go on with them. */
+export function unfinishedError({ record, submitCommand }: RunDirectory): SvcError {
+  const { id, parts } = record;
+  const waiting = parts.filter((part) => needsFile({ parts: [part] }));
+  const numbers = waiting.map(({ number }) => number).join(', ');
+  const what = parts.length === 1 ? 'its file' : `the file of part ${numbers}`;
+  const gone = waiting.flatMap(({ earlier_jobs: earlier = [] }) => earlier.at(-1)?.job ?? []);
+  const why = gone.length === 0 ? '' : `: job ${gone.join(', ')} vanished without it`;
+  return new SvcError('job_expired', `run ${id} has still to upload ${what}${why}`, {
+    hint: `Go on with '${submitCommand}'.`,
+    facts: { run: id },
+  });
+}
+
+function pendingError({ record, name }: RunDirectory): SvcError {
   return new SvcError('pending', `run ${record.id} is not done: ${wordsOf(record)}`, {
-    hint: `Continue with 'svc au wait ${record.id}'.`,
+    hint: `Continue with 'svc au wait ${name}'.`,
     facts: { run: record.id },
   });
 }

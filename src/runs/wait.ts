@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
-import { nextLookMs } from './looks.ts';
-import { type Nudge, pause } from './pause.ts';
+import { lookUntil } from './look-until.ts';
+import type { Nudge } from './pause.ts';
 
 /** How to wait. */
 export interface WaitOptions extends RunOptions {
@@ -16,7 +16,6 @@ export interface WaitOptions extends RunOptions {
 
 /** How long a wait lasts when no limit is given: a production job takes up to seven days. */
 export const LONGEST_WAIT_MS = 8 * 86_400_000;
-const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer'] as const;
 
 /**
  * Looks at a job until it is completed, less and less often. Outages do not end the wait.
@@ -28,38 +27,26 @@ export async function waitForJob(
   options: WaitOptions = {},
 ): Promise<AccountUpdaterJob> {
   const { clock, signal } = client;
-  const { random = Math.random, limitMs = LONGEST_WAIT_MS, onEvent } = options;
+  const { random, limitMs = LONGEST_WAIT_MS, nudge, onEvent } = options;
   const started = clock.now();
-  let status = 'unknown';
-  for (let look = 0; ; look += 1) {
-    const seen = await lookAt(client, id);
-    if ('job' in seen) {
-      status = seen.job.status;
-      if (status === 'failed') throw failedError(seen.job);
-      if (status === 'completed') {
-        onEvent?.({ kind: 'completed', job: id });
-        return seen.job;
-      }
-    }
-    const waitedMs = clock.now() - started;
-    const nextMs = Math.min(nextLookMs(look, waitedMs, random), limitMs - waitedMs);
-    if (nextMs <= 0) throw pendingError(id, status, waitedMs);
-    onEvent?.(
-      'job' in seen
-        ? { kind: 'looked', job: id, status, waitedMs, nextMs }
-        : { kind: 'cut off', job: id, ...seen, nextMs },
-    );
-    await pause(clock, nextMs, signal, options.nudge);
-  }
-}
-
-async function lookAt(client: Client, id: string): Promise<{ job: AccountUpdaterJob } | { reason: string }> {
-  try {
-    return { job: await readJob(client, id) };
-  } catch (error) {
-    if (isSvcError(error, ...OUTAGE)) return { reason: error.message };
-    throw error;
-  }
+  const job = await lookUntil({
+    look: () => readJob(client, id),
+    isDone: ({ status }) => status === 'completed' || status === 'failed',
+    limitMs: () => limitMs,
+    clock,
+    signal,
+    nudge,
+    random,
+    onLook: (glance, nextMs) => {
+      const waitedMs = clock.now() - started;
+      if ('reason' in glance) onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });
+      else onEvent?.({ kind: 'looked', job: id, status: glance.seen.status, waitedMs, nextMs });
+    },
+  });
+  if (job?.status === 'failed') throw failedError(job);
+  if (job?.status !== 'completed') throw pendingError(id, job?.status ?? 'unknown', clock.now() - started);
+  onEvent?.({ kind: 'completed', job: id });
+  return job;
 }
 
 function pendingError(id: string, status: string, waitedMs: number): SvcError {

@@ -1,10 +1,9 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
-import { readJob } from './job.ts';
-import type { RunPart, RunRecord } from './record.ts';
+import { findJob } from './job.ts';
 import { letGo } from './part-upload.ts';
+import type { RunPart, RunRecord } from './record.ts';
 
 /** What looking at a run's jobs needs. */
 export interface WatchWork extends RunOptions {
@@ -28,29 +27,32 @@ export async function lookAtJobs(work: WatchWork): Promise<RunPart[]> {
 
 async function findJobs(client: Client, parts: readonly RunPart[]): Promise<Map<string, AccountUpdaterJob>> {
   const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
-  const found = new Map<string, AccountUpdaterJob>();
-  if (wanted.size > 1) {
-    for await (const page of client.accountUpdater.list({ pageSize: 100 }).pages()) {
-      for (const job of page.items) if (wanted.delete(job.id)) found.set(job.id, job);
-      // Newest first, and ours are recent: far behind them a single read is cheaper than more pages.
-      if (wanted.size === 0 || found.size === 0) break;
-    }
-  }
+  const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
   for (const id of wanted) {
-    const job = await readJob(client, id).catch((error: unknown) => {
-      if (isSvcError(error, 'job_expired')) return undefined;
-      throw error;
-    });
+    const job = await findJob(client, id);
     if (job) found.set(id, job);
   }
   return found;
 }
 
-function note({ save, onEvent }: WatchWork, part: RunPart, job: AccountUpdaterJob | undefined): void {
-  if (job === undefined) {
-    // It had its file, or so it seemed; a job with a file does not vanish, so it had none.
-    return letGo({ part, save });
+/** Takes from `wanted` what the list shows. Pages without any of ours must not cost more than single reads would. */
+async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
+  const found = new Map<string, AccountUpdaterJob>();
+  let fruitless = 0;
+  for await (const page of client.accountUpdater.list({ pageSize: 100 }).pages()) {
+    const before = wanted.size;
+    for (const job of page.items) if (wanted.delete(job.id)) found.set(job.id, job);
+    if (wanted.size === 0) break;
+    if (wanted.size < before) continue;
+    fruitless += 1;
+    // Newest first: once ours were met, a page without any lies behind them all.
+    if (found.size > 0 || fruitless > wanted.size / 4) break;
   }
+  return found;
+}
+
+function note({ save, onEvent }: WatchWork, part: RunPart, job: AccountUpdaterJob | undefined): void {
+  if (job === undefined) return noteGone({ save, onEvent }, part);
   part.seen = job.status;
   if (job.status === 'completed') {
     part.state = 'completed';
@@ -61,4 +63,19 @@ function note({ save, onEvent }: WatchWork, part: RunPart, job: AccountUpdaterJo
     part.errors = job.errors ?? [];
     onEvent?.({ kind: 'failed', job: job.id, errors: part.errors });
   }
+}
+
+/**
+ * Only a job without a file is removed. One that was never seen at work did not get it, whatever the store said, and
+ * the part may have another job; one that was seen at work must not be paid twice unless the operator wants it.
+ */
+function noteGone({ save, onEvent }: Pick<WatchWork, 'save' | 'onEvent'>, part: RunPart): void {
+  const job = part.job ?? '';
+  if (part.seen === undefined || part.seen === 'pending') {
+    letGo({ part, save }, 'gone');
+    return onEvent?.({ kind: 'gone', job });
+  }
+  part.state = 'failed';
+  part.errors = [`it was ${part.seen}, and is not known any more; is this the key of the right tenant?`];
+  onEvent?.({ kind: 'failed', job, errors: part.errors });
 }

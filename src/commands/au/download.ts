@@ -51,7 +51,7 @@ async function downloadJob(context: Context, job: string, { out, force }: Target
 }
 
 async function downloadRun(context: Context, run: RunDirectory, { out, force }: Target): Promise<void> {
-  const { checkDestination } = await import('../../cli/finish-run.ts');
+  const { checkDestination } = await import('../../runs/write-results.ts');
   const { bringResults } = await import('../../cli/bring-results.ts');
   const print = await recordPrinter(context, downloadView);
   await checkDestination(run.record, { out, force });

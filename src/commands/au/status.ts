@@ -2,7 +2,9 @@ import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { optionalArgument } from '../../cli/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../cli/print.ts';
+import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
+import { isSvcError } from '../../errors.ts';
 import { jobView } from '../../views/job.ts';
 import { partView, runView } from '../../views/run.ts';
 
@@ -32,7 +34,13 @@ export const status = defineCommand({
     const print = await listPrinter(context, partView);
     const client = await context.client();
     const { lookAtJobs } = await import('../../runs/watch.ts');
-    await run.hold(context.system, () => lookAtJobs({ client, record: run.record, save: () => run.save() }));
+    const look = (): Promise<unknown> =>
+      lookAtJobs({ client, record: run.record, save: () => run.save(), onEvent: showRun(context) });
+    await run.hold(context.system, look).catch((error: unknown) => {
+      // Another process is at it, or the directory cannot be written: what is recorded can be shown all the same.
+      if (!isSvcError(error, 'config', 'local')) throw error;
+      context.notices.note(`as recorded, not looked at now: ${error.message}`);
+    });
     return void (await print(once(partRows(run.record))));
   },
 });

@@ -9,7 +9,7 @@ export const sync = defineCommand({
   name: 'sync',
   summary: 'advance every open run once and bring what is ready: for cron and CI',
   description:
-    'Looks at all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is open any more, else with 11. Two at once do not disturb each other.',
+    'Looks at all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is open any more, else with 11. Where the place for the results is taken or gone, they are kept with the run. Two at once do not disturb each other.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
     [
@@ -18,10 +18,14 @@ export const sync = defineCommand({
     ],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [10, 11],
+  exitCodes: [1, 10, 11],
   fields: runView.fields,
   parameters: {
-    exec: value('--exec <command>', 'a shell command to run once for each run that became complete', text),
+    exec: value(
+      '--exec <command>',
+      'a shell command to run for each run that became complete, again in the next round if it fails',
+      text,
+    ),
   },
   async run(context, { exec }) {
     const { syncRuns } = await import('../../cli/sync-runs.ts');

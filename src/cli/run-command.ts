@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { SvcError } from '../errors.ts';
+import type { RunRecord } from '../runs/record.ts';
+import type { Context } from './context.ts';
+
+/**
+ * Runs the operator's own command for a run that is complete: its record on standard input, its names beside. What the
+ * command writes goes to stderr, since stdout is for the data of this one.
+ * @throws SvcError `local` when it did not go well
+ */
+export async function runForRun(
+  { system, signal, notices }: Context,
+  command: string,
+  record: RunRecord,
+): Promise<void> {
+  const child = spawn(command, {
+    shell: true,
+    signal,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...withoutKeys(system.env), SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' },
+  });
+  // A command need not read its input.
+  child.stdin.on('error', () => undefined).end(`${JSON.stringify(record)}\n`);
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => notices.note(line));
+  const ending = await new Promise<string | undefined>((resolve) => {
+    child.on('error', () => resolve('could not be started'));
+    child.on('close', (code, by) =>
+      resolve(code === 0 ? undefined : `ended with ${code ?? by ?? 'a signal'}`),
+    );
+  });
+  signal.throwIfAborted();
+  if (ending === undefined) return;
+  throw new SvcError('local', `the command of --exec ${ending}`, {
+    hint: 'The results are written. Mend the command: the next round runs it again for this run.',
+  });
+}
+
+function withoutKeys(env: Context['system']['env']): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_.*KEY(?:_FILE)?$/i.test(name)));
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../src/runs/record.ts';
+import type { RunningSandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { finished, Home, type Finished } from '../support/svc.ts';
+
+const KILLS = process.env['SOAK'] ? 100 : 12;
+const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;
+const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-killed-'));
+let sandbox: RunningSandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory, processingMs: 0, logCount: 0 });
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function environment(): Record<string, string> {
+  return { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
+}
+
+const SUBMIT = ['au', 'submit', 'tokens.csv', '--wait', '-o', 'json'];
+
+/** Runs a submission, and kills it after so many milliseconds. */
+async function killedAfter(home: Home, ms: number): Promise<Finished> {
+  const child = home.start(SUBMIT, { env: environment() });
+  const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+  const result = await finished(child);
+  clearTimeout(timer);
+  return result;
+}
+
+/** How often the store took a file for each of these jobs. */
+function uploadsOf(jobs: readonly string[]): number[] {
+  const puts = sandbox.ledger().filter(({ method, status }) => method === 'PUT' && status === 200);
+  return jobs.map((job) => puts.filter(({ path }) => path.includes(job)).length);
+}
+
+function recordsOf(home: Home): RunRecord[] {
+  const root = home.file('.local/state/svc/runs');
+  const ids = readdirSync(root).filter((name) => name.startsWith('run-'));
+  return ids.map((id) => JSON.parse(readFileSync(join(root, id, 'run.json'), 'utf8')) as RunRecord);
+}
+
+function writeRows(home: Home, rows: number, mark: string): void {
+  const lines = Array.from({ length: rows }, (_, row) => `${mark}-${row},,,\n`);
+  writeFileSync(home.file('tokens.csv'), HEADER + lines.join(''));
+}
+
+/** Kills a submission once or twice, lets it come to its end, and holds what came of it against the promise. */
+async function survives(rows: number, parts: number, moments: readonly number[]): Promise<void> {
+  const home = new Home();
+  try {
+    writeRows(home, rows, home.path.slice(-6));
+    for (const moment of moments) await killedAfter(home, moment);
+    const last = await killedAfter(home, 120_000);
+    expect(last, last.stderr).toMatchObject({ code: 0 });
+    checkOutcome(home, rows, parts);
+    const answer = JSON.parse(last.stdout) as { rows: number; results: Record<string, number> };
+    const { updated = 0, warned = 0, errors = 0, unchanged = 0 } = answer.results;
+    expect(updated + warned + errors + unchanged).toBe(rows);
+  } finally {
+    home.remove();
+  }
+}
+
+function checkOutcome(home: Home, rows: number, parts: number): void {
+  const records = recordsOf(home);
+  expect(records).toHaveLength(1);
+  const [record] = records;
+  if (record === undefined) return;
+  const jobs = record.parts.flatMap(({ job }) => job ?? []);
+  expect(uploadsOf(jobs)).toEqual(Array.from({ length: parts }, () => 1));
+  const earlier = record.parts.flatMap(({ earlier_jobs: given = [] }) => given.map(({ job }) => job));
+  expect(uploadsOf(earlier).every((count) => count === 0)).toBe(true);
+  const kept = record.parts.map(({ number }) =>
+    readFileSync(
+      home.file(`.local/state/svc/runs/${record.id}/results-${String(number).padStart(4, '0')}.csv`),
+    ),
+  );
+  const merged = readFileSync(home.file('tokens.results.csv'));
+  const expected = Buffer.concat(
+    kept.map((bytes, index) => (index === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1))),
+  );
+  expect(merged.equals(expected)).toBe(true);
+  expect(record.results?.sha256).toBe(createHash('sha256').update(merged).digest('hex'));
+  expect(merged.toString().split('\n')).toHaveLength(rows + 2);
+  // Nothing unfinished is left beside the results or the record.
+  expect(readdirSync(home.path).filter((name) => name.includes('svc-merge'))).toEqual([]);
+}
+
+/** Runs the works a few side by side. */
+async function sideBySide(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const left = [...works];
+  const worker = async (): Promise<void> => {
+    for (let work = left.shift(); work; work = left.shift()) await work();
+  };
+  await Promise.all([worker(), worker(), worker()]);
+}
+
+async function timeOf(rows: number): Promise<number> {
+  const home = new Home();
+  writeRows(home, rows, 'whole');
+  const began = performance.now();
+  expect(await killedAfter(home, 120_000)).toMatchObject({ code: 0 });
+  home.remove();
+  return performance.now() - began;
+}
+
+describe('a submission that is killed', () => {
+  it(`R36 uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
+    const whole = (await timeOf(300)) * 1.8;
+    // The first moments are the start of the process, where nothing can be lost.
+    const moment = (): number => 100 + Math.random() * whole;
+    await sideBySide(Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()])));
+  }, 600_000);
+
+  it(`R36 uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
+    const whole = await timeOf(300_001);
+    const works = Array.from(
+      { length: LARGE_KILLS },
+      () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
+    );
+    for (const work of works) await work();
+  }, 600_000);
+});
