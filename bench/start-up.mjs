@@ -18,6 +18,7 @@ const rows = [
   { name: 'svc --version, without the launcher', args: [program, '--version'] },
   { name: 'svc --help', args: [launcher, '--help'], goal: 1.3 },
   { name: 'svc logs --help', args: [launcher, 'logs', '--help'] },
+  { name: 'TAB after svc logs --', args: [launcher, '__complete', 'fish', 'logs', '--'], goal: 1.5 },
   { name: 'svc --sandbox tenant show', args: [launcher, '--sandbox', 'tenant', 'show'] },
 ];
 

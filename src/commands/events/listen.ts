@@ -54,6 +54,7 @@ export const listen = defineCommand({
     ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
   exitCodes: [130, 143],
+  fields: eventView.fields,
   parameters,
   async run(context, input) {
     refuseLoop(input);

@@ -36,6 +36,7 @@ export const replay = defineCommand({
     ],
   ],
   exitCodes: [5, 8, 130],
+  fields: replayView.fields,
   parameters,
   async run(context, input) {
     const target = requiredTarget(input.forwardTo);
