@@ -21,7 +21,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
-  plugins: [commanderWithoutChildProcess(), thirdPartyNotices()],
+  plugins: [commanderWithoutChildProcess(), undiciWithoutHttp2(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -60,6 +60,22 @@ function commanderWithoutChildProcess(): Plugin {
         if (!code.includes(needed))
           throw new Error(`commander no longer says ${needed}: mend or drop this plugin`);
         return code.replace(needed, '{}');
+      },
+    },
+  };
+}
+
+/** undici loads http2 for servers that speak it: the core never asks for that, and loading it costs 8 ms. */
+function undiciWithoutHttp2(): Plugin {
+  const needed = "http2 = require('node:http2')";
+  return {
+    name: 'undici-without-http2',
+    transform: {
+      filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ },
+      handler(code) {
+        if (!code.includes(needed))
+          throw new Error(`undici no longer says ${needed}: mend or drop this plugin`);
+        return code.replace(needed, 'http2 = { constants: {} }');
       },
     },
   };

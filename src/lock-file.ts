@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { writeFailure } from './atomic-file.ts';
+import { writeFailure } from './write-failure.ts';
 import { birthOf, herePlace, isGone, readOwner, type LockOwner } from './lock-owner.ts';
 import { systemCodeOf } from './system-code.ts';
 import type { System } from './system.ts';

@@ -46,8 +46,9 @@ void start();
 async function start(): Promise<void> {
   // Not process.exit: it would cut output that is still on its way into a pipe.
   process.exitCode = await main(process.argv.slice(2), system);
-  // A pipe whose writer stays would keep the process alive.
+  // A pipe whose writer stays would keep the process alive; after a signal, so would one whose reader stands still.
   input?.destroy();
+  if (system.signal.aborted) process.exit();
 }
 
 /** The first signal asks the command to end in order; a second one ends the process at once. */

@@ -1,10 +1,6 @@
 import type { HttpCore } from '../http/core.ts';
 import { path } from '../http/request.ts';
-import {
-  accountUpdaterJobSchema,
-  accountUpdaterJobPageSchema,
-  type AccountUpdaterJob,
-} from '../schema/account-updater.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { cursorPages, type PageOptions } from './cursor-pages.ts';
 import type { Pages } from './pages.ts';
 
@@ -29,7 +25,7 @@ export class AccountUpdater {
       subject: 'creating a job',
       howToCheck:
         "Look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing.",
-      shape: accountUpdaterJobSchema,
+      shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
     });
   }
 
@@ -41,7 +37,7 @@ export class AccountUpdater {
       key: 'private',
       permission: 'account-updater:job:read',
       subject: `job ${id}`,
-      shape: accountUpdaterJobSchema,
+      shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
     });
   }
 
@@ -52,7 +48,7 @@ export class AccountUpdater {
       key: 'private',
       permission: 'account-updater:job:read',
       subject: 'jobs',
-      shape: accountUpdaterJobPageSchema,
+      shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobPageSchema,
     });
   }
 }

@@ -12,7 +12,7 @@ export interface PageOptions {
 }
 
 type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
-  readonly shape: Shape<CursorPage<T>>;
+  readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
 /** A list in the cursor style: `start` and `size` go out, `pagination.next` comes back, byte for byte. */

@@ -1,7 +1,7 @@
 import type { HttpCore } from '../http/core.ts';
 import { path } from '../http/request.ts';
-import { type EntityType, entityTypeListSchema } from '../schema/entity-type.ts';
-import { type Log, logPageSchema } from '../schema/log.ts';
+import type { EntityType } from '../schema/entity-type.ts';
+import type { Log } from '../schema/log.ts';
 import { cursorPages, type PageOptions } from './cursor-pages.ts';
 import type { Pages } from './pages.ts';
 
@@ -36,7 +36,7 @@ export class Logs {
       key: 'management',
       permission: 'log:read',
       subject: 'logs',
-      shape: logPageSchema,
+      shape: async () => (await import('../schema/log.ts')).logPageSchema,
     });
   }
 
@@ -48,7 +48,7 @@ export class Logs {
       key: 'management',
       permission: 'log:read',
       subject: 'entity types',
-      shape: entityTypeListSchema,
+      shape: async () => (await import('../schema/entity-type.ts')).entityTypeListSchema,
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { HttpCore } from '../http/core.ts';
 import { path } from '../http/request.ts';
-import { type Tenant as TenantRecord, tenantSchema } from '../schema/tenant.ts';
-import { type UsageReport, usageReportSchema } from '../schema/usage.ts';
+import type { Tenant as TenantRecord } from '../schema/tenant.ts';
+import type { UsageReport } from '../schema/usage.ts';
 
 /** The tenant that the management key belongs to. */
 export class Tenant {
@@ -19,7 +19,7 @@ export class Tenant {
       key: 'management',
       permission: 'tenant:read',
       subject: 'the tenant',
-      shape: tenantSchema,
+      shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
     });
   }
 
@@ -40,7 +40,7 @@ export class Tenant {
       permission: 'tenant:update',
       subject: 'updating the tenant',
       howToCheck: "See what the tenant holds now with 'svc tenant show' before you update it again.",
-      shape: tenantSchema,
+      shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
     });
   }
 
@@ -68,7 +68,7 @@ export class Tenant {
       key: 'management',
       permission: 'report:read',
       subject: 'the usage report',
-      shape: usageReportSchema,
+      shape: async () => (await import('../schema/usage.ts')).usageReportSchema,
     });
   }
 }

@@ -1,19 +1,8 @@
 import type { HttpCore } from '../http/core.ts';
 import { path } from '../http/request.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import {
-  type AuthenticationResult,
-  authenticationResultSchema,
-  type ChallengeResult,
-  challengeResultSchema,
-} from '../schema/three-ds/authentication.ts';
-import {
-  type CreatedSession,
-  createdSessionSchema,
-  type CreateSession,
-  type ThreeDsSession,
-  threeDsSessionSchema,
-} from '../schema/three-ds/session.ts';
+import type { AuthenticationResult, ChallengeResult } from '../schema/three-ds/authentication.ts';
+import type { CreatedSession, CreateSession, ThreeDsSession } from '../schema/three-ds/session.ts';
 
 /** 3-D Secure: sessions for card tokens, their authentication, and what came of a challenge. */
 export class ThreeDs {
@@ -37,7 +26,7 @@ export class ThreeDs {
       subject: 'creating a 3DS session',
       howToCheck:
         'Run the command again: a session that nobody uses expires by itself, and nobody was asked for anything.',
-      shape: createdSessionSchema,
+      shape: async () => (await import('../schema/three-ds/session.ts')).createdSessionSchema,
     });
   }
 
@@ -49,7 +38,7 @@ export class ThreeDs {
       key: 'private',
       permission: '3ds:session:read',
       subject: `3DS session ${id}`,
-      shape: threeDsSessionSchema,
+      shape: async () => (await import('../schema/three-ds/session.ts')).threeDsSessionSchema,
     });
   }
 
@@ -66,7 +55,7 @@ export class ThreeDs {
       permission: '3ds:session:authenticate',
       subject: `authenticating 3DS session ${id}`,
       howToCheck: `Look at the outcome with 'svc 3ds show ${id}', or 'svc 3ds challenge-result ${id}' after a challenge; do not send it again before.`,
-      shape: authenticationResultSchema,
+      shape: async () => (await import('../schema/three-ds/authentication.ts')).authenticationResultSchema,
     });
   }
 
@@ -78,7 +67,7 @@ export class ThreeDs {
       key: 'private',
       permission: '3ds:session:authenticate',
       subject: `the challenge result of 3DS session ${id}`,
-      shape: challengeResultSchema,
+      shape: async () => (await import('../schema/three-ds/authentication.ts')).challengeResultSchema,
     });
   }
 }

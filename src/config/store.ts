@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { removeStrayTemporaries } from '../atomic-file.ts';
 import { SvcError } from '../errors.ts';
-import { withLock, type LockHost } from '../lock.ts';
+import type { LockHost } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { configText, emptyConfig, parseConfig, parseConfigBytes, type Config } from './document.ts';
 import { CONFIG_FILE_NAME, configDirectory, requireDirectory, type PathsHost } from './paths.ts';
@@ -52,7 +51,10 @@ export async function updateConfig(
 ): Promise<ConfigFile> {
   const file = path.join(requireDirectory(system, 'config'), CONFIG_FILE_NAME);
   const directoryNotices = ensurePrivateDirectory(path.dirname(file));
+  // Only a write needs these.
   const { ConfStore } = await import('./conf-store.ts');
+  const { removeStrayTemporaries } = await import('../atomic-file.ts');
+  const { withLock } = await import('../lock.ts');
   return withLock(
     `${file}.lock`,
     system,

@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { headersToKeep } from './headers.ts';

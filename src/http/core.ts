@@ -3,7 +3,7 @@ import { type AnyAnswer, readAnyAnswer } from './any-answer.ts';
 import { failedError, tooLongError } from './failed.ts';
 import { type ReadAnswer, readAnswer } from './read-answer.ts';
 import type { CallFacts } from './refusal.ts';
-import { type ApiRequest, buildUrl, type KeyKind, repeatableOf } from './request.ts';
+import { type ApiRequest, buildUrl, type KeyKind, repeatableOf, type Shape } from './request.ts';
 import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota } from './retry.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Sender, type SenderOptions, type Sent } from './sender.ts';
@@ -44,8 +44,11 @@ export class HttpCore {
    * @throws SvcError for every failure; the signal's reason when it aborts
    */
   async call<T>(request: ApiRequest<T>): Promise<T> {
+    const loading = shapeOf(request);
+    // A request that fails never looks at it.
+    loading.catch(() => undefined);
     const { facts, answer } = await this.#answered(request);
-    return readAnswer(facts, request, answer);
+    return readAnswer(facts, await loading, answer);
   }
 
   /**
@@ -105,6 +108,10 @@ export class HttpCore {
     if (asked !== undefined || answer.status !== 429) return asked;
     return this.#options.pacer.blockMs(request.key, request.path);
   }
+}
+
+async function shapeOf<T>({ shape }: ApiRequest<T>): Promise<Shape<T> | undefined> {
+  return typeof shape === 'function' ? shape() : shape;
 }
 
 /** Takes the key out of a text. */

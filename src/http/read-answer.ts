@@ -1,6 +1,6 @@
 import type { SvcError } from '../errors.ts';
 import { badAnswerError, type CallFacts, unclearError } from './refusal.ts';
-import { type ApiRequest, repeatableOf } from './request.ts';
+import { repeatableOf, type Shape } from './request.ts';
 import { describeText, plainLine } from './service-text.ts';
 
 /** An answer that was read whole, or up to a limit. */
@@ -14,9 +14,8 @@ export interface ReadAnswer {
   readonly headers: () => [name: string, value: string][];
 }
 
-/** Reads a successful answer in the request's shape, or says what about it made no sense. */
-export function readAnswer<T>(facts: CallFacts, request: ApiRequest<T>, answer: ReadAnswer): T {
-  const { shape } = request;
+/** Reads a successful answer in its shape, or says what about it made no sense. */
+export function readAnswer<T>(facts: CallFacts, shape: Shape<T> | undefined, answer: ReadAnswer): T {
   // Without a shape the caller asked for none: T is undefined there.
   if (!shape) return undefined as T;
   const value = parseJson(answer);

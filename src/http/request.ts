@@ -28,8 +28,8 @@ export interface ApiRequest<T> {
   readonly key: KeyKind;
   /** The permission that the key needs, for the message when it is refused. */
   readonly permission?: string | undefined;
-  /** The answer's shape; without one the answer's body is not looked at. */
-  readonly shape?: Shape<T> | undefined;
+  /** The answer's shape, or how to load it while the answer is on its way. Without one the body is not looked at. */
+  readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
   /** By default only GET is always repeatable. */
   readonly repeatable?: Repeatable | undefined;
   /** Sent at most this many times, however clear it is that it had no effect; five by default. */

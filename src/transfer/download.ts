@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';

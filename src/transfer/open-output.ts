@@ -2,7 +2,7 @@ import { constants, openSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import type { Writable } from 'node:stream';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import type { Clock } from '../clock.ts';
 import { systemCodeOf } from '../system-code.ts';
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
-import { removeStrayTemporaries, writeFailure } from '../atomic-file.ts';
+import { removeStrayTemporaries } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { readNote, writeNote } from './part-note.ts';
 import { Digests, type Sink } from './sink.ts';
 import type { Version } from './version.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import nodePath from 'node:path';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import { systemCodeOf } from '../system-code.ts';
 

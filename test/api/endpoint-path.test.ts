@@ -102,7 +102,7 @@ describe('a typed path', () => {
     ['/account-updater/jobs/1', 'private'],
     ['/account%2Dupdater/jobs', 'private'],
     ['/logsx', undefined],
-    ['/tokens', undefined],
+    ['/tokens', 'private'],
     ['/toString', undefined],
     ['/', undefined],
   ])('R09 the key of %s is %s', (path, kind) => {

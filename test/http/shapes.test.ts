@@ -33,7 +33,7 @@ function read(body: unknown): Entry {
     keyOrigin: 'test',
     hide: (text: string) => text,
   };
-  return readAnswer(facts, REQUEST, answer);
+  return readAnswer(facts, SHAPE, answer);
 }
 
 /** A name that no field of the shape has. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeFailure, writeFileAtomicSync } from '../../atomic-file.ts';
+import { writeFileAtomicSync } from '../../atomic-file.ts';
+import { writeFailure } from '../../write-failure.ts';
 import { defineCommand } from '../../cli/command.ts';
 import { choice, flag } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
