@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/runs/record.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { uploadsTaken } from '../runs/support.ts';
 import { finished, Home, type Finished } from '../support/svc.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;
@@ -39,8 +40,8 @@ async function killedAfter(home: Home, ms: number): Promise<Finished> {
 
 /** How often the store took a file for each of these jobs. */
 function uploadsOf(jobs: readonly string[]): number[] {
-  const puts = sandbox.ledger().filter(({ method, status }) => method === 'PUT' && status === 200);
-  return jobs.map((job) => puts.filter(({ path }) => path.includes(job)).length);
+  const taken = uploadsTaken(directory);
+  return jobs.map((job) => taken.filter((each) => each === job).length);
 }
 
 function recordsOf(home: Home): RunRecord[] {

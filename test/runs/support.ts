@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +67,16 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * The jobs that got a file, once for each file, in order: from the sandbox's own journal, since a client that dies at
+ * the right moment leaves no status in the ledger.
+ */
+export function uploadsTaken(sandboxDirectory: string): string[] {
+  const lines = readFileSync(join(sandboxDirectory, 'journal.jsonl'), 'utf8').split('\n').filter(Boolean);
+  const events = lines.map((line) => JSON.parse(line) as { type: string; job: string });
+  return events.flatMap(({ type, job }) => (type === 'upload' ? [job] : []));
 }
 
 /** Lets the request take effect, then cuts the line instead of answering. */
