@@ -14,6 +14,7 @@ const ROWS = [
   ['completion'],
   ['cli'],
   ['runs', 'archive', 'events', 'terminal'],
+  ['tail'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render'],
   ['schema'],

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { parseTime } from '../render/time.ts';
+import type { Log } from '../schema/log.ts';
+
+/** A log entry with what the tail needs to know of it. */
+export interface Entry {
+  readonly log: Log;
+  /** Stands for the whole entry: two entries that are equal in every field have the same one. */
+  readonly key: string;
+  /** When it was created, in epoch milliseconds. */
+  readonly at: number;
+}
+
+/** An entry whose time cannot be read: it is never old enough to be forgotten, so it is not shown twice. */
+export const NO_TIME = Number.MAX_SAFE_INTEGER;
+
+/** Takes note of what an entry is and when it was. */
+export function entryOf(log: Log): Entry {
+  return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
+}
+
+/** 128 bits of SHA-256 over the entry with its members in one order, whichever order the service writes them in. */
+function fingerprint(log: Log): string {
+  const digest = createHash('sha256').update(JSON.stringify(log, inOneOrder)).digest();
+  return digest.subarray(0, 16).toString('base64url');
+}
+
+function inOneOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

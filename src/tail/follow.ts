@@ -1,0 +1,168 @@
+import { isSvcError } from '../errors.ts';
+import type { Log } from '../schema/log.ts';
+import { CatchUp } from './catch-up.ts';
+import type { Entry } from './entry.ts';
+import { type Look, lookAtPresent } from './look.ts';
+import type { TailEvent, TailOptions } from './options.ts';
+import { Pace, pauseAfterFailure } from './pace.ts';
+import type { LogSource } from './source.ts';
+import { type Standing, TailState } from './state.ts';
+
+const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer', 'incomplete'] as const;
+
+/**
+ * Follows a log: nothing is lost and nothing comes twice, as long as no entry comes later than the overlap. Gives
+ * entries in batches, each in order of time. The reader has taken a batch when it asks for the next one: only then
+ * is the standing told. Outages do not end it; a refused key does.
+ */
+export class Tail {
+  readonly #source: LogSource;
+  readonly #options: TailOptions;
+  readonly #state: TailState;
+  readonly #catchUp: CatchUp;
+  readonly #pace: Pace;
+  readonly #startedAt: number;
+  #lastNewsAt: number;
+  #shown = 0;
+  #failures = 0;
+  /** Since when it was cut off or behind, and how many entries came since. */
+  #behind: { at: number; shown: number } | undefined;
+  #hasRead = false;
+
+  constructor(source: LogSource, options: TailOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#state = new TailState(options.begin);
+    const { overlapMs, retentionMs } = options;
+    this.#catchUp = new CatchUp(source, this.#state, {
+      overlapMs,
+      retentionMs,
+      onEvent: (event) => this.#tell(event),
+    });
+    this.#pace = new Pace(options.intervalMs);
+    this.#startedAt = this.#lastNewsAt = source.clock.now();
+  }
+
+  /** Where it stands: every entry given so far is behind it. */
+  standing(): Standing {
+    return this.#state.standing();
+  }
+
+  /** The entries, until there is a reason to end. @throws SvcError that ends it; the signal's reason */
+  async *batches(): AsyncGenerator<readonly Log[]> {
+    while (this.#leftMs() > 0) {
+      const isBehind = this.#catchUp.isBehind;
+      if (isBehind) this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
+      const look = await this.#look(isBehind);
+      if (look === 'over') return;
+      if (look === 'failed') continue;
+      const { logs, isWhole } = this.#pass(look);
+      if (logs.length > 0) yield logs;
+      this.#options.onStanding?.(this.standing());
+      if (!isWhole || this.#shown === this.#options.most) return;
+      if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
+      else await this.#rest(look, logs.length);
+    }
+  }
+
+  async #look(isBehind: boolean): Promise<Look | 'over' | 'failed'> {
+    const { overlapMs } = this.#options;
+    const work = isBehind ? this.#catchUp.look() : lookAtPresent(this.#source, this.#state, overlapMs);
+    try {
+      const look = await this.#whileTimeLasts(work);
+      this.#hasRead = true;
+      this.#failures = 0;
+      return look;
+    } catch (error) {
+      this.#source.signal.throwIfAborted();
+      if (!this.#isOutage(error)) throw error;
+      await this.#waitOut(error.message);
+      return 'failed';
+    }
+  }
+
+  // At the start, what no waiting mends is a mistake in the settings and no outage.
+  #isOutage(error: unknown): error is Error {
+    if (!isSvcError(error, ...OUTAGE)) return false;
+    return this.#hasRead || error.retryable || error.code === 'incomplete';
+  }
+
+  async #waitOut(reason: string): Promise<void> {
+    this.#failures += 1;
+    const nextMs = pauseAfterFailure(this.#failures);
+    this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
+    if (this.#failures === 1) this.#tell({ kind: 'cut off', reason, nextMs });
+    await this.#sleep(nextMs);
+  }
+
+  /** Counts what is new and gives what of it is to be shown. Not whole when there was no room for all. */
+  #pass(look: Look): { logs: Log[]; isWhole: boolean } {
+    const { keep = () => true, most = Infinity } = this.#options;
+    const logs: Log[] = [];
+    const news = this.#state.passed.surplus(look.entries.toSorted(byTime));
+    for (const entry of news) {
+      if (this.#shown >= most) return { logs, isWhole: false };
+      this.#state.passed.add(entry);
+      if (!keep(entry.log)) continue;
+      logs.push(entry.log);
+      this.#shown += 1;
+    }
+    this.#state.newest = look.newest;
+    this.#state.readTo = look.readTo;
+    this.#state.settle(look.settleTo);
+    if (logs.length > 0) this.#lastNewsAt = this.#source.clock.now();
+    return { logs, isWhole: true };
+  }
+
+  /** The present is reached: says so if it was not before, and waits until the next look. */
+  async #rest({ requests }: Look, entries: number): Promise<void> {
+    const now = this.#source.clock.now();
+    if (this.#behind) {
+      const { at, shown } = this.#behind;
+      this.#tell({ kind: 'caught up', afterMs: now - at, entries: this.#shown - shown });
+      this.#behind = undefined;
+    }
+    const nextMs = this.#pace.after(requests, entries);
+    this.#tell({ kind: 'looked', nextMs });
+    await this.#sleep(nextMs);
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { clock, signal } = this.#source;
+    await clock.sleep(Math.min(ms, this.#leftMs()), signal);
+  }
+
+  /** Milliseconds until the time given is over, or until nothing came for as long as was given. */
+  #leftMs(): number {
+    const { forMs = Infinity, idleMs = Infinity } = this.#options;
+    const now = this.#source.clock.now();
+    return Math.max(0, Math.min(this.#startedAt + forMs, this.#lastNewsAt + idleMs) - now);
+  }
+
+  // A look can last long when answers fail to come, but the end that was asked for is kept.
+  async #whileTimeLasts(work: Promise<Look>): Promise<Look | 'over'> {
+    const left = this.#startedAt + (this.#options.forMs ?? Infinity) - this.#source.clock.now();
+    if (left === Infinity) return work;
+    const done = new AbortController();
+    const over = this.#source.clock.sleep(left, AbortSignal.any([done.signal, this.#source.signal]));
+    try {
+      return await Promise.race([work, over.then(() => 'over' as const)]);
+    } finally {
+      done.abort();
+      over.catch(ignore);
+      work.catch(ignore);
+    }
+  }
+
+  #tell(event: TailEvent): void {
+    this.#options.onEvent?.(event);
+  }
+}
+
+function byTime(one: Entry, other: Entry): number {
+  return one.at - other.at;
+}
+
+function ignore(): void {
+  // What the race was decided by has been told.
+}

@@ -1,0 +1,38 @@
+import type { Log } from '../schema/log.ts';
+import type { Standing } from './state.ts';
+
+/** How to follow. */
+export interface TailOptions {
+  /** Where to begin: a time, or the standing of an earlier tail. */
+  readonly begin: Standing;
+  /** How late an entry may come, in milliseconds. */
+  readonly overlapMs: number;
+  /** How long the service keeps entries, in milliseconds. */
+  readonly retentionMs: number;
+  /** Always this pause between two looks; by default 1 s to 15 s. */
+  readonly intervalMs?: number | undefined;
+  /** End after this time. */
+  readonly forMs?: number | undefined;
+  /** End when nothing new came for this long. */
+  readonly idleMs?: number | undefined;
+  /** End after this many entries. */
+  readonly most?: number | undefined;
+  /** Which entries are passed on; the others are only counted. */
+  readonly keep?: ((log: Log) => boolean) | undefined;
+  readonly onEvent?: ((event: TailEvent) => void) | undefined;
+  /** Called with each standing whose entries have all been taken by the reader. */
+  readonly onStanding?: ((standing: Standing) => void) | undefined;
+}
+
+/** What happens beside the entries. */
+export type TailEvent =
+  /** Nothing came of a look; said once for each outage. */
+  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number }
+  /** The first look since an outage that reached the present. */
+  | { readonly kind: 'caught up'; readonly afterMs: number; readonly entries: number }
+  /** A look at the present, and the pause before the next one. */
+  | { readonly kind: 'looked'; readonly nextMs: number }
+  /** A stretch of the past was read. `readTo` and `now` by the service's clock. */
+  | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
+  /** The service may no longer have had what was created in this stretch of time. */
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number };

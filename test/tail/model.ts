@@ -1,0 +1,150 @@
+import type { Page } from '../../src/api/pages.ts';
+import type { Clock } from '../../src/clock.ts';
+import { SvcError } from '../../src/errors.ts';
+import type { Log } from '../../src/schema/log.ts';
+import type { LogSource, Window } from '../../src/tail/source.ts';
+
+/** An entry of the model: created at one time, seen from another on. */
+export interface Happening {
+  readonly at: number;
+  readonly seenAt: number;
+  /** Entries with the same words in the same second are equal in every field. */
+  readonly words: string;
+}
+
+/** How the model's service behaves. */
+export interface Manner {
+  readonly order: 'newest first' | 'oldest first' | 'as seen' | 'any';
+  /** `place`: the cursor is a number of entries, so pages shift. `entry`: it names the last entry. */
+  readonly cursor: 'place' | 'entry';
+  /** How many entries a page holds for every hundred asked for. */
+  readonly pageShare: number;
+  /** Chances out of a thousand. */
+  readonly failures: number;
+  readonly expiries: number;
+  readonly retentionMs: number;
+  readonly outages: readonly Window[];
+}
+
+/** Thrown out of a read: the process died there. */
+export class Killed extends Error {}
+
+/** A clock that moves as soon as anyone waits. */
+export class ModelClock implements Clock {
+  time: number;
+
+  constructor(time: number) {
+    this.time = time;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.time += ms;
+  }
+}
+
+interface Shown {
+  readonly place: number;
+  readonly seenAt: number;
+  readonly log: Log;
+  readonly at: number;
+}
+
+/** A log service that does all that a service may do to its readers. */
+export class ModelService implements LogSource {
+  readonly clock: ModelClock;
+  readonly signal = new AbortController().signal;
+  /** The request at whose answer the process dies. */
+  killAt = Infinity;
+  requests = 0;
+  readonly #manner: Manner;
+  readonly #entries: readonly Shown[];
+  readonly #random: () => number;
+
+  constructor(clock: ModelClock, happenings: readonly Happening[], manner: Manner, random: () => number) {
+    this.clock = clock;
+    this.#manner = manner;
+    this.#random = random;
+    this.#entries = happenings.map((happening, place) => ({
+      place,
+      at: Math.floor(happening.at / 1000) * 1000,
+      seenAt: happening.seenAt,
+      log: logOf(happening),
+    }));
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  async *pages(window: Window, pageSize: number): AsyncGenerator<Page<Log>> {
+    const size = Math.max(1, Math.round((pageSize * this.#manner.pageShare) / 100));
+    let last: Shown | undefined;
+    for (let from = 0; ;) {
+      this.#arrive(from > 0);
+      const all = this.#list(window);
+      if (this.#manner.cursor === 'entry' && last) from = indexAfter(all, last, this.#compare);
+      const items = all.slice(from, from + size);
+      from += items.length;
+      last = items.at(-1) ?? last;
+      const isEnd = from >= all.length;
+      yield { items: items.map(({ log }) => log), next: isEnd ? undefined : `${from}` };
+      if (isEnd) return;
+    }
+  }
+
+  // Time goes by on the way, and things go wrong there.
+  #arrive(hasCursor: boolean): void {
+    const { failures, expiries, outages } = this.#manner;
+    this.clock.time += 20 + Math.floor(this.#random() * 1_500);
+    this.requests += 1;
+    if (this.requests >= this.killAt) throw new Killed();
+    const now = this.now();
+    if (outages.some(({ from, to }) => now >= from && now < to)) throw new SvcError('network', 'no answer');
+    if (this.#random() * 1000 < failures) throw new SvcError('server', 'the service failed', { status: 503 });
+    if (hasCursor && this.#random() * 1000 < expiries)
+      throw new SvcError('rejected', 'the cursor has expired', { status: this.#random() < 0.5 ? 400 : 410 });
+  }
+
+  #list({ from, to }: Window): Shown[] {
+    const now = this.now();
+    const begin = Math.max(from, now - this.#manner.retentionMs);
+    return this.#entries
+      .filter(({ at, seenAt }) => seenAt <= now && at >= begin && at < to)
+      .toSorted(this.#compare);
+  }
+
+  readonly #compare = (one: Shown, other: Shown): number => {
+    const { order } = this.#manner;
+    if (order === 'newest first') return other.at - one.at || other.place - one.place;
+    if (order === 'oldest first') return one.at - other.at || one.place - other.place;
+    if (order === 'as seen') return other.seenAt - one.seenAt || other.place - one.place;
+    return scattered(one.place) - scattered(other.place);
+  };
+}
+
+/** The entry as the service writes it: with whole seconds, and its members in no fixed order. */
+export function logOf({ at, words }: Happening): Log {
+  const created_at = new Date(at).toISOString().replace(/\.\d+/, '');
+  return at % 2 === 0
+    ? { message: words, entity_type: 'token', created_at }
+    : { created_at, entity_type: 'token', message: words };
+}
+
+/** What makes two entries equal. */
+export function nameOf(log: Log): string {
+  return `${log.created_at} ${log.message ?? ''}`;
+}
+
+function indexAfter(all: readonly Shown[], last: Shown, compare: (a: Shown, b: Shown) => number): number {
+  const index = all.findIndex((entry) => compare(entry, last) > 0);
+  return index === -1 ? all.length : index;
+}
+
+function scattered(place: number): number {
+  return (Math.imul(place + 1, 2_654_435_761) >>> 0) + place / 1e6;
+}
