@@ -108,8 +108,7 @@ class World {
     const isStore = incoming.url?.startsWith('/store/') === true;
     if (trouble === 'lost') answerLost(incoming, outgoing, proceed);
     else if (trouble === 'reset') incoming.socket.destroy();
-    else if (trouble === '500' || trouble === '503')
-      refuseWith(Number(trouble))(incoming, outgoing, proceed);
+    else if (trouble === '500' || trouble === '503') refuseWith(Number(trouble))(incoming, outgoing, proceed);
     else if (trouble === 'expired' && isStore) refuseWith(403)(incoming, outgoing, proceed);
     else if (trouble === 'hours pass') void clock.advance(2 * HOUR).then(proceed);
     else proceed();
