@@ -27,7 +27,7 @@ const kinds = new Uint8Array(0x2_0000);
  * behind: a letter at the end of `fewest` signs rules them all out at one look.
  */
 export function nextChain(text: string, from: number, fewest: number): Span | undefined {
-  for (let start = from; start + fewest <= text.length; ) {
+  for (let start = from; start + fewest <= text.length;) {
     const stop = lastBreak(text, start, start + fewest);
     const chain = stop === undefined ? chainAt(text, start) : undefined;
     if (chain !== undefined && chain.digits >= fewest) return chain;

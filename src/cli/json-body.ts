@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { resolvePath } from './files.ts';
 
 /** The most that a body may hold, in bytes. */
-export const LARGEST_BODY = 1_000_000;
+const LARGEST_BODY = 1_000_000;
 
 /** How a body is read beside being strict JSON. */
 export interface JsonBodyOptions {

@@ -28,7 +28,7 @@ export function ensurePrivateDirectory(directory: string): Notices {
 }
 
 /** Closes an existing directory to others, or throws `SvcError` `config` where that is not ours to do. */
-export function closeDirectory(directory: string): Notices {
+function closeDirectory(directory: string): Notices {
   const link = fs.lstatSync(directory);
   const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
   if (!found.isDirectory())

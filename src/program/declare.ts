@@ -28,7 +28,9 @@ export function readInput(parser: Parser, parameters: Parameters): Record<string
 function toArgument(parameter: Parameter<unknown>): Argument {
   const read = checked(parameter, parameter.syntax);
   const argument = new Argument(parameter.syntax, parameter.description);
-  return argument.variadic ? argument.argParser(gathered(read)) : argument.argParser<unknown>((text) => read(text));
+  return argument.variadic
+    ? argument.argParser(gathered(read))
+    : argument.argParser<unknown>((text) => read(text));
 }
 
 function toOption(parameter: Parameter<unknown>): Option {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** The event type that the interface names. */
-export const JOB_COMPLETED = 'account-updater.job.completed';
+const JOB_COMPLETED = 'account-updater.job.completed';
 
 /** Event types that were seen; a webhook may bring others. */
 export const EVENT_TYPES = [

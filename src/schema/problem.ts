@@ -8,6 +8,3 @@ export const problemSchema = z.looseObject({
   /** Messages by field. */
   errors: z.record(z.string(), z.array(z.string())).nullish(),
 });
-
-/** An error body (RFC 9457). */
-export type Problem = z.infer<typeof problemSchema>;

@@ -160,6 +160,14 @@ describe('counts of results', () => {
 
   it('takes a file without rows', async () => {
     const summary = await summarizeResults(stream([Buffer.from(HEADER)]));
-    expect(summary).toEqual({ rows: 0, updated: 0, warned: 0, errors: 0, unknown: 0, codes: [], extraColumns: [] });
+    expect(summary).toEqual({
+      rows: 0,
+      updated: 0,
+      warned: 0,
+      errors: 0,
+      unknown: 0,
+      codes: [],
+      extraColumns: [],
+    });
   });
 });

@@ -73,7 +73,7 @@ describe('a command line', () => {
   });
 
   it('gives arguments by name', async () => {
-    expect((await run('au', 'status', 'job-1')).input).toEqual({ job: 'job-1' });
+    expect((await run('au', 'status', 'job-1')).input).toEqual({ of: 'job-1' });
     expect((await run('profile', 'set', 'output', '--unset')).input).toMatchObject({
       setting: 'output',
       value: undefined,
@@ -112,7 +112,7 @@ describe('a command line', () => {
       ['--max-wait', CANARY, 'tenant'],
       ['--fields', `${CANARY},,`, 'tenant'],
       ['au', CANARY],
-      ['au', 'status'],
+      ['au', 'wait'],
       ['au', 'status', 'a', CANARY],
       ['login', CANARY],
       ['login', `--key=${CANARY}`],
@@ -161,7 +161,7 @@ describe('help', () => {
       for (const [line] of command.examples) {
         const typed = line
           .replace(/^.*?\| /, '')
-          .replace(/ [>|].*$/, '')
+          .replace(/ [<>|].*$/, '')
           .match(/(?:'[^']*'|[^' ])+/g)!
           .slice(1)
           .map((word) => word.replaceAll("'", ''));

@@ -21,6 +21,9 @@ function kinds(): string[] {
   return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading');
 }
 
+const neverArrived: Fault = (incoming, outgoing) =>
+  incoming.resume().on('end', () => outgoing.socket?.destroy());
+
 describe('bringing a file to its job', () => {
   it('creates one job and uploads once', async () => {
     const id = await submit();
@@ -39,8 +42,6 @@ describe('bringing a file to its job', () => {
   });
 
   it('R36 uploads again when the job still has no file after several looks', async () => {
-    const neverArrived: Fault = (incoming, outgoing) =>
-      incoming.resume().on('end', () => outgoing.socket?.destroy());
     await submit(inTurn('PUT', STORE, neverArrived));
     expect(kinds()).toEqual(['created', 'unclear', 'uploaded']);
     expect(bench.uploads()).toBe(1);

@@ -36,7 +36,10 @@ export class Home {
   }
 
   /** Starts the tool and leaves it running; its input stays open. */
-  start(argv: readonly string[], options: Pick<RunOptions, 'env'> = {}): ChildProcessByStdio<Writable, Readable, Readable> {
+  start(
+    argv: readonly string[],
+    options: Pick<RunOptions, 'env'> = {},
+  ): ChildProcessByStdio<Writable, Readable, Readable> {
     return spawn(process.execPath, [LAUNCHER, ...argv], {
       cwd: this.path,
       env: this.environment(options.env),
