@@ -161,6 +161,7 @@ describe('help', () => {
       for (const [line] of command.examples) {
         const typed = line
           .replace(/^.*?\| /, '')
+          .replace(/^source <\((.*)\)$/, '$1')
           .replace(/ [<>|].*$/, '')
           .match(/(?:'[^']*'|[^' ])+/g)!
           .slice(1)
