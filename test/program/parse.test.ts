@@ -159,8 +159,8 @@ describe('help', () => {
         command.parameters === undefined ? '' : `svc ${words}`,
       );
       for (const [line] of command.examples) {
-        const typed = line
-          .replace(/^.*?\| /, '')
+        const piped = line.split(' | ').find((part) => part.startsWith('svc ')) ?? line;
+        const typed = piped
           .replace(/^source <\((.*)\)$/, '$1')
           .replace(/ [<>|].*$/, '')
           .match(/(?:'[^']*'|[^' ])+/g)!
