@@ -3,6 +3,7 @@ import { check } from './check.ts';
 import { create } from './create.ts';
 import { download } from './download.ts';
 import { list } from './list.ts';
+import { next } from './next.ts';
 import { report } from './report.ts';
 import { status } from './status.ts';
 import { submit } from './submit.ts';
@@ -14,5 +15,5 @@ import { wait } from './wait.ts';
 export const au: Group = {
   name: 'au',
   summary: 'Account Updater: refresh card tokens in batch jobs',
-  commands: [submit, check, create, upload, status, list, wait, download, sync, report],
+  commands: [submit, check, create, upload, status, list, wait, download, sync, report, next],
 };

@@ -1,0 +1,67 @@
+import { SvcError } from '../errors.ts';
+import { readResults, type ResultRow } from './read-results.ts';
+
+/** Gives to each row of a request, asked in its order, the row of the results that answers it. */
+export interface Answers {
+  /** The answer, or undefined at once where there is none. */
+  take(token: string): Promise<ResultRow> | ResultRow | undefined;
+  /** Closes the results. */
+  close(): Promise<void>;
+}
+
+/** The most rows of results that are held in memory, where they do not stand in the order of the request. */
+export const MOST_HELD = 1_000_000;
+
+/** Answers that stand in the order of the request: read along with it, in no memory. */
+export async function answersInOrder(results: AsyncIterable<Uint8Array>): Promise<Answers> {
+  const rows = readResults(results)[Symbol.asyncIterator]();
+  let next = await rows.next();
+  return {
+    take(token) {
+      if (next.done === true || next.value.token !== token) return undefined;
+      const { value } = next;
+      return rows.next().then((following) => {
+        next = following;
+        return value;
+      });
+    },
+    async close() {
+      await rows.return();
+    },
+  };
+}
+
+/**
+ * Answers in any order, held in memory. A token that was requested again takes its next answer, and where there is
+ * none left, the last one once more: an update counts for each row of the token.
+ * @throws SvcError `refused_input` when there are more than may be held
+ */
+export async function answersByToken(
+  results: AsyncIterable<Uint8Array>,
+  mostHeld = MOST_HELD,
+): Promise<Answers> {
+  const held = new Map<string, ResultRow | ResultRow[]>();
+  for await (const row of readResults(results)) {
+    if (row.row > mostHeld) throw tooMany(mostHeld);
+    const before = held.get(row.token);
+    if (before === undefined) held.set(row.token, row);
+    else if (Array.isArray(before)) before.push(row);
+    else held.set(row.token, [before, row]);
+  }
+  return {
+    take(token) {
+      const found = held.get(token);
+      if (!Array.isArray(found)) return found;
+      return found.length > 1 ? found.shift() : found[0];
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function tooMany(mostHeld: number): SvcError {
+  return new SvcError(
+    'refused_input',
+    `the results do not stand in the order of the request, or a token is requested twice; of such, ${mostHeld} rows can be held in memory, and there are more`,
+    { hint: "Take the results as 'svc au download' gives them, and a request that names each token once." },
+  );
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import fs, { type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { writeFailure } from '../write-failure.ts';
+import { putInPlace } from './target.ts';
+
+const BUFFERED = 256 * 1024;
+
+/** A file that is written piece by piece, private (0600), and appears whole or not at all. */
+export class WholeFile {
+  readonly #path: string;
+  readonly #draft: string;
+  readonly #handle: FileHandle;
+  #waiting: string[] = [];
+  #length = 0;
+
+  private constructor(target: string, draft: string, handle: FileHandle) {
+    this.#path = target;
+    this.#draft = draft;
+    this.#handle = handle;
+  }
+
+  /** Begins a file beside the place where it will stand. @throws SvcError `local` */
+  static async begin(target: string): Promise<WholeFile> {
+    const name = `.${path.basename(target)}.${randomBytes(8).toString('hex')}.tmp`;
+    const draft = path.join(path.dirname(target), name);
+    try {
+      return new WholeFile(target, draft, await fs.open(draft, 'wx', 0o600));
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
+  }
+
+  /** Takes in text; what it gives is to be waited for. */
+  async write(text: string): Promise<void> {
+    this.#waiting.push(text);
+    this.#length += text.length;
+    if (this.#length >= BUFFERED) await this.#flush();
+  }
+
+  /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
+  async finish(overwrite: boolean): Promise<void> {
+    await this.#flush();
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+    } catch (error) {
+      throw writeFailure(this.#path, error);
+    }
+    await putInPlace(this.#draft, this.#path, overwrite);
+  }
+
+  /** Leaves nothing behind; after `finish` it does nothing. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await fs.rm(this.#draft, { force: true });
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#waiting.join('');
+    this.#waiting = [];
+    this.#length = 0;
+    try {
+      await this.#handle.writeFile(text);
+    } catch (error) {
+      throw writeFailure(this.#path, error);
+    }
+  }
+}
