@@ -97,13 +97,18 @@ function checkOutcome(home: Home, rows: number, parts: number): void {
   expect(readdirSync(home.path).filter((name) => name.includes('svc-merge'))).toEqual([]);
 }
 
-/** Runs the works a few side by side. */
-async function sideBySide(works: readonly (() => Promise<void>)[]): Promise<void> {
+/** Runs the works a few side by side, and gives how many went well. */
+async function sideBySide(works: readonly (() => Promise<void>)[], workers = 3): Promise<number> {
   const left = [...works];
+  let well = 0;
   const worker = async (): Promise<void> => {
-    for (let work = left.shift(); work; work = left.shift()) await work();
+    for (let work = left.shift(); work; work = left.shift()) {
+      await work();
+      well += 1;
+    }
   };
-  await Promise.all([worker(), worker(), worker()]);
+  await Promise.all(Array.from({ length: workers }, worker));
+  return well;
 }
 
 async function timeOf(rows: number): Promise<number> {
@@ -120,7 +125,8 @@ describe('a submission that is killed', () => {
     const whole = (await timeOf(300)) * 1.8;
     // The first moments are the start of the process, where nothing can be lost.
     const moment = (): number => 100 + Math.random() * whole;
-    await sideBySide(Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()])));
+    const works = Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()]));
+    expect(await sideBySide(works)).toBe(KILLS);
   }, 600_000);
 
   it(`R36 uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
@@ -129,6 +135,6 @@ describe('a submission that is killed', () => {
       { length: LARGE_KILLS },
       () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
     );
-    for (const work of works) await work();
+    expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
   }, 600_000);
 });

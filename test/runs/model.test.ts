@@ -174,12 +174,11 @@ class World {
       if (canFail && !this.#failed.includes(job.id)) this.#failed.push(job.id);
       return this.#failed.includes(job.id) ? { ...job, status: 'failed', errors: ['made up'] } : job;
     };
-    const { read, list } = accountUpdater;
-    vi.spyOn(accountUpdater, 'read').mockImplementation(async (id) =>
-      seen(await read.call(accountUpdater, id)),
-    );
+    const read = accountUpdater.read.bind(accountUpdater);
+    const list = accountUpdater.list.bind(accountUpdater);
+    vi.spyOn(accountUpdater, 'read').mockImplementation(async (id) => seen(await read(id)));
     vi.spyOn(accountUpdater, 'list').mockImplementation((options) => {
-      const pages = list.call(accountUpdater, options);
+      const pages = list(options);
       const turned = async function* (): ReturnType<typeof pages.pages> {
         for await (const page of pages.pages()) yield { ...page, items: page.items.map(seen) };
       };
@@ -265,5 +264,6 @@ describe('a run through crashes and faults', () => {
       }),
       { numRuns: RUNS },
     );
+    expect(number).toBe(RUNS);
   }, 1_200_000);
 });

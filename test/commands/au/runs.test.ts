@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -18,7 +19,7 @@ import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { uploadsTaken } from '../../runs/support.ts';
-import { finished, Home, type Finished } from '../../support/svc.ts';
+import { finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
 let sandbox: RunningSandbox;
@@ -235,6 +236,33 @@ describe('a run directory', () => {
     expect(stderr).toContain('belongs to tenant');
     expect(recordIn('kept').parts[0]).toMatchObject({ state: 'uploading', job });
     await other.close();
+  });
+});
+
+describe('a full disk', () => {
+  const limited = (line: string): Promise<Finished> => {
+    const child = spawn(
+      '/bin/bash',
+      ['-c', `ulimit -f 1; exec "$0" "$@"`, process.execPath, LAUNCHER, ...line.split(' ')],
+      {
+        cwd: home.path,
+        env: home.environment(ENV()),
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    );
+    return finished(child);
+  };
+
+  it('R55 ends a command before anything is sent, and leaves the record as it was', async () => {
+    await svc('au submit tokens.csv --run-dir kept');
+    change('kept', (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
+    const record = readFileSync(home.file('kept/run.json'), 'utf8');
+    const { code, stderr } = await limited('au submit tokens.csv --wait --run-dir kept');
+    expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 1 });
+    expect(stderr).toContain('EFBIG');
+    expect(readFileSync(home.file('kept/run.json'), 'utf8')).toBe(record);
+    expect(await svc('au submit tokens.csv --wait --run-dir kept')).toMatchObject({ code: 0 });
+    expect(readdirSync(home.file('kept')).toSorted()).toEqual(['results-0001.csv', 'run.json']);
   });
 });
 

@@ -1,0 +1,257 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Client } from '../../src/api/client.ts';
+import { checkRequestFile } from '../../src/csv/check-request-file.ts';
+import { SvcError } from '../../src/errors.ts';
+import { retryFailed, uploadParts } from '../../src/runs/advance.ts';
+import type { RunEvent } from '../../src/runs/events.ts';
+import { beginRun } from '../../src/runs/find-run.ts';
+import { headerOf } from '../../src/runs/input-file.ts';
+import { RunDirectory } from '../../src/runs/run-directory.ts';
+import { waitForRun, wordsOf } from '../../src/runs/run-wait.ts';
+import { writeResults } from '../../src/runs/write-results.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
+import { fileSource } from '../../src/transfer/source.ts';
+import { type Bench, openBench, uploadsTaken } from './support.ts';
+
+const HOUR = 3_600_000;
+const LIST = /^\/account-updater\/jobs(\?|$)/;
+const ONE = /^\/account-updater\/jobs\/[^/]+$/;
+
+let bench: Bench;
+afterEach(() => bench.close());
+
+/** Plans a run of so many parts, one row each. */
+async function plan(parts: number): Promise<RunDirectory> {
+  const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
+  writeFileSync(bench.file, `token,expiration_year,expiration_month,merchant_id\n${rows.join('')}`);
+  const check = await checkRequestFile((await fileSource(bench.file)).open(), {
+    limits: { rows: 1, bytes: 30_000_000 },
+  });
+  const now = bench.clock.now();
+  const asked = {
+    profile: 'p',
+    baseUrl: bench.sandbox.url,
+    name: 'tokens.csv',
+    path: bench.file,
+    check,
+    now,
+  };
+  return beginRun(() => bench.path('run'), asked);
+}
+
+const onEvent = (event: RunEvent): void => void bench.events.push(event);
+
+async function upload(run: RunDirectory, client = bench.client): Promise<void> {
+  const header = await headerOf(bench.file, run.record.input.header_bytes);
+  await uploadParts(client, run, { path: bench.file, header }, { onEvent });
+}
+
+function uploads(): number {
+  return uploadsTaken(bench.path('sandbox')).length;
+}
+
+/** Shows jobs otherwise than they are, for as long as the test runs. */
+function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined): void {
+  const { accountUpdater } = bench.client;
+  const read = accountUpdater.read.bind(accountUpdater);
+  const list = accountUpdater.list.bind(accountUpdater);
+  vi.spyOn(accountUpdater, 'read').mockImplementation(async (id) => {
+    const job = turn(await read(id));
+    if (job) return job;
+    throw new SvcError('not_found', 'no such job', { status: 404 });
+  });
+  vi.spyOn(accountUpdater, 'list').mockImplementation((options) => {
+    const pages = list(options);
+    const turned = async function* (): ReturnType<typeof pages.pages> {
+      for await (const page of pages.pages())
+        yield { ...page, items: page.items.flatMap((job) => turn(job) ?? []) };
+    };
+    return Object.assign(Object.create(pages) as typeof pages, { pages: turned });
+  });
+}
+
+function jobOf(run: RunDirectory, part: number): string {
+  return run.record.parts[part - 1]?.job ?? '';
+}
+
+describe('watching a run', () => {
+  it('R42 covers all its jobs with one list call a look', async () => {
+    bench = await openBench();
+    const run = await plan(7);
+    await upload(run);
+    const before = { list: bench.calls('GET', LIST), one: bench.calls('GET', ONE) };
+    await waitForRun(bench.client, run, { onEvent });
+    const looks = bench.events.filter(({ kind }) => kind === 'looked').length + 1;
+    expect(looks).toBeGreaterThan(1);
+    expect(bench.calls('GET', LIST) - before.list).toBe(looks);
+    // One read a part, for the address of its results.
+    expect(bench.calls('GET', ONE) - before.one).toBe(7);
+    expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: run.record.id });
+  });
+
+  it('reads single jobs that the list does not show, and not page after page for one that is gone', async () => {
+    bench = await openBench();
+    const run = await plan(3);
+    await upload(run);
+    for (let other = 0; other < 120; other += 1) await bench.client.accountUpdater.create();
+    const before = bench.calls('GET', LIST);
+    await waitForRun(bench.client, run, { onEvent });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'downloaded', 'downloaded']);
+    const looks = bench.events.filter(({ kind }) => kind === 'looked').length + 1;
+    expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(looks);
+  });
+
+  it('R18 gets no 429 in a run of 40 jobs against a service that enforces its limits', async () => {
+    bench = await openBench();
+    const strict = await startSandbox({ directory: bench.path('strict'), clock: bench.clock, limits: 'on' });
+    const { clock } = bench;
+    const client = new Client({ baseUrl: strict.url, privateKey: 'sandbox-private-key', clock });
+    const run = await plan(40);
+    await upload(run, client);
+    await waitForRun(client, run, {});
+    expect(run.record.parts.every(({ state }) => state === 'downloaded')).toBe(true);
+    expect(strict.ledger().filter(({ status }) => status === 429)).toEqual([]);
+    expect(strict.ledger().length).toBeGreaterThan(160);
+    await client.close();
+    await strict.close();
+  }, 60_000);
+
+  it('says how many parts are done and what the others do', () => {
+    const part = (state: 'uploaded' | 'downloaded' | 'failed', seen?: string) =>
+      ({ state, ...(seen === undefined ? {} : { seen }) }) as Parameters<typeof wordsOf>[0]['parts'][number];
+    expect(wordsOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
+    expect(
+      wordsOf({
+        parts: [
+          part('downloaded'),
+          part('uploaded', 'processing'),
+          part('uploaded', 'processing'),
+          part('uploaded', 'pondering'),
+          part('failed'),
+        ],
+      }),
+    ).toBe('1 of 5 jobs done, 2 processing, 1 pondering, 1 failed');
+  });
+});
+
+describe('a job that fails', () => {
+  it('R43 does not stop the other parts, and only its part is submitted again', async () => {
+    bench = await openBench();
+    const run = await plan(3);
+    await upload(run);
+    const bad = jobOf(run, 2);
+    pretend((job) => (job.id === bad ? { ...job, status: 'failed', errors: ['bad merchant'] } : job));
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'job_failed',
+      message: expect.stringContaining('1 of 3 jobs'),
+      facts: { problems: [expect.stringContaining('bad merchant')] },
+    });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'failed', 'downloaded']);
+    await retryFailed(bench.client, run);
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(4);
+    expect(run.record.parts[1]?.earlier_jobs).toEqual([{ job: bad, ended: 'failed' }]);
+    const created = bench.events.findLast(({ kind }) => kind === 'created');
+    expect(created).toMatchObject({ job: { id: jobOf(run, 2) } });
+    const { file } = await writeResults(run, { out: bench.path('out.csv'), force: false });
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it('is not paid again when it has not failed after all', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const [part] = run.record.parts;
+    if (part) [part.state, part.errors] = ['failed', ['as somebody believed']];
+    await retryFailed(bench.client, run);
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(1);
+  });
+});
+
+describe('a job that is gone', () => {
+  it('R37 before its upload gets a successor, and that is said', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    const [part] = run.record.parts;
+    const { id } = await bench.client.accountUpdater.create();
+    if (part) [part.state, part.job] = ['created', id];
+    await bench.clock.advance(2 * HOUR);
+    await upload(run);
+    expect(bench.events).toContainEqual({ kind: 'replaced', gone: id, job: jobOf(run, 1) });
+    expect(uploads()).toBe(2);
+  });
+
+  it('R43 with its results, completed, is a clear error, and the other parts are brought', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    await upload(run);
+    const gone = jobOf(run, 1);
+    let completed = false;
+    pretend((job) => {
+      if (job.id !== gone) return job;
+      if (completed) return undefined;
+      completed = job.status === 'completed';
+      return job;
+    });
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'job_failed',
+      facts: { problems: [expect.stringContaining('gone without its results')] },
+    });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['failed', 'downloaded']);
+  });
+
+  it('R43 never seen at work, leaves its part to be uploaded to another', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const gone = jobOf(run, 1);
+    pretend((job) => (job.id === gone ? undefined : job));
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'job_expired',
+      hint: expect.stringContaining('svc au submit'),
+    });
+    expect(bench.events).toContainEqual({ kind: 'gone', job: gone });
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+  });
+
+  it('R43 seen at work, is not paid again by itself', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const [part] = run.record.parts;
+    if (part) part.seen = 'processing';
+    pretend(() => undefined);
+    await expect(waitForRun(bench.client, run, {})).rejects.toMatchObject({ code: 'job_failed' });
+    expect(part?.state).toBe('failed');
+  });
+});
+
+describe('a run on disk', () => {
+  it('R36 is read again once it is held: another process may have gone on', async () => {
+    bench = await openBench();
+    const mine = await plan(1);
+    const other = RunDirectory.open(mine.path);
+    await upload(mine);
+    const host = { pid: process.pid, isAlive: () => true, clock: bench.clock, signal: bench.abort.signal };
+    await other?.hold(host, () => upload(other));
+    expect(uploads()).toBe(1);
+  });
+
+  it('R35 R36 uploads nothing of a file that changed meanwhile, and goes on when it is back', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    const before = readFileSync(bench.file, 'utf8');
+    writeFileSync(bench.file, before.replace('token-1', 'token-x'));
+    await expect(upload(run)).rejects.toMatchObject({ code: 'altered', exitCode: 12 });
+    expect(uploads()).toBeLessThan(2);
+    writeFileSync(bench.file, before);
+    await upload(run);
+    expect(uploads()).toBe(2);
+  });
+});
