@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { readResults, RESULT_COLUMNS, type ResultRow } from '../csv/read-results.ts';
 import { csvRow } from '../csv-row.ts';
 import { fileSource } from '../transfer/source.ts';

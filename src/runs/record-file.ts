@@ -51,6 +51,9 @@ function problemOf(value: unknown): string | undefined {
   if (!isInput(value['input'])) return 'input is not as it should be';
   const parts = value['parts'];
   if (!Array.isArray(parts) || parts.length === 0) return 'it has no parts';
+  if (!isText(value['out']) || !isText(value['tenant_id'])) return 'out or tenant_id is no text';
+  if (!['results', 'writing'].every((name) => value[name] === undefined || isResults(value[name])))
+    return 'results are not as they should be';
   const bad = parts.findIndex((part: unknown) => !isPart(part));
   return bad === -1 ? undefined : `part ${bad + 1} is not as it should be`;
 }
@@ -68,12 +71,30 @@ function isInput(value: unknown): boolean {
 
 function isPart(value: unknown): boolean {
   if (!isObject(value) || typeof value['sha256'] !== 'string') return false;
-  const { state, job, results } = value;
+  const { state, job, results, errors = [], earlier_jobs: earlier = [] } = value;
   if (typeof state !== 'string' || !STATES.has(state)) return false;
   const needsJob = state !== 'planned' && state !== 'creating';
   if (needsJob && typeof job !== 'string') return false;
-  if (state === 'downloaded' && !(isObject(results) && typeof results['file'] === 'string')) return false;
+  if (!isText(job) || !isText(value['seen']) || !isText(value['creating_since'])) return false;
+  if ((state === 'downloaded' || results !== undefined) && !isResults(results)) return false;
+  if (!isListOf(errors, (error) => typeof error === 'string')) return false;
+  if (!isListOf(earlier, (one) => isObject(one) && typeof one['job'] === 'string')) return false;
   return isCount(value, ['number', 'first_row', 'rows', 'start', 'end', 'bytes']);
+}
+
+function isResults(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { file, sha256 } = value;
+  return typeof file === 'string' && typeof sha256 === 'string' && isCount(value, ['bytes']);
+}
+
+/** A text, or nothing. */
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every((item: unknown) => isRight(item));
 }
 
 function isCount(value: Record<string, unknown>, names: readonly string[]): boolean {

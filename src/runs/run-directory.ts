@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { removeStrayTemporaries, writeFailure, writeFileAtomicSync } from '../atomic-file.ts';
+import { removeStrayTemporaries, writeFileAtomicSync } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';

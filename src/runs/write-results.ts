@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { writeFailure } from '../atomic-file.ts';
+import { writeFailure } from '../write-failure.ts';
 import { fileSource } from '../transfer/source.ts';
 import { inspectTarget } from '../transfer/target.ts';
 import { hashOf } from './collect.ts';

@@ -7,6 +7,7 @@ import { retryFailed, uploadParts } from '../../src/runs/advance.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import { beginRun } from '../../src/runs/find-run.ts';
 import { headerOf } from '../../src/runs/input-file.ts';
+import type { PartState, RunPart } from '../../src/runs/record.ts';
 import { RunDirectory } from '../../src/runs/run-directory.ts';
 import { waitForRun, wordsOf } from '../../src/runs/run-wait.ts';
 import { writeResults } from '../../src/runs/write-results.ts';
@@ -76,6 +77,11 @@ function jobOf(run: RunDirectory, part: number): string {
   return run.record.parts[part - 1]?.job ?? '';
 }
 
+function part(state: PartState, seen?: string): RunPart {
+  const plan = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '' };
+  return { ...plan, state, ...(seen === undefined ? {} : { seen }) };
+}
+
 describe('watching a run', () => {
   it('R42 covers all its jobs with one list call a look', async () => {
     bench = await openBench();
@@ -119,8 +125,6 @@ describe('watching a run', () => {
   }, 60_000);
 
   it('says how many parts are done and what the others do', () => {
-    const part = (state: 'uploaded' | 'downloaded' | 'failed', seen?: string) =>
-      ({ state, ...(seen === undefined ? {} : { seen }) }) as Parameters<typeof wordsOf>[0]['parts'][number];
     expect(wordsOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
     expect(
       wordsOf({

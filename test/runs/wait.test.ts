@@ -37,6 +37,9 @@ describe('how often a job is looked at', () => {
   });
 });
 
+const odd: Fault = (_incoming, outgoing) =>
+  outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1","status":"pondering"}');
+
 describe('waiting for a job', () => {
   let bench: Bench;
   afterEach(() => bench.close());
@@ -89,8 +92,6 @@ describe('waiting for a job', () => {
   });
 
   it('R43 goes on for a status that it does not know', async () => {
-    const odd: Fault = (_incoming, outgoing) =>
-      outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1","status":"pondering"}');
     bench = await openBench((incoming, outgoing, proceed) =>
       (bench.clock.slept.length < 3 ? odd : (_i: unknown, _o: unknown, go: () => void) => go())(
         incoming,

@@ -239,20 +239,21 @@ describe('a run directory', () => {
   });
 });
 
-describe('a full disk', () => {
-  const limited = (line: string): Promise<Finished> => {
-    const child = spawn(
-      '/bin/bash',
-      ['-c', `ulimit -f 1; exec "$0" "$@"`, process.execPath, LAUNCHER, ...line.split(' ')],
-      {
-        cwd: home.path,
-        env: home.environment(ENV()),
-        stdio: ['pipe', 'pipe', 'pipe'],
-      },
-    );
-    return finished(child);
-  };
+/** Runs the tool where no file may be larger than a kilobyte. */
+function limited(line: string): Promise<Finished> {
+  const child = spawn(
+    '/bin/bash',
+    ['-c', `ulimit -f 1; exec "$0" "$@"`, process.execPath, LAUNCHER, ...line.split(' ')],
+    {
+      cwd: home.path,
+      env: home.environment(ENV()),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
+  return finished(child);
+}
 
+describe('a full disk', () => {
   it('R55 ends a command before anything is sent, and leaves the record as it was', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     change('kept', (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
