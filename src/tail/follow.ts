@@ -9,6 +9,7 @@ import type { LogSource } from './source.ts';
 import { type Standing, TailState } from './state.ts';
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer', 'incomplete'] as const;
+const STANDING_EVERY_MS = 30_000;
 
 /**
  * Follows a log: nothing is lost and nothing comes twice, as long as no entry comes later than the overlap. Gives
@@ -23,6 +24,8 @@ export class Tail {
   readonly #pace: Pace;
   readonly #startedAt: number;
   #lastNewsAt: number;
+  #toldAt = -Infinity;
+  #counted = 0;
   #shown = 0;
   #failures = 0;
   /** Since when it was cut off or behind, and how many entries came since. */
@@ -56,9 +59,10 @@ export class Tail {
       const look = await this.#look(isBehind);
       if (look === 'over') return;
       if (look === 'failed') continue;
+      const counted = this.#counted;
       const { logs, isWhole } = this.#pass(look);
       if (logs.length > 0) yield logs;
-      this.#options.onStanding?.(this.standing());
+      this.#tellStanding(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.most) return;
       if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
       else await this.#rest(look, logs.length);
@@ -103,6 +107,7 @@ export class Tail {
     for (const entry of news) {
       if (this.#shown >= most) return { logs, isWhole: false };
       this.#state.passed.add(entry);
+      this.#counted += 1;
       if (!keep(entry.log)) continue;
       logs.push(entry.log);
       this.#shown += 1;
@@ -152,6 +157,14 @@ export class Tail {
       over.catch(ignore);
       work.catch(ignore);
     }
+  }
+
+  // Without news only the time up to which was read has changed, and half a minute of that is soon read again.
+  #tellStanding(hasNews: boolean): void {
+    const now = this.#source.clock.now();
+    if (!hasNews && now - this.#toldAt < STANDING_EVERY_MS) return;
+    this.#toldAt = now;
+    this.#options.onStanding?.(this.standing());
   }
 
   #tell(event: TailEvent): void {

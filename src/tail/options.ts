@@ -20,7 +20,7 @@ export interface TailOptions {
   /** Which entries are passed on; the others are only counted. */
   readonly keep?: ((log: Log) => boolean) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  /** Called with each standing whose entries have all been taken by the reader. */
+  /** Called with a standing once the reader has taken all entries up to it. */
   readonly onStanding?: ((standing: Standing) => void) | undefined;
 }
 

@@ -1,11 +1,12 @@
 import type { Group } from '../../cli/command.ts';
 import { entityTypes } from './entity-types.ts';
 import { list } from './list.ts';
+import { tail } from './tail.ts';
 
 /** `svc logs` */
 export const logs: Group = {
   name: 'logs',
   summary: 'audit logs of the tenant',
-  commands: [list, entityTypes],
+  commands: [list, tail, entityTypes],
   defaultCommand: 'list',
 };

@@ -11,19 +11,14 @@ import {
   tellRest,
   wanted,
 } from '../../cli/paging.ts';
-import { type Input, repeated, suggesting, value } from '../../cli/parameter.ts';
+import { type Input, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
-import { pattern, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { Log } from '../../schema/log.ts';
 import { logView } from '../../views/log.ts';
+import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
 
 const parameters = {
-  entityType: suggesting(
-    'entity type',
-    value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
-  ),
-  entityId: value('--entity-id <id>', 'only the entity with this id; needs --entity-type', text),
+  ...ENTITY_PARAMETERS,
   since: value(
     '--since <time>',
     'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, yesterday',
@@ -31,14 +26,7 @@ const parameters = {
   ),
   until: value('--until <time>', 'only entries before this time', moment),
   ...PAGING_PARAMETERS,
-  operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
-  actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
-  actorType: repeated(
-    '--actor-type <type>',
-    'only this type of actor, such as user; may be repeated *',
-    text,
-  ),
-  grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
+  ...ENTRY_PARAMETERS,
 } as const;
 
 type ListInput = Input<typeof parameters>;
@@ -73,11 +61,7 @@ export const list = defineCommand({
 });
 
 function toFilter(input: ListInput, now: number): LogFilter {
-  if (input.entityId !== undefined && input.entityType === undefined) {
-    throw new SvcError('usage', '--entity-id needs --entity-type', {
-      hint: 'Say which type of entity the id belongs to.',
-    });
-  }
+  const entity = entityFilter(input);
   const [since, until] = [input.since?.(now), input.until?.(now)];
   if (since !== undefined && until !== undefined && since >= until) {
     throw new SvcError('usage', '--since must be before --until', {
@@ -85,8 +69,7 @@ function toFilter(input: ListInput, now: number): LogFilter {
     });
   }
   return {
-    entityType: input.entityType,
-    entityId: input.entityId,
+    ...entity,
     startDate: iso(since),
     endDate: iso(until),
   };
@@ -94,23 +77,6 @@ function toFilter(input: ListInput, now: number): LogFilter {
 
 function iso(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-function isFiltered(input: ListInput): boolean {
-  return input.operation.length + input.actor.length + input.actorType.length > 0 || input.grep !== undefined;
-}
-
-function matches(log: Log, input: ListInput): boolean {
-  return (
-    isOneOf(log.operation, input.operation) &&
-    isOneOf(log.actor_id, input.actor) &&
-    isOneOf(log.actor_type, input.actorType) &&
-    (input.grep === undefined || input.grep.test(log.message ?? ''))
-  );
-}
-
-function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {
-  return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
 }
 
 function tell(context: Context, input: ListInput, seen: Seen): void {

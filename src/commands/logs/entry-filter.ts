@@ -1,0 +1,60 @@
+import type { LogFilter } from '../../api/logs.ts';
+import { type Input, repeated, suggesting, value } from '../../cli/parameter.ts';
+import { pattern, text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
+import type { Log } from '../../schema/log.ts';
+
+/** Which entries are wanted, as far as the service can tell. */
+export const ENTITY_PARAMETERS = {
+  entityType: suggesting(
+    'entity type',
+    value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
+  ),
+  entityId: value('--entity-id <id>', 'only the entity with this id; needs --entity-type', text),
+} as const;
+
+/** Which entries are wanted, as far as that is decided here. */
+export const ENTRY_PARAMETERS = {
+  operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
+  actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
+  actorType: repeated(
+    '--actor-type <type>',
+    'only this type of actor, such as user; may be repeated *',
+    text,
+  ),
+  grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
+} as const;
+
+type EntryInput = Input<typeof ENTRY_PARAMETERS>;
+
+/** What the service is asked for. @throws SvcError `usage` for an id without its type */
+export function entityFilter({
+  entityType,
+  entityId,
+}: Input<typeof ENTITY_PARAMETERS>): Pick<LogFilter, 'entityType' | 'entityId'> {
+  if (entityId !== undefined && entityType === undefined) {
+    throw new SvcError('usage', '--entity-id needs --entity-type', {
+      hint: 'Say which type of entity the id belongs to.',
+    });
+  }
+  return { entityType, entityId };
+}
+
+/** Whether entries are also dropped here. */
+export function isFiltered(input: EntryInput): boolean {
+  return input.operation.length + input.actor.length + input.actorType.length > 0 || input.grep !== undefined;
+}
+
+/** Whether an entry is wanted. */
+export function matches(log: Log, input: EntryInput): boolean {
+  return (
+    isOneOf(log.operation, input.operation) &&
+    isOneOf(log.actor_id, input.actor) &&
+    isOneOf(log.actor_type, input.actorType) &&
+    (input.grep === undefined || input.grep.test(log.message ?? ''))
+  );
+}
+
+function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {
+  return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
+}

@@ -1,0 +1,90 @@
+import type { Context } from '../../cli/context.ts';
+import { isSvcError } from '../../errors.ts';
+import { formatDuration } from '../../render/time.ts';
+import type { Log } from '../../schema/log.ts';
+import type { TailEvent } from '../../tail/options.ts';
+import type { Standing } from '../../tail/state.ts';
+import type { WaitProgress } from '../../terminal/wait-progress.ts';
+
+interface Asked {
+  readonly checkpoint?: string | undefined;
+  readonly entityType?: string | undefined;
+  readonly entityId?: string | undefined;
+}
+
+/** What a tail says on stderr: when it is cut off and has caught up, gaps, and the end. Live on a terminal. */
+export class TailNotices {
+  /** How many stretches of time were found missing. */
+  gaps = 0;
+  readonly #context: Context;
+  readonly #asked: Asked;
+  readonly #startedAt: number;
+  readonly #live: WaitProgress | undefined;
+  #entries = 0;
+  #isCutOff = false;
+
+  constructor(context: Context, asked: Asked) {
+    this.#context = context;
+    this.#asked = asked;
+    this.#startedAt = context.clock.now();
+    // Elsewhere than on a terminal, silence means that nothing happens.
+    if (context.system.stderr.isTTY === true) this.#live = context.progress.waiting('logs');
+    context.onClose(() => this.#live?.fail());
+  }
+
+  /** Counts what goes by. */
+  async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    for await (const batch of batches) {
+      yield batch;
+      this.#entries += batch.length;
+    }
+  }
+
+  start(kept: Standing | undefined): void {
+    if (kept) this.#context.notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}`);
+  }
+
+  show(event: TailEvent): void {
+    const { notices, clock } = this.#context;
+    switch (event.kind) {
+      case 'cut off':
+        this.#isCutOff = true;
+        notices.warn(`cut off: ${event.reason}; going on trying`);
+        return this.#live?.update({ state: 'cut off', nextLookAt: clock.now() + event.nextMs });
+      case 'caught up':
+        if (this.#isCutOff) {
+          const missed = `${event.entries} ${event.entries === 1 ? 'entry' : 'entries'}`;
+          notices.note(`caught up after ${formatDuration(event.afterMs)}: ${missed} read since`);
+        }
+        this.#isCutOff = false;
+        return;
+      case 'catching up':
+        return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
+      case 'looked':
+        return this.#live?.update({ state: 'following', nextLookAt: clock.now() + event.nextMs });
+      case 'gap':
+        this.gaps += 1;
+        return notices.warn(
+          `entries may be missing from ${iso(event.from)} to ${iso(event.to)}: older than the service keeps them (--retention)`,
+        );
+    }
+  }
+
+  /** The end, however it came: how much was written, and how to go on. */
+  end({ newest, readTo }: Standing): void {
+    const { notices, clock, signal } = this.#context;
+    this.#live?.fail();
+    const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
+    notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
+    if (signal.aborted && !isSvcError(signal.reason)) return;
+    const { checkpoint, entityType, entityId } = this.#asked;
+    const from = checkpoint === undefined ? `--since ${iso(newest ?? readTo)}` : `--checkpoint ${checkpoint}`;
+    const entity = `${entityType === undefined ? '' : ` --entity-type ${entityType}`}${entityId === undefined ? '' : ` --entity-id ${entityId}`}`;
+    const again = checkpoint === undefined ? ' (its first second comes again)' : '';
+    notices.note(`go on with 'svc logs tail ${from}${entity}'${again}`);
+  }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

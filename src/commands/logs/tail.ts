@@ -1,0 +1,160 @@
+import type { Client } from '../../api/client.ts';
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { positiveDuration } from '../../cli/duration.ts';
+import { resolvePath } from '../../cli/files.ts';
+import { moment } from '../../cli/moment.ts';
+import { flag, type Input, value } from '../../cli/parameter.ts';
+import { listPrinter } from '../../cli/print.ts';
+import { integer, text } from '../../cli/values.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { withLock } from '../../lock.ts';
+import type { Log } from '../../schema/log.ts';
+import type { Subject } from '../../tail/checkpoint.ts';
+import type { Standing } from '../../tail/state.ts';
+import { logView } from '../../views/log.ts';
+import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
+import { TailNotices } from './tail-notices.ts';
+
+const parameters = {
+  since: value(
+    '--since <time>',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now)',
+    moment,
+  ),
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  checkpoint: value(
+    '--checkpoint <file>',
+    'keep in this file how far the output is, and go on exactly there when run again',
+    text,
+  ),
+  overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
+  interval: value(
+    '--interval <duration>',
+    'always this pause between two looks (default 1s to 15s)',
+    positiveDuration,
+  ),
+  retention: value(
+    '--retention <duration>',
+    'how long the service keeps entries (default 24h)',
+    positiveDuration,
+  ),
+  for: value('--for <duration>', 'end after this time', positiveDuration),
+  max: value('-n, --max <n>', 'end after this many entries', integer(1)),
+  idleExit: value('--idle-exit <duration>', 'end when nothing came for this long', positiveDuration),
+  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+} as const;
+
+/** What was given to `svc logs tail`. */
+export type TailInput = Input<typeof parameters>;
+
+const DEFAULT_OVERLAP_MS = 120_000;
+const DEFAULT_RETENTION_MS = 86_400_000;
+
+/** `svc logs tail` */
+export const tail = defineCommand({
+  name: 'tail',
+  summary: 'follow the logs without losing or doubling an entry',
+  description:
+    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output has taken the entries.',
+  examples: [
+    ['svc logs tail --since 2h', 'two hours back, then follow'],
+    [
+      'svc logs tail --checkpoint tail.json >> logs.jsonl',
+      'into a file; run again, it goes on where it stopped',
+    ],
+    ['svc logs tail --since 1h --idle-exit 30s -o csv', 'the last hour, until nothing more comes'],
+  ],
+  permissions: ['log:read'],
+  exitCodes: [14, 130, 143],
+  fields: logView.fields,
+  parameters,
+  async run(context, input) {
+    const filter = entityFilter(input);
+    const print = await listPrinter(context, logView);
+    const { serviceOf } = await import('../../cli/runs.ts');
+    const subject = { service: serviceOf(context), entityType: undefined, entityId: undefined, ...filter };
+    const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
+    const work = (): Promise<number> => follow(context, input, { subject, file, print });
+    if (file === undefined) return work();
+    const { system, clock, signal } = context;
+    const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
+    return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
+  },
+});
+
+interface Following {
+  readonly subject: Subject;
+  readonly file: string | undefined;
+  readonly print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>;
+}
+
+async function follow(
+  context: Context,
+  input: TailInput,
+  { subject, file, print }: Following,
+): Promise<number> {
+  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }] = await Promise.all([
+    import('../../tail/follow.ts'),
+    import('../../tail/source.ts'),
+    import('../../tail/checkpoint.ts'),
+  ]);
+  const kept = file === undefined ? undefined : readCheckpoint(file, subject);
+  const client = await context.client();
+  const notices = new TailNotices(context, input);
+  const save = (standing: Standing): void => {
+    if (file !== undefined) writeCheckpoint(file, subject, standing);
+  };
+  const following = new TailClass(serviceLogs(client, subject), {
+    begin: kept ?? (await beginning(client, input)),
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    intervalMs: input.interval,
+    forMs: input.for,
+    idleMs: input.idleExit,
+    most: input.max,
+    keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
+    onEvent: (event) => notices.show(event),
+    onStanding: save,
+  });
+  notices.start(kept);
+  try {
+    await print(notices.counted(following.batches()));
+    save(following.standing());
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  } finally {
+    notices.end(following.standing());
+  }
+  return exitCode(context, input, notices);
+}
+
+// The service's own time is learned first: a clock that runs ahead here would begin too late.
+async function beginning(client: Client, input: TailInput): Promise<Standing> {
+  const [{ beginAt }, { wholeSecond }] = await Promise.all([
+    import('../../tail/state.ts'),
+    import('../../tail/read-window.ts'),
+  ]);
+  const startedAt = client.clock.now();
+  try {
+    await client.logs.list(entityFilter(input), { pageSize: 1 }).pages().next();
+  } catch (error) {
+    client.signal.throwIfAborted();
+    if (!isSvcError(error) || !error.retryable) throw error;
+  }
+  const now = startedAt + (client.now() - client.clock.now());
+  return beginAt(wholeSecond(input.since?.(now) ?? now));
+}
+
+// Being interrupted is how a tail ends: no error, but the exit code says what ended it.
+function exitCode({ signal }: Context, { strict }: TailInput, { gaps }: TailNotices): number {
+  if (signal.aborted) {
+    if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+    throw signal.reason;
+  }
+  if (!strict || gaps === 0) return 0;
+  throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
+    hint: 'Run the tail at least once within the retention of the logs.',
+  });
+}

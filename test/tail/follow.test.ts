@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/errors.ts';
+import { parseCheckpoint } from '../../src/tail/checkpoint.ts';
+import { Tail } from '../../src/tail/follow.ts';
+import type { TailEvent, TailOptions } from '../../src/tail/options.ts';
+import { beginAt } from '../../src/tail/state.ts';
+import { type Happening, Killed, type Manner, ModelClock, ModelService } from './model.ts';
+
+const START = Date.UTC(2026, 0, 5, 12);
+const SECOND = 1000;
+const HOUR = 3_600_000;
+const CALM: Manner = {
+  order: 'newest first',
+  cursor: 'place',
+  pageShare: 100,
+  failures: 0,
+  expiries: 0,
+  retentionMs: 24 * HOUR,
+  outages: [],
+};
+
+interface Seen {
+  readonly words: string[];
+  readonly events: TailEvent[];
+  readonly service: ModelService;
+}
+
+async function follow(
+  happenings: readonly Happening[],
+  manner: Partial<Manner> = {},
+  options: Partial<TailOptions> = {},
+  lengthMs = 600 * SECOND,
+): Promise<Seen> {
+  const service = new ModelService(new ModelClock(START), happenings, { ...CALM, ...manner }, () => 0.5);
+  const seen: Seen = { words: [], events: [], service };
+  const tail = new Tail(service, {
+    begin: beginAt(START),
+    overlapMs: 60 * SECOND,
+    retentionMs: 24 * HOUR,
+    onEvent: (event) => {
+      seen.events.push(event);
+      if (service.now() >= START + lengthMs) throw new Killed();
+    },
+    ...options,
+  });
+  await tailInto(tail, seen.words);
+  return seen;
+}
+
+async function tailInto(tail: Tail, words: string[]): Promise<void> {
+  try {
+    for await (const batch of tail.batches()) words.push(...batch.map(({ message }) => message ?? ''));
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+  }
+}
+
+function happening(at: number, words: string): Happening {
+  return { at: START + at, seenAt: START + at, words };
+}
+
+function kinds({ events }: Seen): string[] {
+  return events.map(({ kind }) => kind).filter((kind) => kind !== 'looked' && kind !== 'catching up');
+}
+
+describe('a tail', () => {
+  it('R28 takes 1,000 entries of one burst and 300 equal ones of one second, each once', async () => {
+    const burst = Array.from({ length: 1000 }, (_, index) => happening(30 * SECOND, `burst ${index}`));
+    const twins = Array.from({ length: 300 }, () => happening(90 * SECOND, 'twin'));
+    const { words } = await follow([...burst, ...twins]);
+    expect(words.filter((word) => word === 'twin')).toHaveLength(300);
+    expect(new Set(words).size).toBe(1001);
+    expect(words).toHaveLength(1300);
+  });
+
+  it('R30 goes on through an outage and says once that it is cut off and once that it has caught up', async () => {
+    const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
+    const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], {
+      outages,
+    });
+    expect(kinds(seen)).toEqual(['cut off', 'caught up']);
+    expect(seen.words).toEqual(['meanwhile', 'after']);
+  });
+
+  it.each([401, 403] as const)('R30 ends when the key is refused (%i)', async (status) => {
+    const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
+    const refused = new SvcError(status === 401 ? 'unauthorized' : 'forbidden', 'no', { status });
+    const tail = new Tail(
+      {
+        ...service,
+        clock: service.clock,
+        now: () => service.now(),
+        signal: service.signal,
+        pages: () => {
+          throw refused;
+        },
+      },
+      { begin: beginAt(START - SECOND), overlapMs: 60 * SECOND, retentionMs: HOUR },
+    );
+    await expect(tail.batches().next()).rejects.toBe(refused);
+  });
+
+  it('R31 says which interval retention may have cut out, up to the oldest entry that is left', async () => {
+    const begin = beginAt(START - 50 * HOUR);
+    const lastHour = [happening(-30 * HOUR, 'gone'), happening(-HOUR, 'kept')];
+    const seen = await follow(lastHour, {}, { begin }, 30 * SECOND);
+    const gap = seen.events.find(({ kind }) => kind === 'gap');
+    expect(gap).toMatchObject({ kind: 'gap', from: START - 50 * HOUR });
+    expect((gap?.kind === 'gap' ? gap.to : 0) - (START - 24 * HOUR)).toBeLessThan(60 * SECOND);
+    expect(seen.words).toEqual(['kept']);
+    const whole = await follow(
+      [happening(-30 * HOUR, 'kept')],
+      { retentionMs: 99 * HOUR },
+      { begin: beginAt(START - 30 * HOUR - SECOND) },
+      30 * SECOND,
+    );
+    expect(whole.words).toEqual(['kept']);
+    expect(whole.events.filter(({ kind }) => kind === 'gap')).toEqual([
+      { kind: 'gap', from: START - 30 * HOUR - SECOND, to: START - 30 * HOUR },
+    ]);
+  });
+
+  it('asks at most 33 times a minute when nothing happens, even where the overlap has many pages', async () => {
+    const many = Array.from({ length: 2000 }, (_, index) => happening(index * 10, `one ${index}`));
+    const { service } = await follow(many, {}, {}, 120 * SECOND);
+    const before = service.requests;
+    const idle = await follow(many, {}, {}, 3600 * SECOND + 120 * SECOND);
+    expect((idle.service.requests - before) / 60).toBeLessThan(33);
+    const quiet = await follow([], {}, {}, 3600 * SECOND);
+    expect(quiet.service.requests / 60).toBeLessThan(5);
+  });
+
+  it('keeps no more than what happens within the overlap', async () => {
+    const steady = Array.from({ length: 5000 }, (_, index) => happening(index * 100, `one ${index}`));
+    let largest = 0;
+    const onStanding: TailOptions['onStanding'] = ({ passed }) => {
+      largest = Math.max(largest, passed.length);
+    };
+    const { words } = await follow(steady, {}, { onStanding });
+    expect(words).toHaveLength(5000);
+    expect(largest).toBeGreaterThan(500);
+    expect(largest).toBeLessThan(1500);
+  });
+
+  it('ends after --max entries and can go on exactly there', async () => {
+    const twins = Array.from({ length: 10 }, () => happening(5 * SECOND, 'twin'));
+    const service = new ModelService(new ModelClock(START), twins, CALM, () => 0.5);
+    const common = { overlapMs: 60 * SECOND, retentionMs: HOUR, idleMs: 60 * SECOND };
+    let shown = 0;
+    const first = new Tail(service, { ...common, begin: beginAt(START), most: 4 });
+    for await (const batch of first.batches()) shown += batch.length;
+    expect(shown).toBe(4);
+    const rest = new Tail(service, { ...common, begin: first.standing() });
+    for await (const batch of rest.batches()) shown += batch.length;
+    expect(shown).toBe(10);
+  });
+
+  it('ends when nothing came for as long as was given, and counts what is filtered out without showing it', async () => {
+    const some = [happening(5 * SECOND, 'yes'), happening(6 * SECOND, 'no'), happening(6 * SECOND, 'yes')];
+    const seen = await follow(some, {}, { idleMs: 40 * SECOND, keep: ({ message }) => message === 'yes' });
+    expect(seen.words).toEqual(['yes', 'yes']);
+    expect(seen.service.now() - START).toBeLessThan(90 * SECOND);
+  });
+});
+
+describe('a checkpoint', () => {
+  const subject = { service: 'https://a.invalid', entityType: undefined, entityId: undefined };
+
+  it.each([
+    '',
+    '{}',
+    '[]',
+    'x',
+    '{"version":1}',
+    '{"version":1,"settled":"2026-01-05T12:00:00Z"}',
+    '{"version":2}',
+  ])('that says %j is refused and not taken for a beginning', (text) => {
+    expect(() => parseCheckpoint('tail.json', text, subject)).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining('tail.json') }),
+    );
+  });
+});
