@@ -8,12 +8,12 @@ import { explainResultCode } from '../csv/result-codes.ts';
 import { csvRow } from '../csv-row.ts';
 import { SvcError } from '../errors.ts';
 import { fileSource } from '../transfer/source.ts';
-import { inspectTarget } from '../transfer/target.ts';
 import { WholeFile } from '../transfer/whole-file.ts';
 import type { NextRequest } from '../views/next.ts';
 import type { Context } from './context.ts';
 import { resolvePath } from './files.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
+import { requireFile } from './require-file.ts';
 
 /** How to make the next request. Paths as typed. */
 export interface NextInput {
@@ -60,12 +60,6 @@ export async function makeNextRequest(context: Context, input: NextInput): Promi
   } finally {
     for (const sheet of sheets) await sheet.discard();
   }
-}
-
-async function requireFile(target: string, force: boolean): Promise<void> {
-  const { kind } = await inspectTarget(target, force);
-  if (kind === 'file') return;
-  throw new SvcError('usage', `${target} is not a file`, { hint: 'Give a file, or - for standard output.' });
 }
 
 async function answersTo(

@@ -4,43 +4,61 @@ import { reconcile, type Reconciliation } from '../csv/reconcile.ts';
 import { type CodeCount, type ResultSummary, summarizeResults } from '../csv/summarize-results.ts';
 import { SvcError } from '../errors.ts';
 import { fileSource } from '../transfer/source.ts';
+import { WholeFile } from '../transfer/whole-file.ts';
 import type { Report, ReportCode } from '../views/report.ts';
 import type { Context } from './context.ts';
 import { resolvePath } from './files.ts';
 import { openRequestFile } from './request-file.ts';
+import { requireFile } from './require-file.ts';
+import { checkSplitTarget, splitInto } from './split-into.ts';
 
 /** What a report is made of. */
 export interface ReportInput {
   /** Paths as typed. */
   readonly results: string;
-  readonly request?: string | undefined;
+  readonly request: string | undefined;
+  readonly splitInto: string | undefined;
+  readonly html: string | undefined;
   readonly actions: Actions;
+  readonly force: boolean;
 }
 
-/** Counts a result file, and holds it against its request where there is one. */
-export async function makeReport(
-  context: Context,
-  { results, request, actions }: ReportInput,
-): Promise<Report> {
+/** Counts a result file, holds it against its request where there is one, and writes the files asked for. */
+export async function makeReport(context: Context, input: ReportInput): Promise<Report> {
+  const { results, request, html, force, actions } = input;
+  const page = html === undefined ? undefined : resolvePath(context, html);
+  const split =
+    input.splitInto === undefined ? undefined : { directory: resolvePath(context, input.splitInto), force };
+  if (page !== undefined) await requireFile(page, force);
+  if (split) await checkSplitTarget(split);
   const source = await fileSource(resolvePath(context, results));
   const asked = request === undefined ? undefined : await openRequestFile(context, atHome(context, request));
   const summary = await summarizeResults(source.open());
-  const { rows, updated, warned, errors, unknown, codes, extraColumns } = summary;
-  return {
+  const { codes, extraColumns, ...counts } = summary;
+  const report: Report = {
     file: results,
-    rows,
-    updated,
-    warned,
-    errors,
-    unknown,
+    ...counts,
     codes: codes.map((code) => reportCode(code, summary, actions)),
     extra_columns: extraColumns,
     request:
       asked === undefined || request === undefined
         ? null
         : reportRequest(request, await reconcile(asked.source, source)),
-    split: null,
+    split: split ? await splitInto(source, split, actions) : null,
   };
+  if (page !== undefined) await writePage(page, report, context.clock.now(), force);
+  return report;
+}
+
+async function writePage(target: string, report: Report, now: number, force: boolean): Promise<void> {
+  const { reportPage } = await import('../report/page.ts');
+  const file = await WholeFile.begin(target);
+  try {
+    await file.write(reportPage(report, now));
+    await file.finish(force);
+  } finally {
+    await file.discard();
+  }
 }
 
 /** @throws SvcError `altered` when a row of the results answers no row of the request */

@@ -1,6 +1,6 @@
 import { actionParameter, actionsOf } from '../../cli/action.ts';
 import { defineCommand } from '../../cli/command.ts';
-import { argument, value } from '../../cli/parameter.ts';
+import { argument, flag, value } from '../../cli/parameter.ts';
 import { isForPeople, recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { drawReport, reportView } from '../../views/report.ts';
@@ -14,18 +14,27 @@ export const report = defineCommand({
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
     ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
+    ['svc au report results.csv --split-into todo', 'a file for each thing to do'],
+    ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
   exitCodes: [12, 13],
   parameters: {
     results: argument('<results>', 'a result file', text),
     request: value('--request <file>', 'the request file that the results answer', text),
+    splitInto: value(
+      '--split-into <dir>',
+      'write update.csv, contact.csv, exclude.csv, fix.csv, keep.csv and unknown.csv, those that have rows',
+      text,
+    ),
+    html: value('--html <file>', 'write the report as one page with charts', text),
     action: actionParameter,
+    force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { results, request, action }) {
+  async run(context, { action, ...input }) {
     const { makeReport, checkReconciled } = await import('../../cli/report.ts');
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
-    const made = await makeReport(context, { results, request, actions: actionsOf(action) });
+    const made = await makeReport(context, { ...input, actions: actionsOf(action) });
     if (isPicture) await context.out.write(drawReport(made, context));
     else await print(made);
     checkReconciled(made);

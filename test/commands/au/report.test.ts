@@ -1,4 +1,4 @@
-import { readFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -122,5 +122,59 @@ describe('svc au report', () => {
   it('refuses results that are cut off', async () => {
     const result = await report([], { 'results.csv': RESULTS.slice(0, -12) });
     expect([result.code, result.stdout]).toEqual([12, '']);
+  });
+
+  it('splits the rows by what there is to do, each with all its columns, in private files', async () => {
+    const more = `${RESULTS}f,27,01,,,,UPD_BRAND_CONV,x\ng,27,01,,,,WRN_OPT_OUT,x\n`;
+    const { code, cwd, read, stdout } = await report(['--split-into', 'todo'], { 'results.csv': more });
+    expect(code).toBe(0);
+    const [header = ''] = RESULTS.split('\n');
+    const rows = readdirSync(join(cwd, 'todo')).map((name) => {
+      expect(statSync(join(cwd, 'todo', name)).mode & 0o777).toBe(0o600);
+      const [first, ...below] = read(join('todo', name)).trimEnd().split('\n');
+      expect(first).toBe(header);
+      return [name, below.map((line) => line.slice(0, 1)).join('')];
+    });
+    expect(Object.fromEntries(rows)).toEqual({
+      'update.csv': 'ab',
+      'contact.csv': 'c',
+      'exclude.csv': 'g',
+      'fix.csv': 'd',
+      'keep.csv': 'f',
+      'unknown.csv': 'e',
+    });
+    expect(statSync(join(cwd, 'todo')).mode & 0o777).toBe(0o700);
+    expect((JSON.parse(stdout) as { split: unknown[] }).split).toHaveLength(6);
+  });
+
+  it('splits into a directory that holds something only when told to, and leaves no pile of before', async () => {
+    const { cwd, run } = await report(['--split-into', 'todo']);
+    expect((await run(['--split-into', 'todo'])).code).toBe(2);
+    expect((await run(['--split-into', 'results.csv'])).code).toBe(2);
+    writeFileSync(join(cwd, 'todo', 'mine.txt'), '');
+    const words = ['--split-into', 'todo', '--force', '--action', 'WRN_LATER=exclude'];
+    expect((await run(words)).code).toBe(0);
+    const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'update.csv'];
+    expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
+  });
+
+  it('leaves no file of a split whose results are cut off', async () => {
+    const cut = { 'results.csv': `${RESULTS}"open` };
+    const { code, cwd } = await report(['--split-into', 'todo', '--html', 'r.html'], cut);
+    expect(code).toBe(12);
+    expect([existsSync(join(cwd, 'todo')), existsSync(join(cwd, 'r.html'))]).toEqual([false, false]);
+  });
+
+  it('writes a page that loads nothing and escapes what files hold, and not over another unasked', async () => {
+    const odd = RESULTS.replace('WRN_LATER', '<script>alert(1)</script>');
+    const { code, cwd, read, run } = await report(['--html', 'r.html'], { 'results.csv': odd });
+    expect(code).toBe(0);
+    const page = read('r.html');
+    expect(statSync(join(cwd, 'r.html')).mode & 0o777).toBe(0o600);
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).not.toMatch(/<script|<link|<img|url\(|@import|\bon\w+=|https?:/i);
+    expect((await run(['--html', 'r.html'])).code).toBe(2);
+    expect((await run(['--html', 'r.html', '--force'])).code).toBe(0);
   });
 });
