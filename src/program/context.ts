@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '../api/client.ts';
 import type { Context } from '../cli/context.ts';
 import type { Globals } from '../cli/globals.ts';
@@ -50,6 +51,8 @@ export function createContext(parts: Parts): OpenContext {
 /** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */
 function commandSignal({ system, settings, terminal }: Parts, closers: (() => void)[]): AbortSignal {
   const ended = new AbortController();
+  // Everything under way listens to it: that is no leak to warn of.
+  setMaxListeners(0, ended.signal);
   for (const source of [system.signal, terminal.out.readerGone]) {
     if (source.aborted) ended.abort(source.reason);
     source.addEventListener('abort', () => ended.abort(source.reason), { once: true });
