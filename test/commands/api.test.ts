@@ -69,9 +69,9 @@ describe('svc api', () => {
       (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
     expect(await key('GET', '/logs')).toBe('key_management_1');
     expect(await key('GET', '/account-updater/jobs')).toBe('key_private_22');
-    expect(await key('GET', '/tokens', '--key', 'private')).toBe('key_private_22');
+    expect(await key('GET', '/proxies', '--key', 'private')).toBe('key_private_22');
     expect(await key('GET', '/3ds/sessions/1', '--key', 'management')).toBe('key_management_1');
-    const unknown = await api(['GET', '/tokens']);
+    const unknown = await api(['GET', '/proxies']);
     expect([unknown.code, unknown.sent.length]).toEqual([2, 0]);
     expect(errorIn(unknown)['hint']).toContain('--key');
   });
