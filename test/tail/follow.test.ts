@@ -87,7 +87,6 @@ describe('a tail', () => {
     const refused = new SvcError(status === 401 ? 'unauthorized' : 'forbidden', 'no', { status });
     const tail = new Tail(
       {
-        ...service,
         clock: service.clock,
         now: () => service.now(),
         signal: service.signal,

@@ -74,9 +74,10 @@ export class TailNotices {
   end({ newest, readTo }: Standing): void {
     const { notices, clock, signal } = this.#context;
     this.#live?.fail();
+    // The reader of the output has gone, as it does in a pipe to `head`.
+    if (signal.aborted && !isSvcError(signal.reason)) return;
     const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
     notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
-    if (signal.aborted && !isSvcError(signal.reason)) return;
     const { checkpoint, entityType, entityId } = this.#asked;
     const from = checkpoint === undefined ? `--since ${iso(newest ?? readTo)}` : `--checkpoint ${checkpoint}`;
     const entity = `${entityType === undefined ? '' : ` --entity-type ${entityType}`}${entityId === undefined ? '' : ` --entity-id ${entityId}`}`;

@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../../../src/schema/log.ts';
+
+/** A log service over a real socket, newest first, whose cursors count entries, so that pages shift. */
+export interface LogServer {
+  readonly url: string;
+  readonly logs: Log[];
+  /** Status with which requests are refused, while it is set. */
+  refusal: number | undefined;
+  requests: number;
+  close(): Promise<void>;
+}
+
+/** Starts a log service on a free port of this machine. */
+export async function startLogServer(): Promise<LogServer> {
+  const server = createServer((request, response) => {
+    served.requests += 1;
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    response.setHeader('content-type', 'application/json');
+    if (served.refusal !== undefined) {
+      response.writeHead(served.refusal).end('{}');
+      return;
+    }
+    const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
+    const found = served.logs.filter(({ created_at }) => {
+      const at = Date.parse(created_at);
+      return !(at < (from ?? 0)) && !(at >= (to ?? 0));
+    });
+    const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
+    const start = Number(query.get('start') ?? 0);
+    const end = start + Number(query.get('size') ?? 20);
+    const next = end < sorted.length ? String(end) : null;
+    response.end(JSON.stringify({ pagination: { next }, data: sorted.slice(start, end) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const served: LogServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    logs: [],
+    refusal: undefined,
+    requests: 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  return served;
+}
+
+/** An entry created `agoMs` before now, with whole seconds. */
+export function logAgo(agoMs: number, message: string, more: Partial<Log> = {}): Log {
+  const created_at = new Date(Date.now() - agoMs).toISOString().replace(/\.\d+/, '');
+  return { entity_type: 'token', operation: 'create', message, created_at, ...more };
+}

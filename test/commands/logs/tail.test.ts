@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+
+const KILLS = process.env['SOAK'] === '1' ? 100 : 10;
+const home = new Home();
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+});
+afterEach(() => server.close());
+afterAll(() => home.remove());
+
+function env(): Record<string, string> {
+  return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
+}
+
+function tail(...argv: string[]): Promise<Finished> {
+  return home.svc(['logs', 'tail', ...argv], { env: env() });
+}
+
+function messages(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+function burst(ageMs: number): void {
+  for (let index = 0; index < 1000; index += 1) server.logs.push(logAgo(ageMs, `burst ${index}`));
+  const twin = logAgo(ageMs + 5_000, 'twin');
+  for (let index = 0; index < 300; index += 1) server.logs.push({ ...twin });
+}
+
+describe('svc logs tail', () => {
+  it.each([
+    ['that is past', 600_000],
+    ['just now', 8_000],
+  ])('R28 writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
+    burst(ageMs);
+    const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1300 entries') });
+    const found = messages(stdout);
+    expect(found.filter((message) => message === 'twin')).toHaveLength(300);
+    expect(new Set(found).size).toBe(1001);
+    expect(found.slice(0, 300)).toEqual(Array<string>(300).fill('twin'));
+  });
+
+  it(
+    `R29 killed ${KILLS} times it loses nothing and repeats at most one poll each time`,
+    { timeout: 300_000 },
+    async () => {
+      const output = home.file('killed.jsonl');
+      writeFileSync(output, '');
+      let [number, lines, mayRepeat] = [0, 0, 0];
+      const produce = setInterval(() => {
+        for (let index = 0; index < 5; index += 1)
+          server.logs.push(logAgo(index * 700, `entry ${(number += 1)}`));
+        server.logs.push(logAgo(3_000, 'twin'), logAgo(3_000, 'twin'));
+      }, 50);
+      const begin = new Date(Date.now() - 60_000).toISOString();
+      const argv = ['logs', 'tail', '--checkpoint', 'killed.json', '--since', begin, '--interval', '50ms'];
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const file = openSync(output, 'a');
+        const child = spawn(process.execPath, [LAUNCHER, ...argv], {
+          cwd: home.path,
+          env: home.environment(env()),
+          stdio: ['ignore', file, 'ignore'],
+        });
+        closeSync(file);
+        await new Promise((resolve) => setTimeout(resolve, 300 + ((kill * 137) % 600)));
+        const ended = new Promise((resolve) => child.on('exit', resolve));
+        child.kill('SIGKILL');
+        await ended;
+        const found = messages(readFileSync(output, 'utf8')).length;
+        mayRepeat += found - lines;
+        lines = found;
+      }
+      clearInterval(produce);
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      const last = await home.svc([...argv, '--idle-exit', '3s'], { env: env() });
+      expect(last.code).toBe(0);
+      const found = messages(readFileSync(output, 'utf8') + last.stdout);
+      const lost = server.logs.map(({ message }) => String(message));
+      for (const message of found) {
+        const at = lost.indexOf(message);
+        if (at !== -1) lost.splice(at, 1);
+      }
+      expect(lost).toEqual([]);
+      expect(lines).toBeGreaterThan(KILLS * 5);
+      expect(found.length - server.logs.length).toBeLessThanOrEqual(mayRepeat / 2);
+    },
+  );
+
+  it('R30 ends when the key is refused, with the exit code that says so', async () => {
+    server.refusal = 401;
+    expect((await tail()).code).toBe(4);
+    server.refusal = 403;
+    expect((await tail('--since', '1h')).code).toBe(4);
+  });
+
+  it('R31 says which interval may be missing, and ends with 14 when it is to be strict', async () => {
+    server.logs.push(logAgo(3_600_000, 'kept'));
+    const argv = ['--since', '30h', '--idle-exit', '2s'];
+    const loose = await tail(...argv);
+    expect(loose).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/may be missing from \d.*Z to \d.*Z/),
+    });
+    expect(messages(loose.stdout)).toEqual(['kept']);
+    expect((await tail(...argv, '--strict')).code).toBe(14);
+    expect((await tail('--since', '23h', '--idle-exit', '2s', '--strict')).code).toBe(0);
+  });
+
+  it('R53 ends with 130 on Ctrl-C and says which command goes on; that one goes on exactly there', async () => {
+    for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(10_000, 'twin'));
+    const argv = ['logs', 'tail', '--checkpoint', 'stopped.json', '--entity-type', 'token'];
+    const child = home.start([...argv, '--since', '1h'], { env: env() });
+    const ended = finished(child);
+    child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 200));
+    const first = await ended;
+    expect(first.code).toBe(130);
+    expect(first.stderr).toContain("svc logs tail --checkpoint stopped.json --entity-type token'");
+    expect(messages(first.stdout)).toHaveLength(3);
+    server.logs.push(logAgo(10_000, 'twin'), logAgo(5_000, 'late'));
+    const second = await home.svc([...argv, '--max', '1'], { env: env() });
+    expect([second.code, messages(second.stdout).length]).toEqual([0, 1]);
+    const other = await home.svc(['logs', 'tail', '--checkpoint', 'stopped.json'], { env: env() });
+    expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
+  });
+
+  it('filters here without confusing what it counts', async () => {
+    server.logs.push(
+      logAgo(9_000, 'a'),
+      logAgo(9_000, 'b', { operation: 'delete' }),
+      logAgo(8_000, 'c', { operation: 'delete' }),
+    );
+    const { stdout } = await tail('--since', '1h', '--operation', 'delete', '--idle-exit', '2s');
+    expect(messages(stdout)).toEqual(['b', 'c']);
+  });
+
+  it('refuses an entity without its type, and a file that is no checkpoint, before it asks the service', async () => {
+    expect((await tail('--entity-id', 'x')).code).toBe(2);
+    writeFileSync(home.file('odd.json'), '{"version":1}');
+    expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
+    expect(server.requests).toBe(0);
+  });
+});

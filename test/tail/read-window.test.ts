@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from '../../src/api/pages.ts';
+import { SvcError } from '../../src/errors.ts';
+import type { Log } from '../../src/schema/log.ts';
+import { readFirmly, readOnce } from '../../src/tail/read-window.ts';
+import type { LogSource, Window } from '../../src/tail/source.ts';
+import { ModelClock } from './model.ts';
+
+const START = Date.UTC(2026, 0, 5, 12);
+const MINUTE: Window = { from: START, to: START + 60_000 };
+
+/** A source whose nth read of a window gives the nth list of pages, the last list from then on. */
+function reads(
+  ...lists: readonly (readonly (readonly string[] | number)[])[]
+): LogSource & { count: number } {
+  return {
+    count: 0,
+    clock: new ModelClock(START),
+    signal: new AbortController().signal,
+    now: () => START,
+    async *pages(): AsyncGenerator<Page<Log>> {
+      const list = lists[Math.min(this.count, lists.length - 1)] ?? [];
+      this.count += 1;
+      for (const [index, page] of list.entries()) {
+        if (typeof page === 'number') throw new SvcError('rejected', 'no such cursor', { status: page });
+        yield { items: page.map(log), next: index + 1 < list.length ? 'next' : undefined };
+      }
+    },
+  };
+}
+
+function log(message: string, index: number): Log {
+  return { message, created_at: new Date(START + index * 1000).toISOString() };
+}
+
+function words({ entries }: Awaited<ReturnType<typeof readOnce>>): string[] {
+  return entries.map((entry) => entry.log.message ?? '');
+}
+
+describe('a window', () => {
+  it.each([400, 404, 410, 422])(
+    'R27 whose cursor expired (%i) is begun again, without loss or doubles',
+    async (status) => {
+      const source = reads([['a', 'b'], status], [['a', 'b'], ['c'], status], [['a', 'b'], ['c'], ['d']]);
+      expect(words(await readOnce(source, MINUTE))).toEqual(['a', 'b', 'c', 'd']);
+      expect(source.count).toBe(3);
+    },
+  );
+
+  it('R27 is not begun again for ever, and not where the first page is refused', async () => {
+    await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'incomplete' });
+    const refused = reads([400]);
+    await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
+    expect(refused.count).toBe(1);
+  });
+
+  it('R28 of several pages is read until two reads agree', async () => {
+    const source = reads([['a', 'b'], ['b']], [['a', 'b'], ['c']], [['a', 'b'], ['c']]);
+    expect(words(await readFirmly(source, MINUTE))).toEqual(['a', 'b', 'c']);
+    expect(source.count).toBe(3);
+  });
+
+  it('R28 of one page is taken as it is', async () => {
+    const source = reads([['a', 'a']]);
+    expect(words(await readFirmly(source, MINUTE))).toEqual(['a', 'a']);
+    expect(source.count).toBe(1);
+  });
+});
