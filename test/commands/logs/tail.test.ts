@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 100 : 10;
@@ -160,4 +161,27 @@ describe('svc logs tail', () => {
     expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
     expect(server.requests).toBe(0);
   });
+});
+
+describe('svc logs tail on a terminal', () => {
+  it('R30 shows that it lives, that it is cut off and that it has caught up, and gives the cursor back', async () => {
+    const screen = new TerminalSession(process.execPath, [LAUNCHER, 'logs', 'tail', '--interval', '100ms'], {
+      cwd: home.path,
+      columns: 110,
+      env: { HOME: home.path, ...env() },
+    });
+    try {
+      await screen.waitFor(/logs: following/);
+      server.refusal = 503;
+      await screen.waitFor('cut off: ', 60_000);
+      server.refusal = undefined;
+      await screen.waitFor(/caught up after \d+s: 0 entries/, 60_000);
+      screen.type('\u0003');
+      expect(await screen.exited).toEqual({ exitCode: 130 });
+      expect(screen.cursorShows).toBe(true);
+      expect(screen.screen().match(/cut off: /g)).toHaveLength(1);
+    } finally {
+      screen.kill();
+    }
+  }, 120_000);
 });
