@@ -10,7 +10,7 @@ export interface Answers {
 }
 
 /** The most rows of results that are held in memory, where they do not stand in the order of the request. */
-export const MOST_HELD = 1_000_000;
+const MOST_HELD = 1_000_000;
 
 /** Answers that stand in the order of the request: read along with it, in no memory. */
 export async function answersInOrder(results: AsyncIterable<Uint8Array>): Promise<Answers> {

@@ -35,7 +35,7 @@ export function cellsOf({ line }: RequestRow): readonly string[] {
 }
 
 /** The request file is another than a moment ago. */
-export function changedRequest(): SvcError {
+function changedRequest(): SvcError {
   return new SvcError('changed', 'the request file changed while it was read', {
     hint: 'Run the command again when nothing writes to the file.',
   });

@@ -24,7 +24,7 @@ export interface ResultSummary {
 }
 
 /** Stands for all codes beyond the first thousand different ones: no result file, but memory stays flat. */
-export const OTHER_CODES = '(other codes)';
+const OTHER_CODES = '(other codes)';
 
 const MOST_CODES = 1_000;
 
