@@ -6,7 +6,7 @@ import { withLock } from '../lock.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
 import { headerOf } from '../runs/input-file.ts';
 import { statusOf } from '../runs/record.ts';
-import { makeDirectory, RunDirectory } from '../runs/run-directory.ts';
+import { makeDirectory, removeUnborn, RunDirectory } from '../runs/run-directory.ts';
 import { checkDestination } from '../runs/write-results.ts';
 import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
 import { submissionView } from '../views/submission.ts';
@@ -100,7 +100,10 @@ async function begin(context: Context, input: SubmitInput, asked: NewRun): Promi
   return withLock(path.join(root, 'begin.lock'), context.system, () => {
     const found = input.again ? undefined : knownRun(context, input, asked);
     if (found) return found;
-    if (input.runDir === undefined) tellOutdated(context, findOutdated(root, asked));
+    if (input.runDir === undefined) {
+      removeUnborn(root);
+      tellOutdated(context, findOutdated(root, asked));
+    }
     return beginRun((id) => input.runDir ?? path.join(root, id), asked);
   });
 }

@@ -106,6 +106,15 @@ export function listRuns(
   return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
 }
 
+/** Removes directories of runs that were killed before their first record. Only for who holds the lock to begin runs. */
+export function removeUnborn(root: string): void {
+  for (const name of fs.readdirSync(root).filter((each) => each.startsWith('run-'))) {
+    const directory = path.join(root, name);
+    const left = fs.statSync(directory).isDirectory() ? fs.readdirSync(directory) : [name];
+    if (left.every((file) => file.startsWith(`.${RECORD}.`))) fs.rmSync(directory, { recursive: true });
+  }
+}
+
 /** Makes a directory that is its owner's alone. @throws SvcError `local` */
 export function makeDirectory(directory: string): void {
   try {
