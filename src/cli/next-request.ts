@@ -3,7 +3,8 @@ import { type Answers, answersByToken, answersInOrder } from '../csv/answers.ts'
 import { type NextRow, nextRequest } from '../csv/next-request.ts';
 import { cellsOf } from '../csv/read-request.ts';
 import { reconcile, type Rereadable } from '../csv/reconcile.ts';
-import { REQUEST_COLUMNS, REQUEST_HEADER } from '../csv/request-file.ts';
+import { REQUEST_HEADER } from '../csv/request-file.ts';
+import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 import { explainResultCode } from '../csv/result-codes.ts';
 import { csvRow } from '../csv-row.ts';
 import { SvcError } from '../errors.ts';

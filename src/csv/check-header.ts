@@ -1,6 +1,7 @@
 import { CARD_NUMBER, checkForCards } from './check-row.ts';
 import { describeBytes, foreignFormat, hasByteOrderMark } from './encoding.ts';
-import { REQUEST_COLUMNS, REQUEST_HEADER, type Finding } from './request-file.ts';
+import { REQUEST_HEADER, type Finding } from './request-file.ts';
+import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 
 /** What the first line tells. */
 export interface CheckedHeader {

@@ -1,7 +1,8 @@
 import { isAscii } from 'node:buffer';
 import { containsCardNumber } from '../card-number.ts';
 import { describeBytes } from './encoding.ts';
-import { LONGEST_LINE, REQUEST_COLUMNS, type Finding, type RequestColumn } from './request-file.ts';
+import { LONGEST_LINE, type Finding, type RequestColumn } from './request-file.ts';
+import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 import { splitCells } from './split-cells.ts';
 
 /** What one line holds: its token when all is right, else what is wrong. */

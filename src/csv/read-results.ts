@@ -1,17 +1,7 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { SvcError } from '../errors.ts';
-
-/** The columns of a result file that the interface names. */
-export const RESULT_COLUMNS = [
-  'token',
-  'expiration_year',
-  'expiration_month',
-  'new_token',
-  'new_expiration_year',
-  'new_expiration_month',
-  'result_code',
-] as const;
+import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 
 /** Name of a known column of the result file. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];

@@ -1,5 +1,8 @@
-/** The columns of a request file, in the one order that the service takes. */
-export const REQUEST_COLUMNS = ['token', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
+import {
+  MAX_REQUEST_FILE_BYTES,
+  MAX_REQUEST_FILE_ROWS,
+  REQUEST_COLUMNS,
+} from '../schema/account-updater-files.ts';
 
 /** Name of a column of the request file. */
 export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
@@ -8,7 +11,10 @@ export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
 export const REQUEST_HEADER = REQUEST_COLUMNS.join(',');
 
 /** What the service takes in one file: 30 MB, and about 300 thousand rows. */
-export const REQUEST_LIMITS: RequestLimits = { bytes: 30_000_000, rows: 300_000 };
+export const REQUEST_LIMITS: RequestLimits = {
+  bytes: MAX_REQUEST_FILE_BYTES,
+  rows: MAX_REQUEST_FILE_ROWS,
+};
 
 /** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
 export const LONGEST_LINE = 16_384;

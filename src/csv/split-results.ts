@@ -1,6 +1,7 @@
 import { csvRow } from '../csv-row.ts';
 import { type Actions, type Pile, pileOf } from './actions.ts';
-import { readResults, RESULT_COLUMNS, type ResultRow } from './read-results.ts';
+import { readResults, type ResultRow } from './read-results.ts';
+import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 
 /** A row of a result file, and the pile that it belongs on. */
 export interface PiledRow {

@@ -15,7 +15,7 @@ export function rootHelp(tree: readonly Entry[]): string {
       'More',
       pairLines([
         ['svc <command> --help', 'examples and options of one command'],
-        ['svc help <topic>', `${Object.keys(TOPICS).join(', ')}`],
+        ['svc help <topic>', Object.keys(TOPICS).join(', ')],
         ['svc --version', 'the version'],
       ]),
     ],

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readResults, RESULT_COLUMNS, type ResultRow } from '../../src/csv/read-results.ts';
+import { readResults, type ResultRow } from '../../src/csv/read-results.ts';
+import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { explainResultCode, RESULT_CODES, resultClass } from '../../src/csv/result-codes.ts';
 import { summarizeResults } from '../../src/csv/summarize-results.ts';
 import { isSvcError } from '../../src/errors.ts';

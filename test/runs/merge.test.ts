@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { RESULT_COLUMNS } from '../../src/csv/read-results.ts';
+import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { mergeResults } from '../../src/runs/merge.ts';
 import { countResults } from '../../src/runs/summary.ts';
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { renameSync } from 'node:fs';
 import { derivedToken } from '../seed/cards.ts';
 import { isDue } from '../state/job-status.ts';
@@ -22,6 +23,8 @@ export class Processing {
   constructor(state: SandboxState, files: StoreFiles) {
     this.#state = state;
     this.#files = files;
+    // Every upload that waits listens to it: that is no leak to warn of.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** Makes the results of those jobs whose time has come. */
