@@ -7,5 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // Most tests wait for processes and sockets: more of them than cores can be under way.
+    maxWorkers: 5,
   },
 });

@@ -101,9 +101,13 @@ export class TerminalSession {
     this.#screen.resize(columns, rows);
   }
 
-  /** Sends a signal to everything on the terminal, as closing it would. */
+  /** Sends a signal to everything on the terminal, as closing it would. What has ended is left alone. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
-    process.kill(-this.#pty.pid, signal);
+    try {
+      process.kill(-this.#pty.pid, signal);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
   }
 
   /** The exit code once the shell that stays behind has told it; ends the shell. */
