@@ -10,7 +10,7 @@ export async function orGoOnWith<T>(command: string, job: string, work: Promise<
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'time_up')) throw error;
     const code = error.code === 'time_up' ? 'pending' : error.code;
-    throw new SvcError(code, `${error.message}; job ${job} goes on at the service`, {
+    throw new SvcError(code, `${error.message}; ${job} can be continued`, {
       hint: `Continue with '${command}'.`,
       facts: { job },
     });
