@@ -4,7 +4,7 @@ import type { System } from '../../src/system.ts';
 import { testSystem } from './support/system.ts';
 
 function places(parts: Partial<System>): (string | undefined)[] {
-  const system = testSystem({ cwd: '/work', ...parts });
+  const system = testSystem({ cwd: '/here', ...parts });
   return [configDirectory(system), stateDirectory(system), cacheDirectory(system)];
 }
 
@@ -37,7 +37,7 @@ describe('the directories', () => {
 
   it('are where SVC_…_DIR says, before all else, as they are', () => {
     for (const home of ['/h', undefined])
-      expect(places({ home, env: { ...XDG, ...OWN } })).toEqual(['/work/c', '/own/s', '/k']);
+      expect(places({ home, env: { ...XDG, ...OWN } })).toEqual(['/here/c', '/own/s', '/k']);
     expect(places({ home: '/h', env: { SVC_CONFIG_DIR: '' } })[0]).toBe('/h/.config/svc');
   });
 

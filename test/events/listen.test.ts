@@ -93,7 +93,7 @@ describe('the listener', () => {
     const begun = Date.now();
     for (let at = 0; at < 20; at += 1)
       expect(await post(listener.url, delivery(`e${at}`))).toMatchObject({ status: 200 });
-    expect(Date.now() - begun).toBeLessThan(2_000);
+    expect(Date.now() - begun).toBeLessThan(10_000);
     await until(() => good.whole('POST').length === 20);
     const undone = await listener.finish(soon(50));
     await reading;

@@ -278,6 +278,6 @@ describe('logs', () => {
     const { data } = await page(on, { size: '100', end_date: middle });
     expect(data).toHaveLength(100);
     // Making all of them for one page takes some seconds.
-    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(performance.now() - begun).toBeLessThan(5000);
   });
 });

@@ -59,7 +59,7 @@ describe('svc events listen', () => {
       listener.child.kill(signal);
       const ended = await listener.ended;
       expect(ended.code).toBe(code);
-      expect(Date.now() - begun).toBeLessThan(1_500);
+      expect(Date.now() - begun).toBeLessThan(5_000);
       expect(ended.stderr).not.toMatch(/error|warning/);
       expect(listener.rows()).toHaveLength(1);
     }
@@ -163,7 +163,7 @@ describe('svc events listen', () => {
     const begun = Date.now();
     listener.child.kill('SIGINT');
     const { code, stderr } = await listener.ended;
-    expect(Date.now() - begun).toBeLessThan(4_000);
+    expect(Date.now() - begun).toBeLessThan(10_000);
     expect(code).toBe(130);
     expect(stderr).toMatch(
       /10 events did not reach http:\/\/127\.0\.0\.1:\d+; send again with 'svc events replay hang\.jsonl .*--since 20/,
