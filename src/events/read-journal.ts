@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import readline from 'node:readline';
 import { SvcError } from '../errors.ts';
 import { systemCodeOf } from '../system-code.ts';
 import type { JournalEntry } from './journal.ts';
@@ -38,17 +37,16 @@ export async function* recentIds(file: string): AsyncGenerator<string> {
     if ('entry' in read) yield read.entry.id;
 }
 
+// By line feeds alone: newer versions of Node's readline also split at U+2028, which JSON leaves within a line.
 async function* linesOf(stream: fs.ReadStream): AsyncGenerator<string> {
-  // The interface does not tell of a stream that fails.
-  const failed = new Promise<never>((_, reject) => void stream.once('error', reject));
-  failed.catch(() => undefined);
-  const lines = readline.createInterface({ input: stream, crlfDelay: Infinity })[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await Promise.race([lines.next(), failed]);
-    if (next.done) break;
-    yield next.value;
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const text of stream as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
-  if (stream.errored) throw stream.errored;
+  if (rest !== '') yield rest;
 }
 
 function readLine(text: string): { entry: JournalEntry } | { problem: string } {

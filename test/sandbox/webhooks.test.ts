@@ -61,7 +61,10 @@ describe('webhooks', () => {
     ]);
     for (const { event } of to.got)
       for (const id of [event.id, event.trace_id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    const sent = readLedger(on.directory).filter((entry) => entry.event !== undefined);
+    const deliveries = () => readLedger(on.directory).filter((entry) => entry.event !== undefined);
+    // A delivery is noted when its answer came, a moment after the other side had it.
+    await until(() => deliveries().length === 2);
+    const sent = deliveries();
     expect(sent).toMatchObject([
       { method: 'POST', path: to.url, event: 'account-updater.job.created', status: 200 },
       { event: 'account-updater.job.completed', status: 200 },
