@@ -1,15 +1,23 @@
 import type { Nudge } from '../runs/pause.ts';
-import type { RunRecord } from '../runs/record.ts';
 import type { Context } from './context.ts';
+import { value } from './parameter.ts';
+import { integer } from './values.ts';
 
-/** Gives, for a run, what tells when one of its jobs has ended. */
-export type RunNudge = (record: RunRecord) => Nudge;
+/** `--events`: the port on which a wait listens for the events of its jobs. */
+export const eventsParameter = value(
+  '--events <port>',
+  'while it waits, receive webhook events on this port of this machine, and look as soon as one says that the job ended',
+  integer(0, 65_535),
+);
+
+/** Gives, for a run or for a job alone, what tells when one of its jobs has ended. */
+export type JobNudge = (of: { readonly parts: readonly { readonly job?: string }[] }) => Nudge;
 
 /**
  * Listens on loopback for the events of jobs, until the command is over. An event only tells when to look.
  * @throws SvcError `local` when the port cannot be had
  */
-export async function listenForJobs(context: Context, port: number): Promise<RunNudge> {
+export async function listenForJobs(context: Context, port: number): Promise<JobNudge> {
   const { notices, clock } = context;
   const { JobHints } = await import('../events/job-hints.ts');
   const hints = await JobHints.open({

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
+import { eventsParameter } from '../../cli/job-hints.ts';
 import { argument, choice, flag, value } from '../../cli/parameter.ts';
-import { integer, text } from '../../cli/values.ts';
+import { text } from '../../cli/values.ts';
 
 const parameters = {
   file: argument('<file|->', 'a request file, or - for standard input', text),
@@ -19,11 +20,7 @@ const parameters = {
     'exit with 10 when a row ended in an error (err), or in a warning too (wrn)',
     ['err', 'wrn'],
   ),
-  events: value(
-    '--events <port>',
-    'with --wait: receive webhook events on this port of this machine, and look as soon as one says that the job ended',
-    integer(0, 65_535),
-  ),
+  events: eventsParameter,
 } as const;
 
 /** `svc au submit` */

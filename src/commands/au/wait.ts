@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { eventsParameter, type JobNudge, listenForJobs } from '../../cli/job-hints.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
@@ -16,34 +17,42 @@ export const wait = defineCommand({
   examples: [
     ['svc au wait run-20260131-0a1b2c3d-4e5f', 'until every part is done, then its results'],
     ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
+    ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event comes to this port'],
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [10, 11, 130],
   fields: [...jobView.fields, ...submissionView.fields],
-  parameters: { for: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
-  async run(context, input) {
+  parameters: {
+    for: argument('<job|run>', 'id of a job, or id or directory of a run', text),
+    events: eventsParameter,
+  },
+  async run(context, { for: name, events }) {
     const { namedRun } = await import('../../cli/runs.ts');
-    const run = namedRun(context, input.for);
-    await (run ? waitForRun(context, run) : waitForJob(context, input.for));
+    const run = namedRun(context, name);
+    const nudge = events === undefined ? undefined : await listenForJobs(context, events);
+    await (run ? waitForRun(context, run, nudge) : waitForJob(context, name, nudge));
   },
 });
 
-async function waitForJob(context: Context, job: string): Promise<void> {
+async function waitForJob(context: Context, job: string, nudge: JobNudge | undefined): Promise<void> {
   const { orGoOnWith } = await import('../../runs/going-on.ts');
   const jobs = await import('../../runs/wait.ts');
   const { showRun } = await import('../../cli/run-progress.ts');
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
-  const completed = jobs.waitForJob(client, job, { onEvent: showRun(context) });
+  const completed = jobs.waitForJob(client, job, {
+    onEvent: showRun(context),
+    nudge: nudge?.({ parts: [{ job }] }),
+  });
   await print(await orGoOnWith(`svc au wait ${job}`, job, completed));
 }
 
-async function waitForRun(context: Context, run: RunDirectory): Promise<void> {
+async function waitForRun(context: Context, run: RunDirectory, nudge: JobNudge | undefined): Promise<void> {
   const { finishRun } = await import('../../cli/finish-run.ts');
   const { showResults } = await import('../../cli/run-summary.ts');
   const print = await recordPrinter(context, submissionView);
   await run.hold(context.system, () =>
-    finishRun(context, run, { out: run.record.out ?? 'results.csv', force: false }),
+    finishRun(context, run, { out: run.record.out ?? 'results.csv', force: false }, nudge?.(run.record)),
   );
   await showResults(context, print, run.record);
 }

@@ -1,0 +1,68 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import type { RunRecord } from '../../../src/runs/record.ts';
+import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
+import type { RunningSandbox, SandboxOptions } from '../../../src/sandbox/options.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
+import { uploadsTaken } from '../../runs/support.ts';
+import { type Finished, Home } from '../../support/svc.ts';
+
+/** The tool with a home of its own, a sandbox of its own, and a request file in the home; all go with the test. */
+export interface Desk {
+  readonly home: Home;
+  readonly sandbox: RunningSandbox;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs a command line, split at its spaces. */
+  svc(line: string, env?: Readonly<Record<string, string>>): Promise<Finished>;
+  /** Starts a command line and leaves it running. */
+  start(line: string): ChildProcessByStdio<Writable, Readable, Readable>;
+  /** How many files the store took. */
+  uploads(): number;
+  runIds(): string[];
+  /** The record of a run by its id, or by its directory below the home. */
+  record(run: string): RunRecord;
+  /** Changes a record on the disk. */
+  change(run: string, edit: (record: RunRecord & Record<string, unknown>) => void): void;
+}
+
+/** Where runs are recorded below a home. */
+export const RUNS = '.local/state/svc/runs';
+
+export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));
+  const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, ...options });
+  const home = new Home();
+  onTestFinished(async () => {
+    await sandbox.close();
+    home.remove();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+  const env = {
+    SVC_BASE_URL: sandbox.url,
+    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+    SVC_PACING: 'off',
+  };
+  const recordFile = (run: string): string =>
+    home.file(join(run.startsWith('run-') ? join(RUNS, run) : run, 'run.json'));
+  const record = (run: string): RunRecord => JSON.parse(readFileSync(recordFile(run), 'utf8')) as RunRecord;
+  return {
+    home,
+    sandbox,
+    env,
+    svc: (line, more = {}) => home.svc(line.split(' '), { env: { ...env, ...more } }),
+    start: (line) => home.start(line.split(' '), { env }),
+    uploads: () => uploadsTaken(directory).length,
+    runIds: () => readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-')),
+    record,
+    change: (run, edit) => {
+      const changed = record(run) as RunRecord & Record<string, unknown>;
+      edit(changed);
+      writeFileSync(recordFile(run), JSON.stringify(changed));
+    },
+  };
+}
