@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { writeFileAtomic } from '../atomic-file.ts';
+import { SvcError } from '../errors.ts';
+import { type LockHost, withLock } from '../lock.ts';
+import { systemCodeOf } from '../system-code.ts';
+import { writeFailure } from '../write-failure.ts';
+import { linkInto, makeDirectories, syncDirectory } from './durable.ts';
+import type { ArchiveStore, LocalFile, StoredFile } from './store.ts';
+
+const LOCK = '.lock';
+const WORK = '.work';
+const LOCK_WAIT_MS = 2_000;
+const READ_BYTES = 256 * 1024;
+
+/** An archive in a directory. Files are made under a temporary name in `.work` and then get their own. */
+export class DirectoryStore implements ArchiveStore {
+  readonly name: string;
+  readonly workDirectory: string;
+  readonly #host: LockHost;
+
+  /** `directory` is an absolute path; it is made when the lock is first taken. */
+  constructor(directory: string, host: LockHost) {
+    this.name = directory;
+    this.workDirectory = path.join(directory, WORK);
+    this.#host = host;
+  }
+
+  async *list(prefix: string): AsyncGenerator<StoredFile> {
+    yield* this.#walk('', prefix);
+  }
+
+  async *read(file: string): AsyncGenerator<Uint8Array> {
+    try {
+      yield* fs.createReadStream(this.#at(file), { highWaterMark: READ_BYTES });
+    } catch (error) {
+      throw readFailure(this.#at(file), error);
+    }
+  }
+
+  async readText(file: string): Promise<string | undefined> {
+    try {
+      return await fs.promises.readFile(this.#at(file), 'utf8');
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw readFailure(this.#at(file), error);
+    }
+  }
+
+  async create(file: string, content: LocalFile | string): Promise<boolean> {
+    const target = this.#at(file);
+    try {
+      makeDirectories(this.name, path.dirname(target));
+      if (typeof content !== 'string') return linkInto(content.path, target);
+      const draft = path.join(this.workDirectory, `${randomBytes(8).toString('hex')}.tmp`);
+      await writeFileAtomic(draft, content);
+      return linkInto(draft, target);
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
+  }
+
+  async replace(file: string, text: string): Promise<void> {
+    const draft = path.join(this.workDirectory, path.basename(file));
+    await writeFileAtomic(draft, text);
+    try {
+      await fs.promises.rename(draft, this.#at(file));
+      syncDirectory(path.dirname(this.#at(file)));
+    } catch (error) {
+      throw writeFailure(this.#at(file), error);
+    }
+  }
+
+  async remove(file: string): Promise<void> {
+    try {
+      await fs.promises.rm(this.#at(file), { force: true });
+    } catch (error) {
+      throw writeFailure(this.#at(file), error);
+    }
+  }
+
+  async lock<T>(work: () => Promise<T>): Promise<T> {
+    const lock = path.join(this.name, LOCK);
+    try {
+      makeDirectories(path.parse(this.name).root, this.name);
+    } catch (error) {
+      throw writeFailure(this.name, error);
+    }
+    return withLock(lock, this.#host, () => this.#withWorkDirectory(work), {
+      waitMs: LOCK_WAIT_MS,
+      what: `the archive ${this.name}`,
+    });
+  }
+
+  async #withWorkDirectory<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      fs.rmSync(this.workDirectory, { recursive: true, force: true });
+      fs.mkdirSync(this.workDirectory, { mode: 0o700 });
+    } catch (error) {
+      throw writeFailure(this.workDirectory, error);
+    }
+    try {
+      return await work();
+    } finally {
+      fs.rmSync(this.workDirectory, { recursive: true, force: true });
+    }
+  }
+
+  // In order of the whole path: a directory counts as its name with a slash, as it does in a bucket's list.
+  async *#walk(directory: string, prefix: string): AsyncGenerator<StoredFile> {
+    for (const name of this.#names(directory)) {
+      const at = `${directory}${name}`;
+      if (directory === '' && name.startsWith('.')) continue;
+      if (name.endsWith('/')) {
+        if (at.startsWith(prefix) || prefix.startsWith(at)) yield* this.#walk(at, prefix);
+      } else if (at.startsWith(prefix)) {
+        const found = fs.statSync(this.#at(at), { throwIfNoEntry: false });
+        if (found) yield { path: at, bytes: found.size };
+      }
+    }
+  }
+
+  #names(directory: string): string[] {
+    try {
+      const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
+      return found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return [];
+      throw readFailure(this.#at(directory), error);
+    }
+  }
+
+  #at(file: string): string {
+    return path.join(this.name, ...file.split('/'));
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
+}
+
+function readFailure(file: string, error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  if (isAbsent(error)) return new SvcError('not_found', `${file} does not exist`, { cause: error });
+  const code = systemCodeOf(error) ?? 'unknown';
+  return new SvcError('local', `${file} could not be read (${code})`, {
+    hint: 'See that it may be read, and that its disk is in order.',
+    cause: error,
+  });
+}

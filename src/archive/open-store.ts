@@ -1,0 +1,22 @@
+import path from 'node:path';
+import { SvcError } from '../errors.ts';
+import type { System } from '../system.ts';
+import type { ArchiveStore } from './store.ts';
+
+/** What opening a place needs of its process. */
+export type StoreHost = Pick<
+  System,
+  'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'
+>;
+
+/** Opens the place of an archive, without looking at it: a directory, or `s3://bucket/prefix`. @throws SvcError `usage` */
+export async function openArchiveStore(host: StoreHost, place: string): Promise<ArchiveStore> {
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
+  if (scheme !== undefined) {
+    throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
+      hint: 'Name a directory.',
+    });
+  }
+  const { DirectoryStore } = await import('./directory-store.ts');
+  return new DirectoryStore(path.resolve(host.cwd, place), host);
+}

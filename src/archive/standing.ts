@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import type { Standing } from '../tail/state.ts';
+
+const time = z.iso.datetime();
+const count = z.number().int();
+
+/** Where a tail stands, as a record keeps it: the members of a checkpoint. */
+export const standingSchema = z.looseObject({
+  settled: time,
+  read_to: time,
+  newest: time.nullable(),
+  passed: z.array(z.tuple([z.string(), count, count.positive()])),
+});
+
+/** Where a tail stands, as a record keeps it. Times are RFC 3339, UTC. */
+export type StoredStanding = z.infer<typeof standingSchema>;
+
+/** A standing for a record. */
+export function toStored({ settled, readTo, newest, passed }: Standing): StoredStanding {
+  return {
+    settled: iso(settled),
+    read_to: iso(readTo),
+    newest: newest === undefined ? null : iso(newest),
+    passed: passed.map(([key, at, times]) => [key, at, times]),
+  };
+}
+
+/** A standing from a record. */
+export function fromStored({ settled, read_to: readTo, newest, passed }: StoredStanding): Standing {
+  return {
+    settled: Date.parse(settled),
+    readTo: Date.parse(readTo),
+    newest: newest === null ? undefined : Date.parse(newest),
+    passed,
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,44 @@
+/** A file of an archive: its path below the archive's top, with `/`, and its size. */
+export interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** A file on this machine that is to go into an archive: written whole and flushed. `sha256` is hexadecimal. */
+export interface LocalFile {
+  /** Where it is on this machine. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Where an archive lives: a directory, or a bucket below a prefix. Paths are relative, with `/`. Every method throws
+ * `SvcError` `local` (a directory) or as the network gives it.
+ */
+export interface ArchiveStore {
+  /** What to call it in messages: the directory, or `s3://bucket/prefix`. */
+  readonly name: string;
+  /**
+   * A directory on this machine where files are prepared for `create`. It exists while the lock is held, and is the
+   * lock holder's alone: what is found there was left by a run that was killed.
+   */
+  readonly workDirectory: string;
+  /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
+  list(prefix: string): AsyncIterable<StoredFile>;
+  /** A file's bytes. @throws SvcError `not_found` */
+  read(path: string): AsyncIterable<Uint8Array>;
+  /** A small file's text, or undefined where there is none. */
+  readText(path: string): Promise<string | undefined>;
+  /**
+   * Makes a file that must not exist yet, whole or not at all; false when it exists. On true it is there to stay,
+   * power cuts included. A local file may be moved rather than copied.
+   */
+  create(path: string, content: LocalFile | string): Promise<boolean>;
+  /** Writes a file in place of the old one, if any, whole or not at all. */
+  replace(path: string, text: string): Promise<void>;
+  /** Removes a file; one that is not there is no failure. */
+  remove(path: string): Promise<void>;
+  /** Runs `work` as the only writer that this machine knows of. @throws SvcError `config` naming the other one */
+  lock<T>(work: () => Promise<T>): Promise<T>;
+}
