@@ -14,7 +14,7 @@ const ROWS = [
   ['completion'],
   ['cli'],
   ['runs', 'archive', 'events', 'report', 'terminal'],
-  ['tail'],
+  ['tail', 'stats'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render'],
   ['schema'],

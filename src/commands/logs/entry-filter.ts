@@ -1,4 +1,6 @@
 import type { LogFilter } from '../../api/logs.ts';
+import type { Context } from '../../cli/context.ts';
+import { moment } from '../../cli/moment.ts';
 import { type Input, repeated, suggesting, value } from '../../cli/parameter.ts';
 import { pattern, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -11,6 +13,16 @@ export const ENTITY_PARAMETERS = {
     value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
   ),
   entityId: value('--entity-id <id>', 'only the entity with this id; needs --entity-type', text),
+} as const;
+
+/** Which stretch of time is wanted. */
+export const INTERVAL_PARAMETERS = {
+  since: value(
+    '--since <time>',
+    'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, yesterday',
+    moment,
+  ),
+  until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 
 /** Which entries are wanted, as far as that is decided here. */
@@ -40,6 +52,20 @@ export function entityFilter({
   return { entityType, entityId };
 }
 
+/** The interval in epoch milliseconds, as far as it was given. @throws SvcError `usage` where it is empty */
+export function intervalOf(
+  { since, until }: Input<typeof INTERVAL_PARAMETERS>,
+  now: number,
+): { since: number | undefined; until: number | undefined } {
+  const interval = { since: since?.(now), until: until?.(now) };
+  if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until) {
+    throw new SvcError('usage', '--since must be before --until', {
+      hint: 'Swap them, or widen the interval.',
+    });
+  }
+  return interval;
+}
+
 /** Whether entries are also dropped here. */
 export function isFiltered(input: EntryInput): boolean {
   return input.operation.length + input.actor.length + input.actorType.length > 0 || input.grep !== undefined;
@@ -52,6 +78,18 @@ export function matches(log: Log, input: EntryInput): boolean {
     isOneOf(log.actor_id, input.actor) &&
     isOneOf(log.actor_type, input.actorType) &&
     (input.grep === undefined || input.grep.test(log.message ?? ''))
+  );
+}
+
+/** Says how much of what the service answered was dropped here. */
+export function tellFiltered(
+  { notices }: Context,
+  input: EntryInput,
+  { shown, read }: { readonly shown: number; readonly read: number },
+): void {
+  if (!isFiltered(input)) return;
+  notices.note(
+    `${shown} of ${read} entries match; the service cannot filter by operation, actor or message, so this was done here`,
   );
 }
 

@@ -1,30 +1,30 @@
 import type { LogFilter } from '../../api/logs.ts';
 import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { moment } from '../../cli/moment.ts';
 import {
   checkPaging,
   nothingSeen,
   pageSizeFor,
   PAGING_PARAMETERS,
-  type Seen,
   tellRest,
   wanted,
 } from '../../cli/paging.ts';
-import { type Input, value } from '../../cli/parameter.ts';
+import type { Input } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
-import { SvcError } from '../../errors.ts';
 import { logView } from '../../views/log.ts';
-import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  ENTRY_PARAMETERS,
+  INTERVAL_PARAMETERS,
+  intervalOf,
+  isFiltered,
+  matches,
+  tellFiltered,
+} from './entry-filter.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,
-  since: value(
-    '--since <time>',
-    'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, yesterday',
-    moment,
-  ),
-  until: value('--until <time>', 'only entries before this time', moment),
+  ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
   ...ENTRY_PARAMETERS,
 } as const;
@@ -56,34 +56,17 @@ export const list = defineCommand({
     });
     const seen = nothingSeen();
     await print(wanted(pages.pages(), input, seen, (log) => matches(log, input)));
-    tell(context, input, seen);
+    tellFiltered(context, input, seen);
+    tellRest(context, seen, 'no log entries');
   },
 });
 
 function toFilter(input: ListInput, now: number): LogFilter {
   const entity = entityFilter(input);
-  const [since, until] = [input.since?.(now), input.until?.(now)];
-  if (since !== undefined && until !== undefined && since >= until) {
-    throw new SvcError('usage', '--since must be before --until', {
-      hint: 'Swap them, or widen the interval.',
-    });
-  }
-  return {
-    ...entity,
-    startDate: iso(since),
-    endDate: iso(until),
-  };
+  const { since, until } = intervalOf(input, now);
+  return { ...entity, startDate: iso(since), endDate: iso(until) };
 }
 
 function iso(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-function tell(context: Context, input: ListInput, seen: Seen): void {
-  if (isFiltered(input)) {
-    context.notices.note(
-      `${seen.shown} of ${seen.read} entries match; the service cannot filter by operation, actor or message, so this was done here`,
-    );
-  }
-  tellRest(context, seen, 'no log entries');
 }

@@ -1,0 +1,103 @@
+import type { Context } from '../../cli/context.ts';
+import { drawBar, drawSparkline } from '../../render/bars.ts';
+import { cleanText } from '../../render/clean.ts';
+import { formatNumber, formatPercent } from '../../render/quantity.ts';
+import { formatTime, parseTime } from '../../render/time.ts';
+import { HOUR_MS, type Interval } from '../../stats/counts.ts';
+import type { StatsBy, StatsRow } from '../../views/log-stats.ts';
+
+const BAR_COLUMNS = 16;
+const MOST_BARS = 12;
+const NAME_COLUMNS = 40;
+/** How many hours one mark of the sparkline can stand for. */
+const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
+
+const TITLES = {
+  entity_type: 'entity types',
+  operation: 'operations',
+  actor_type: 'types of actor',
+  actor: 'actors',
+} as const;
+
+type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'settings' | 'clock'>;
+
+/** The counts for people: a sparkline over the hours, then a bar for each value, the most frequent first. */
+export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
+  const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
+  const entries = `${formatNumber(all)} log ${all === 1 ? 'entry' : 'entries'}`;
+  const time = (at: number): string => shownTime(context, at);
+  const title = `${entries} from ${time(interval.since)} to ${time(interval.until)}`;
+  const lines = [context.palette.strong(title)];
+  if (all > 0) {
+    lines.push('', ...hourLines(context, rows));
+    for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
+      lines.push('', ...barLines(context, by, ofKind(rows, by)));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
+  const hours = ofKind(rows, 'hour').flatMap(({ value, count }) => {
+    const at = parseTime(value ?? '');
+    return at === undefined ? [] : [{ at, count }];
+  });
+  const [first, last] = [hours[0], hours.at(-1)];
+  const most = hours.reduce((one, other) => (other.count > one.count ? other : one), hours[0] ?? NO_HOUR);
+  if (first === undefined || last === undefined) return [];
+  const room = Math.max(10, context.out.width - 2);
+  const span = (last.at - first.at) / HOUR_MS + 1;
+  const hoursAMark = HOURS_A_MARK.find((size) => span / size <= room) ?? Math.ceil(span / room);
+  const marks = Array.from({ length: Math.ceil(span / hoursAMark) }, () => 0);
+  for (const { at, count } of hours) {
+    const place = Math.floor((at - first.at) / HOUR_MS / hoursAMark);
+    marks[place] = (marks[place] ?? 0) + count;
+  }
+  const unit = hoursAMark === 1 ? 'an hour' : `${hoursAMark} hours`;
+  return [
+    `by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`,
+    `  ${context.palette.accent(drawSparkline(marks, context))}`,
+    `  most in one hour: ${formatNumber(most.count)}, at ${shownTime(context, most.at)}`,
+  ];
+}
+
+const NO_HOUR = { at: 0, count: 0 };
+
+function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRow[]): string[] {
+  const shown = rows.slice(0, MOST_BARS);
+  const most = Math.max(...shown.map(({ count }) => count));
+  const names = shown.map(nameOf);
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const countWidth = formatNumber(most).length;
+  // On a narrow terminal the bar gives way; the numbers say the same.
+  const room = context.out.width - nameWidth - countWidth - '    100.0%    '.length;
+  const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
+  const lines = shown.map(({ count, share }, index) => {
+    const name = (names[index] ?? '').padEnd(nameWidth);
+    const numbers = `${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}`;
+    const bar = drawBar(count, most, barWidth, context);
+    return `  ${name}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
+  });
+  const left = rows.slice(MOST_BARS).reduce((sum, { count }) => sum + count, 0);
+  if (left > 0)
+    lines.push(
+      `  and ${rows.length - MOST_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`,
+    );
+  return [TITLES[by], ...lines];
+}
+
+/** A value for people. An actor's id is never cut, as no identifier is. */
+function nameOf({ by, value, actor_type: type }: StatsRow): string {
+  if (value === null) return '(not told)';
+  const clean = cleanText(value);
+  if (by === 'actor') return type === null ? clean : `${clean} ${cleanText(type)}`;
+  return clean.length > NAME_COLUMNS ? `${clean.slice(0, NAME_COLUMNS - 1)}…` : clean;
+}
+
+function ofKind(rows: readonly StatsRow[], by: StatsBy): StatsRow[] {
+  return rows.filter((row) => row.by === by);
+}
+
+function shownTime({ settings, out, clock }: Show, at: number): string {
+  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
+  return formatTime(new Date(at).toISOString(), style, clock.now());
+}

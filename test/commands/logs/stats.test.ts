@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { type LogServer, startLogServer } from './log-server.ts';
+
+const NOW = Date.UTC(2026, 2, 1, 12, 30);
+const HOUR = 3_600_000;
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.logs.push(
+    ...Array.from({ length: 250 }, (_, index) => entry(index * 60_000, 'read', 'b'.repeat(36))),
+    entry(5 * HOUR, 'delete', 'c'.repeat(36)),
+    entry(30 * HOUR, 'create', 'd'.repeat(36)),
+  );
+});
+
+function entry(agoMs: number, operation: string, actor: string): Log {
+  const created_at = new Date(NOW - agoMs).toISOString();
+  return { entity_type: 'card', operation, actor_id: actor, actor_type: 'user', message: 'm', created_at };
+}
+
+function stats(argv: readonly string[], env: Record<string, string> = {}) {
+  const clock = new FakeClock({ start: NOW });
+  return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env });
+}
+
+describe('svc logs stats', () => {
+  it('counts the last 24 hours, whatever the page, and writes a row a count', async () => {
+    const { code, stdout } = await stats([]);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(code).toBe(0);
+    expect(rows[0]).toMatchObject({ by: 'all', count: 251, first_at: '2026-03-01T07:30:00Z' });
+    expect(rows.filter(({ by }) => by === 'hour')).toHaveLength(25);
+    expect(rows.filter(({ by }) => by === 'operation')).toMatchObject([
+      { value: 'read', count: 250 },
+      { value: 'delete', count: 1 },
+    ]);
+    const members = rows.map((row) => Object.keys(row).join());
+    expect(new Set(members)).toEqual(new Set(['by,value,actor_type,count,share,first_at,last_at']));
+  });
+
+  it('takes the filters of logs list and says which of them were applied here', async () => {
+    const { stdout, stderr } = await stats(['--since', '3d', '--operation', 'create', '-o', 'csv']);
+    expect(stdout.split('\n')[1] ?? '').toBe('all,,,1,1,2026-02-28T06:30:00Z,2026-02-28T06:30:00Z');
+    expect(stderr).toContain('1 of 252 entries match');
+  });
+
+  it('draws a sparkline and bars for people, and says how long a mark is', async () => {
+    const { stdout } = await stats(['-o', 'table']);
+    expect(stdout).toBe(
+      [
+        '251 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z',
+        '',
+        'by hour, from 2026-02-28 12:00:00Z: a mark is an hour',
+        `  ${'▁'.repeat(19)}▂▆███▅`,
+        '  most in one hour: 60, at 2026-03-01 09:00:00Z',
+        '',
+        'entity types',
+        '  card  251    100%  ████████████████',
+        '',
+        'operations',
+        '  read    250   99.6%  ████████████████',
+        '  delete    1    0.4%  ▏',
+        '',
+        'types of actor',
+        '  user  251    100%  ████████████████',
+        '',
+        'actors',
+        `  ${'b'.repeat(36)} user  250   99.6%  ████████████████`,
+        `  ${'c'.repeat(36)} user    1    0.4%  ▏`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('draws with plain characters where the terminal has no others', async () => {
+    const { stdout } = await stats(['-o', 'table', '--since', '30d'], { LANG: 'C' });
+    expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
+    expect(stdout).toContain('a mark is 12 hours');
+  });
+
+  it('says in words that there is nothing', async () => {
+    server.logs.length = 0;
+    const { code, stdout, stderr } = await stats(['-o', 'table']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '0 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z\n',
+    });
+    expect(stderr).toContain('no log entries');
+  });
+
+  it('refuses an empty interval and an unknown field before anything is asked', async () => {
+    const swapped = await stats(['--since', '1h', '--until', '2h', '-o', 'json']);
+    expect([swapped.code, errorIn(swapped)['message']]).toEqual([2, '--since must be before --until']);
+    expect((await stats(['--fields', 'colour'])).code).toBe(2);
+    expect(server.requests).toBe(0);
+  });
+});
