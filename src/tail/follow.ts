@@ -65,6 +65,7 @@ export class Tail {
       this.#tellStanding(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.most) return;
       if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
+      else if (this.#options.untilPresent === true) return;
       else await this.#rest(look, logs.length);
     }
   }
@@ -87,7 +88,7 @@ export class Tail {
 
   // At the start, what no waiting mends is a mistake in the settings and no outage.
   #isOutage(error: unknown): error is Error {
-    if (!isSvcError(error, ...OUTAGE)) return false;
+    if (!isSvcError(error, ...OUTAGE) || this.#options.untilPresent === true) return false;
     return this.#hasRead || error.retryable || error.code === 'incomplete';
   }
 

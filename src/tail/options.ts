@@ -15,6 +15,8 @@ export interface TailOptions {
   readonly forMs?: number | undefined;
   /** End when nothing new came for this long. */
   readonly idleMs?: number | undefined;
+  /** End as soon as the present is reached; an outage ends it too, with its error. */
+  readonly untilPresent?: boolean | undefined;
   /** End after this many entries. */
   readonly most?: number | undefined;
   /** Which entries are passed on; the others are only counted. */

@@ -119,6 +119,20 @@ describe('a tail', () => {
     ]);
   });
 
+  it('ends at the present where that is asked for, and with an outage', async () => {
+    const past = Array.from({ length: 500 }, (_, index) =>
+      happening(-10 * HOUR + index * 60 * SECOND, `${index}`),
+    );
+    const begin = beginAt(START - 11 * HOUR);
+    const { words, service } = await follow(past, {}, { begin, untilPresent: true });
+    expect(words).toEqual(past.map((one) => one.words));
+    expect(service.now() - START).toBeLessThan(120 * SECOND);
+    const empty = await follow([], {}, { begin: beginAt(START - SECOND), untilPresent: true });
+    expect(empty.service.requests).toBe(1);
+    const outages = [{ from: START, to: START + HOUR }];
+    await expect(follow(past, { outages }, { begin, untilPresent: true })).rejects.toThrow('no answer');
+  });
+
   it('asks at most 33 times a minute when nothing happens, even where the overlap has many pages', async () => {
     const many = Array.from({ length: 2000 }, (_, index) => happening(index * 10, `one ${index}`));
     const { service } = await follow(many, {}, {}, 120 * SECOND);
