@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
 import { findJob } from './job.ts';
-import { letGo } from './part-upload.ts';
+import { letGo } from './part-work.ts';
 import type { RunPart, RunRecord } from './record.ts';
 
 /** What looking at a run's jobs needs. */
