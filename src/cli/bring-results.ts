@@ -1,7 +1,8 @@
 import { SvcError } from '../errors.ts';
+import { settleUploads } from '../runs/abandon.ts';
 import { failedRunError, lookOnce } from '../runs/advance.ts';
 import { missResults } from '../runs/collect.ts';
-import { type ResultsFile, statusOf } from '../runs/record.ts';
+import { type ResultsFile, type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { wordsOf } from '../runs/run-wait.ts';
 import { type Destination, writeResults } from '../runs/write-results.ts';
@@ -9,7 +10,8 @@ import type { Context } from './context.ts';
 import { showRun } from './run-progress.ts';
 
 /**
- * Brings what a run has of results and writes them into one file, without waiting.
+ * Brings what a run has of results and writes them into one file, without waiting. Of an abandoned run those of the
+ * parts that have any.
  * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
  */
 export async function bringResults(
@@ -19,14 +21,42 @@ export async function bringResults(
 ): Promise<ResultsFile> {
   const { record } = run;
   await missResults(run);
-  if (statusOf(record) !== 'completed')
-    await lookOnce(await context.client(), run, { onEvent: showRun(context, record) });
-  if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
   if (statusOf(record) !== 'completed') {
-    throw new SvcError('pending', `run ${record.id} is not done: ${wordsOf(record)}`, {
-      hint: `Wait for it with 'svc au wait ${run.name}'.`,
-      facts: { run: record.id },
-    });
+    const client = await context.client();
+    if (statusOf(record) === 'abandoned') await settleUploads(client, run);
+    await lookOnce(client, run, { onEvent: showRun(context, record) });
   }
+  if (statusOf(record) === 'abandoned') tellLeftOut(context, run);
+  else if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+  else if (statusOf(record) !== 'completed') throw pendingError(run);
   return writeResults(run, destination);
+}
+
+/** The parts of an abandoned run that never got to the service, or failed there, have no results to come. */
+function tellLeftOut({ notices }: Context, run: RunDirectory): void {
+  const { id, parts } = run.record;
+  if (parts.some(({ state }) => state === 'uploaded' || state === 'completed' || state === 'uploading'))
+    throw pendingError(run);
+  const left = parts.filter(({ state }) => state !== 'downloaded');
+  if (left.length === parts.length) throw nothingError(run.record);
+  const rows = left.map(({ first_row, rows: count }) => `${first_row} to ${first_row + count - 1}`);
+  notices.warn(`run ${id} was abandoned: the results are without those of rows ${rows.join(', ')}`);
+}
+
+function nothingError({ id }: RunRecord): SvcError {
+  return new SvcError('not_found', `run ${id} was abandoned before any part of it came to results`, {
+    hint: 'There is nothing to download.',
+    facts: { run: id },
+  });
+}
+
+function pendingError({ record, name }: RunDirectory): SvcError {
+  const { id } = record;
+  return new SvcError('pending', `run ${id} is not done: ${wordsOf(record)}`, {
+    hint:
+      statusOf(record) === 'abandoned'
+        ? `Try again later with 'svc au download ${name}'.`
+        : `Wait for it with 'svc au wait ${name}'.`,
+    facts: { run: id },
+  });
 }

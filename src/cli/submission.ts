@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { SvcError } from '../errors.ts';
+import { requireKept } from '../runs/abandon.ts';
 import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
 import { beginRun, findOutdated, findRun, isOf, type NewRun } from '../runs/find-run.ts';
 import { withLock } from '../lock.ts';
@@ -41,6 +42,7 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const file = await openRequestFile(context, input.file);
   const asked = newRun(context, file);
   const known = input.again ? undefined : knownRun(context, input, asked);
+  if (known) requireKept(known);
   const out = input.out ?? known?.record.out ?? defaultOut(input.file);
   if (input.wait) await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return tellPlan(context, file, known);

@@ -1,6 +1,8 @@
-import { EXIT_CODES, isSvcError } from '../errors.ts';
+import type { Client } from '../api/client.ts';
+import { EXIT_CODES, isSvcError, type SvcError } from '../errors.ts';
 import { lookOnce, needsFile, uploadParts } from '../runs/advance.ts';
 import { missResults } from '../runs/collect.ts';
+import type { RunOptions } from '../runs/events.ts';
 import { headerOf, reopenFile } from '../runs/input-file.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
@@ -43,12 +45,13 @@ function codeFor(records: readonly RunRecord[], exec: string | undefined): numbe
 }
 
 function isOpen(record: RunRecord): boolean {
+  if (record.abandoned_at !== undefined) return false;
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
 }
 
 /** A run is also due while the command that it was to be told to has not gone well. */
 function isDue(record: RunRecord, exec: string | undefined): boolean {
-  return isOpen(record) || (exec !== undefined && record.exec === 'due');
+  return isOpen(record) || (exec !== undefined && record.exec === 'due' && record.abandoned_at === undefined);
 }
 
 async function advance(context: Context, run: RunDirectory, exec: string | undefined): Promise<void> {
@@ -64,17 +67,32 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
   const { record } = run;
   const client = await context.client();
   const onEvent = showRun(context, record);
-  if (needsFile(record)) {
-    const path = await reopenFile(run);
-    const header = await headerOf(path, record.input.header_bytes);
-    await uploadParts(client, run, { path, header }, { onEvent });
-  }
+  // Results of other parts can be had, and may not be there for ever, when the file of one part cannot.
+  const stuck = needsFile(record) ? await failureOf(uploadRest(client, run, onEvent)) : undefined;
   await missResults(run);
   await lookOnce(client, run, { onEvent });
+  if (stuck !== undefined) throw stuck;
   if (statusOf(record) !== 'completed') return;
   if (tellsCommand) record.exec = 'due';
   const { file } = await deliver(context, run);
   context.notices.note(`${record.id} is complete: ${file}`);
+}
+
+async function uploadRest(client: Client, run: RunDirectory, onEvent: RunOptions['onEvent']): Promise<void> {
+  const path = await reopenFile(run);
+  const header = await headerOf(path, run.record.input.header_bytes);
+  await uploadParts(client, run, { path, header }, { onEvent });
+}
+
+/** What the operator has to mend before the run can go on; all other failures end this round. */
+async function failureOf(work: Promise<void>): Promise<SvcError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (isSvcError(error, 'local', 'altered', 'changed')) return error;
+    throw error;
+  }
 }
 
 /** Nobody is there to name another place: where the one asked for is taken or gone, the results stay with the run. */

@@ -51,7 +51,8 @@ function problemOf(value: unknown): string | undefined {
   if (!isInput(value['input'])) return 'input is not as it should be';
   const parts = value['parts'];
   if (!Array.isArray(parts) || parts.length === 0) return 'it has no parts';
-  if (!isText(value['out']) || !isText(value['tenant_id'])) return 'out or tenant_id is no text';
+  if (!['out', 'tenant_id', 'abandoned_at'].every((name) => isText(value[name])))
+    return 'out, tenant_id or abandoned_at is no text';
   if (!['results', 'writing'].every((name) => value[name] === undefined || isResults(value[name])))
     return 'results are not as they should be';
   const bad = parts.findIndex((part: unknown) => !isPart(part));

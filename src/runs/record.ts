@@ -70,6 +70,8 @@ export interface RunRecord {
   results?: ResultsFile;
   /** `due` from the completion of the run until the command of `svc au sync --exec` went well. */
   exec?: 'due';
+  /** When the operator gave it up; what the service does with its jobs goes on all the same. */
+  abandoned_at?: string;
 }
 
 /** The request file of a run. */
@@ -85,11 +87,15 @@ export interface RunInput {
 }
 
 /** What a run in short comes to. */
-export type RunStatus = 'open' | 'failed' | 'completed';
+export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
 
 /** `failed` only when nothing else is left to do; `completed` when every part's results are here. */
-export function statusOf({ parts }: Pick<RunRecord, 'parts'>): RunStatus {
+export function statusOf({
+  parts,
+  abandoned_at: abandoned,
+}: Pick<RunRecord, 'parts' | 'abandoned_at'>): RunStatus {
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
+  if (abandoned !== undefined) return 'abandoned';
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
 }
 

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
 import { failedRunError, lookOnce, needsFile } from './advance.ts';
 import { lookUntil } from './look-until.ts';
-import type { RunRecord } from './record.ts';
+import { type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { LONGEST_WAIT_MS, type WaitOptions } from './wait.ts';
 
@@ -54,7 +54,7 @@ export function wordsOf({ parts }: Pick<RunRecord, 'parts'>): string {
 }
 
 /** Parts have no job with a file, or none any more: `svc au submit` is the one that can go on with them. */
-export function unfinishedError({ record, submitCommand }: RunDirectory): SvcError {
+export function unfinishedError({ record, name, submitCommand }: RunDirectory): SvcError {
   const { id, parts } = record;
   const waiting = parts.filter((part) => needsFile({ parts: [part] }));
   const numbers = waiting.map(({ number }) => number).join(', ');
@@ -62,7 +62,10 @@ export function unfinishedError({ record, submitCommand }: RunDirectory): SvcErr
   const gone = waiting.flatMap(({ earlier_jobs: earlier = [] }) => earlier.at(-1)?.job ?? []);
   const why = gone.length === 0 ? '' : `: job ${gone.join(', ')} vanished without it`;
   return new SvcError('job_expired', `run ${id} has still to upload ${what}${why}`, {
-    hint: `Go on with '${submitCommand}'.`,
+    hint:
+      statusOf(record) === 'abandoned'
+        ? `It was abandoned: 'svc au download ${name}' brings what it has, 'svc au abandon ${name} --undo' takes it up again.`
+        : `Go on with '${submitCommand}', or give it up with 'svc au abandon ${name}'.`,
     facts: { run: id },
   });
 }

@@ -48,7 +48,9 @@ export async function checkDestination(
 
 async function merge(run: RunDirectory, file: string, overwrite: boolean): Promise<ResultsFile> {
   const { record } = run;
-  const files = record.parts.map((part) => run.resultsFile(part));
+  // Of an abandoned run some parts may have none.
+  const parts = record.parts.filter(({ state }) => state === 'downloaded');
+  const files = parts.map((part) => run.resultsFile(part));
   const target = path.resolve(file);
   const merged = await mergeResults(files, target, {
     overwrite,

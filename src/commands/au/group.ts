@@ -1,4 +1,5 @@
 import type { Group } from '../../cli/command.ts';
+import { abandon } from './abandon.ts';
 import { check } from './check.ts';
 import { create } from './create.ts';
 import { download } from './download.ts';
@@ -15,5 +16,5 @@ import { wait } from './wait.ts';
 export const au: Group = {
   name: 'au',
   summary: 'Account Updater: refresh card tokens in batch jobs',
-  commands: [submit, check, create, upload, status, list, wait, download, sync, report, next],
+  commands: [submit, check, create, upload, status, list, wait, download, sync, abandon, report, next],
 };

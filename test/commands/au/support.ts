@@ -30,7 +30,7 @@ export interface Desk {
 }
 
 /** Where runs are recorded below a home. */
-export const RUNS = '.local/state/svc/runs';
+const RUNS = '.local/state/svc/runs';
 
 export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));

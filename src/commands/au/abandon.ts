@@ -1,0 +1,31 @@
+import { defineCommand } from '../../cli/command.ts';
+import { argument, flag } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import { runView } from '../../views/run.ts';
+
+/** `svc au abandon` */
+export const abandon = defineCommand({
+  name: 'abandon',
+  summary: 'give a run up: au sync passes it over from now on',
+  description:
+    'For a run that cannot go on, say because its input file is gone. Nothing is asked of the service and nothing is cancelled there: jobs that have their file are processed, and may be paid for. Their results can still be downloaded, and the run can be taken up again with --undo.',
+  examples: [
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'says what the service has of it, and asks'],
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'take it up again'],
+    ['svc au download run-20260131-0a1b2c3d-4e5f', 'the results of what was uploaded all the same'],
+  ],
+  exitCodes: [5, 6],
+  fields: runView.fields,
+  parameters: {
+    run: argument('<run>', 'id or directory of a run', text),
+    undo: flag('--undo', 'take an abandoned run up again'),
+  },
+  async run(context, { run: name, undo }) {
+    const { abandonRun } = await import('../../cli/abandon-run.ts');
+    const { runRow } = await import('../../cli/run-rows.ts');
+    const print = await recordPrinter(context, runView);
+    const run = await abandonRun(context, name, undo);
+    if (run) await print(runRow(run.record));
+  },
+});
