@@ -64,6 +64,8 @@ const HEADER = new RegExp(
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
     String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +
     String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["']))` +
+    // The name of a variable, as in a curl command, is no secret.
+    String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
     String.raw`(?:digest[^\r\n]*|[^\r\n"'\\]+)`,
   'gi',
 );

@@ -15,6 +15,8 @@ export interface CommandFacts {
   readonly examples: readonly Example[];
   /** Permissions that the key needs. */
   readonly permissions?: readonly string[];
+  /** Sends requests that need no permission of a key. */
+  readonly sends?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
   /** The profile that is named need not exist yet. */

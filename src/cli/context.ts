@@ -1,5 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Clock } from '../clock.ts';
+import type { ApiKey } from '../http/core.ts';
+import type { KeyKind } from '../http/request.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Palette } from '../render/view.ts';
 import type { System } from '../system.ts';
@@ -8,6 +10,20 @@ import type { Output } from '../terminal/output.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompt.ts';
 import type { Globals } from './globals.ts';
+
+/** Which client is wanted, where it is not just the one of the settings. */
+export interface ClientChoice {
+  /** Reads go out; the first request that could change something is shown instead, which ends the command. */
+  readonly dryRun?: boolean | undefined;
+  /** The file that would be uploaded, for `dryRun`. */
+  readonly file?: string | undefined;
+  /** In place of the base URL of the settings. */
+  readonly baseUrl?: URL | undefined;
+  /** In place of the keys of the settings. */
+  readonly key?: ((kind: KeyKind) => Promise<ApiKey>) | undefined;
+  /** Ends its work earlier than the command's own signal would. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** What a command gets. Cheap things are values; what costs to load or to open is a function. */
 export interface Context {
@@ -34,8 +50,10 @@ export interface Context {
   readonly unicode: boolean;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
-  /** The client of the service, or of the embedded sandbox, which starts with it. */
-  client(): Promise<Client>;
+  /** The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice` differs. */
+  client(choice?: ClientChoice): Promise<Client>;
+  /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
+  key(kind: KeyKind): Promise<ApiKey>;
   /** Runs when the command is over, however it ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
 }

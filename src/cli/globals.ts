@@ -36,6 +36,10 @@ export const GLOBAL_PARAMETERS = {
     'longest single pause that a rate limit may ask for (default 90s)',
     positiveDuration,
   ),
+  curl: flag(
+    '--curl',
+    'print the next request as a curl command, the key as a variable, in place of sending it',
+  ),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
   quiet: flag('-q, --quiet', 'only errors on stderr'),
   verbose: flag('-v, --verbose', 'more on stderr'),

@@ -45,7 +45,9 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   if (known) requireKept(known);
   const out = input.out ?? known?.record.out ?? defaultOut(input.file);
   if (input.wait) await checkDestination(known?.record, { out, force: input.force });
-  if (input.dryRun) return tellPlan(context, file, known);
+  if (input.dryRun && !context.globals.curl) return tellPlan(context, file, known);
+  // A run that is only shown is not recorded: this ends the command.
+  if (context.globals.curl) await (await context.client()).accountUpdater.create();
   const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
   const run = known ?? (await begin(context, input, asked));
   await run.hold(context.system, async () => {

@@ -21,11 +21,7 @@ export interface Synced {
 
 /** Advances every open run of this profile once. One that another process holds, or that fails, stops no other. */
 export async function syncRuns(context: Context, exec: string | undefined): Promise<Synced> {
-  const here = serviceOf(context);
-  const profile = context.settings.profile.value;
-  const runs = recordedRuns(context).filter(
-    ({ record }) => record.base_url === here && record.profile === profile && isDue(record, exec),
-  );
+  const runs = dueRuns(context, exec);
   for (const run of runs) {
     try {
       await run.hold(context.system, () => advance(context, run, exec));
@@ -36,6 +32,27 @@ export async function syncRuns(context: Context, exec: string | undefined): Prom
   }
   const records = runs.map(({ record }) => record);
   return { records, code: codeFor(records, exec) };
+}
+
+/** What a round would do with each run that is due: nothing is done, and nobody is asked. */
+export function planSync(context: Context, exec: string | undefined): readonly RunRecord[] {
+  const records = dueRuns(context, exec).map(({ record }) => record);
+  for (const record of records) {
+    const step = needsFile(record)
+      ? 'upload what is left of it'
+      : 'look at its jobs, and bring what is ready';
+    context.notices.note(`${record.id}: would ${isOpen(record) ? step : 'run the command of --exec again'}`);
+  }
+  context.notices.note('dry run: nothing was sent');
+  return records;
+}
+
+function dueRuns(context: Context, exec: string | undefined): RunDirectory[] {
+  const here = serviceOf(context);
+  const profile = context.settings.profile.value;
+  return recordedRuns(context).filter(
+    ({ record }) => record.base_url === here && record.profile === profile && isDue(record, exec),
+  );
 }
 
 function codeFor(records: readonly RunRecord[], exec: string | undefined): number {

@@ -2,6 +2,7 @@ import type { AnyRequest } from '../api/any-endpoint.ts';
 import { jsonAssignment, textAssignment } from '../cli/assignment.ts';
 import { defineCommand } from '../cli/command.ts';
 import type { Context } from '../cli/context.ts';
+import { dryRunParameter } from '../cli/not-sent.ts';
 import { nameValue } from '../cli/name-value.ts';
 import { argument, choice, flag, repeated, suggesting, value } from '../cli/parameter.ts';
 import { batches } from '../cli/print.ts';
@@ -25,6 +26,7 @@ const parameters = {
   file: value('--file <json|->', 'the body, from a JSON file or - for standard input', text),
   set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
+  dryRun: dryRunParameter,
   paginate: flag('--paginate', 'follow the pages of a list to its end and write its items'),
   include: flag('--include', 'show status and headers on stderr, secrets removed'),
 } as const;
@@ -45,7 +47,7 @@ export const api = defineCommand({
   parameters,
   async run(context, input) {
     const request = await toRequest(context, input);
-    const client = await context.client();
+    const client = await context.client({ dryRun: input.dryRun });
     const onAnswer = (answer: AnyAnswer): void => {
       if (input.include) tellHead(context, answer);
     };

@@ -10,9 +10,13 @@ export const KEY_KINDS = ['management', 'private'] as const;
 /** One of the two kinds of key. */
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** A key in a profile, and the only base URL that it may go to (R02). Without a `value` there is no key. */
+/**
+ * A key in a profile, or the shell command that prints it, and the only base URL that it may go to (R02). With neither
+ * there is no key; where both stand, the value counts.
+ */
 export interface StoredKey {
   value?: string;
+  command?: string;
   base_url: string;
 }
 
@@ -92,7 +96,7 @@ function checkConfig(_config: unknown, node: JsonNode): asserts _config is Confi
   CONFIG(node, 'the file');
 }
 
-const KEY = object({ value: text, base_url: text }, ['base_url']);
+const KEY = object({ value: text, command: text, base_url: text }, ['base_url']);
 const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),

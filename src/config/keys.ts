@@ -1,7 +1,9 @@
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 import { baseUrlText, parseBaseUrl } from './base-url.ts';
-import type { KeyKind } from './document.ts';
+import { commandName } from './command-name.ts';
+import type { KeyKind, StoredKey } from './document.ts';
+import type { KeyCommandHost } from './key-command.ts';
 import { readKeyFile } from './key-file.ts';
 import { checkKey } from './key-text.ts';
 import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './origin.ts';
@@ -20,21 +22,49 @@ const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
 };
 
 /**
- * The key of this kind and where it came from: the environment, else the profile. Never a key of the other kind.
- * The sandbox has its own and looks at neither. Throws `SvcError`: `key_missing`; `key_refused` when the profile's key
- * was stored for another base URL than the one in effect (R02); `config` for a key that cannot be read or used.
+ * The key of this kind and where it came from: the environment, else the profile, whose command is run now if it has
+ * one. Never a key of the other kind. The sandbox has its own and looks at neither. Throws `SvcError`: `key_missing`;
+ * `key_refused` when the profile's key was stored for another base URL than the one in effect (R02); `config` for a
+ * key that cannot be read or used.
  */
 export async function resolveKey(
   system: Pick<System, 'env' | 'cwd'>,
   settings: Settings,
   kind: KeyKind,
+  host: KeyCommandHost = {},
 ): Promise<Setting<string>> {
   if (settings.sandbox) return { value: SANDBOX_KEYS[kind], origin: DEFAULT_ORIGIN };
   for (const variable of KEY_VARIABLES[kind]) {
     const found = await environmentKey(system, variable);
     if (found !== undefined) return found;
   }
-  return storedKey(settings, kind);
+  return storedKey(system, settings, kind, host);
+}
+
+/** Where the key of this kind would come from, without looking at it or running anything; undefined: there is none. */
+export function keyOrigin(
+  { env }: Pick<System, 'env'>,
+  settings: Settings,
+  kind: KeyKind,
+): Origin | undefined {
+  if (settings.sandbox) return DEFAULT_ORIGIN;
+  const set = KEY_VARIABLES[kind]
+    .flatMap((variable) => [variable, `${variable}_FILE`])
+    .find((variable) => env[variable]);
+  if (set !== undefined) return { kind: 'environment', name: set };
+  const stored = settings.stored?.keys?.[kind];
+  return isKept(stored) ? originOf(stored, settings.profile.value) : undefined;
+}
+
+/** The variable that curl is told to take the key from: the one that is set, else the one of this kind. */
+export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyKind): string {
+  const [own, either] = [KEY_VARIABLES[kind][0] ?? '', 'SVC_API_KEY'];
+  return !env[own] && env[either] ? either : own;
+}
+
+/** Whether a key, or a command that prints it, is kept here. */
+export function isKept(stored: StoredKey | undefined): stored is StoredKey {
+  return stored?.value !== undefined || stored?.command !== undefined;
 }
 
 async function environmentKey(
@@ -52,15 +82,29 @@ async function environmentKey(
   return checked(await readKeyFile(file, cwd, fileVariable), { kind: 'environment', name: fileVariable });
 }
 
-function storedKey(settings: Settings, kind: KeyKind): Setting<string> {
+async function storedKey(
+  { env, cwd }: Pick<System, 'env' | 'cwd'>,
+  settings: Settings,
+  kind: KeyKind,
+  host: KeyCommandHost,
+): Promise<Setting<string>> {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys?.[kind];
-  if (stored?.value === undefined) throw missing(kind, profile);
-  const origin = fromProfile(profile);
+  if (!isKept(stored)) throw missing(kind, profile);
+  const origin = originOf(stored, profile);
   const home = baseUrlText(parseBaseUrl(stored.base_url, origin));
   const target = baseUrlText(settings.requireBaseUrl());
   if (home !== target) throw notForThere(kind, profile, home, target);
-  return checked(stored.value, origin);
+  if (stored.value !== undefined) return checked(stored.value, origin);
+  // Running a command costs more to load than most commands need.
+  const { keyFromCommand } = await import('./key-command.ts');
+  return checked(await keyFromCommand(stored.command ?? '', kind, { env, cwd, ...host }), origin);
+}
+
+function originOf({ value, command }: StoredKey, profile: string): Origin {
+  const origin = fromProfile(profile);
+  if (value !== undefined || command === undefined) return origin;
+  return { ...origin, name: `${origin.name} (${commandName(command)})` };
 }
 
 function checked(text: string, origin: Origin): Setting<string> {

@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
-import type { System } from '../system.ts';
 import { storedProfile, type Config, type Profile } from './document.ts';
 import { DEFAULT_ORIGIN, pickSource, type Setting } from './origin.ts';
+import type { PathsHost } from './paths.ts';
 import { checkProfileName, DEFAULT_PROFILE, SANDBOX_PROFILE } from './profile-name.ts';
 import { readConfig } from './store.ts';
 
@@ -26,7 +26,7 @@ export interface ProfileFlags {
  * unless `mayBeNew`.
  */
 export async function chooseProfile(
-  system: System,
+  system: PathsHost,
   flags: ProfileFlags,
   mayBeNew: boolean,
 ): Promise<ChosenProfile> {
@@ -42,7 +42,7 @@ export async function chooseProfile(
   return { name, sandbox: false, stored, configFile: file, notices };
 }
 
-function namedProfile(system: System, flags: ProfileFlags): Setting<string> | undefined {
+function namedProfile(system: PathsHost, flags: ProfileFlags): Setting<string> | undefined {
   if (flags.sandbox !== true)
     return pickSource(system.env, '', { flag: ['--profile', flags.profile], variable: 'SVC_PROFILE' });
   if (flags.profile !== undefined && flags.profile !== SANDBOX_PROFILE)

@@ -2,9 +2,9 @@ import { isLoopback } from '../address.ts';
 import { parseDuration } from '../duration.ts';
 import { SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
-import type { System } from '../system.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { Profile } from './document.ts';
+import type { PathsHost } from './paths.ts';
 import { DEFAULT_ORIGIN, pickSource, type Origin, type Setting, type Sources } from './origin.ts';
 import { chooseProfile, type ChosenProfile } from './profile.ts';
 
@@ -58,7 +58,7 @@ const DEFAULT_MAX_WAIT_MS = 90_000;
  * for a bad variable, a profile that does not exist, or a config file that cannot be used.
  */
 export async function resolveSettings(
-  system: System,
+  system: PathsHost,
   flags: SettingFlags,
   options: ResolveOptions = {},
 ): Promise<Settings> {

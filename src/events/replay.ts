@@ -1,4 +1,4 @@
-import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
+import { forward, type Forwarded, type ForwardOptions, type ForwardResult } from './forward.ts';
 import { headersToPassOn } from './headers.ts';
 import type { JournalEntry } from './journal.ts';
 import { type JournalLine, readJournal } from './read-journal.ts';
@@ -23,6 +23,14 @@ const REPLAYED_HEADER = 'svc-replayed';
 
 const SILENT_AT_MOST = 3;
 
+/** How to send again. */
+export interface ReplayOptions extends ForwardOptions {
+  /** Chooses and reads as ever, and sends nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Called before each event goes out. What it throws ends the replay. */
+  readonly before?: ((url: URL, event: Forwarded) => Promise<void>) | undefined;
+}
+
 /**
  * Sends events of a journal again, in order, one after the other: the bytes and headers with which they came, but
  * for what the journal hides.
@@ -32,7 +40,7 @@ export async function* replay(
   journal: string,
   target: URL,
   choice: Choice,
-  options: ForwardOptions,
+  options: ReplayOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let silent = 0;
@@ -43,7 +51,13 @@ export async function* replay(
     }
     if (!isChosen(read, choice)) continue;
     if (silent >= SILENT_AT_MOST) return yield { kind: 'given up', from: read.entry };
-    const result = await forward(target, requestOf(read.entry), options, signal);
+    if (options.dryRun) {
+      yield { kind: 'sent', entry: read.entry, result: { attempts: 0 } };
+      continue;
+    }
+    const event = requestOf(read.entry);
+    await options.before?.(target, event);
+    const result = await forward(target, event, options, signal);
     signal.throwIfAborted();
     silent = result.status === undefined ? silent + 1 : 0;
     yield { kind: 'sent', entry: read.entry, result };
@@ -59,10 +73,7 @@ function isChosen({ entry }: Extract<JournalLine, { entry: JournalEntry }>, choi
   );
 }
 
-function requestOf({ headers, body, received_at }: JournalEntry): {
-  headers: Record<string, string>;
-  body: string;
-} {
+function requestOf({ headers, body, received_at }: JournalEntry): Forwarded {
   const passed = headersToPassOn(new Map(Object.entries(headers)));
   return { headers: { ...passed, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };
 }

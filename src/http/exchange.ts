@@ -2,6 +2,7 @@ import requestApi from 'undici/lib/api/api-request.js';
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './limits.ts';
 import { type ReadBody, readUpTo, readWhatComes } from './read-body.ts';
+import type { KeyKind } from './request.ts';
 import type { Line, Transport } from './transport.ts';
 import { toTransportFailure, TransportFailure } from './transport-failure.ts';
 import { Watchdog } from './watchdog.ts';
@@ -11,6 +12,8 @@ export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** The kind of the key among the headers, if there is one. */
+  readonly keyKind?: KeyKind | undefined;
   readonly body?: string | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
@@ -39,9 +42,10 @@ export interface Answer {
 /**
  * Sends one request and gives its answer. Redirects are answers like any other.
  * @throws TransportFailure when no valid answer comes, the signal's own reason when it aborts, and SvcError
- * `config` when the proxy's address cannot be used
+ * `config` when the proxy's address cannot be used; what the transport's `admit` throws
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
+  if (transport.admit) await transport.admit(request);
   const line = transport.line(request.url, request.fresh ?? false);
   const { isReused } = line;
   try {

@@ -90,6 +90,7 @@ export class Sender {
       method: request.method,
       url,
       headers,
+      keyKind: request.key,
       body,
       limits,
       signal,

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../api/client.ts';
-import type { Context } from '../cli/context.ts';
+import type { ClientChoice, Context } from '../cli/context.ts';
 import type { Globals } from '../cli/globals.ts';
-import { resolveKey } from '../config/keys.ts';
+import { keyOrigin, resolveKey } from '../config/keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError } from '../errors.ts';
+import type { ApiKey } from '../http/core.ts';
 import type { KeyKind } from '../http/request.ts';
 import type { Redactor } from '../redact.ts';
 import type { System } from '../system.ts';
@@ -38,13 +39,16 @@ export function createContext(parts: Parts): OpenContext {
     signal,
     ...terminal,
     addSecret: (value) => parts.redactor.addSecret(value),
-    client: () => (client ??= openClient(context, parts)),
+    key: (kind) => keys(kind),
+    client: (choice) =>
+      choice ? openClient(context, parts, choice) : (client ??= openClient(context, parts, {})),
     onClose: (close) => void closers.push(close),
     async close() {
       for (const close of closers.toReversed()) await close();
       await terminal.close();
     },
   };
+  const keys = keysOf(context, parts);
   return context;
 }
 
@@ -75,25 +79,52 @@ function timeUp(limitMs: number): SvcError {
   });
 }
 
-async function openClient(context: Context, { system, settings, redactor }: Parts): Promise<Client> {
-  const { Client: ApiClient } = await import('../api/client.ts');
-  const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
-  const baseUrl = isEmbedded ? await openSandbox(context) : settings.requireBaseUrl();
+/** Finds a profile's keys once, so that a key command runs at most once; a key file may change meanwhile. */
+function keysOf(context: Context, { system, settings, redactor }: Parts): (kind: KeyKind) => Promise<ApiKey> {
+  const found = new Map<KeyKind, Promise<ApiKey>>();
+  const find = async (kind: KeyKind): Promise<ApiKey> => {
+    const { value, origin } = await resolveKey(system, settings, kind, {
+      signal: context.signal,
+      onLine: (line) => context.notices.note(line),
+      onSecret: (text) => redactor.addSecret(text),
+    });
+    redactor.addSecret(value);
+    const profile = `profile ${settings.profile.value}`;
+    if (origin.kind === 'default') return { value, origin: profile };
+    return { value, origin: origin.kind === 'environment' ? `${origin.name} (${profile})` : origin.name };
+  };
+  return (kind) => {
+    if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);
+    const key = found.get(kind) ?? find(kind);
+    found.set(kind, key);
+    return key;
+  };
+}
+
+async function openClient(
+  context: Context,
+  { system, settings }: Parts,
+  { dryRun = false, file, ...choice }: ClientChoice,
+): Promise<Client> {
+  const [{ Client: ApiClient }, { admission, SANDBOX_ADDRESS }] = await Promise.all([
+    import('../api/client.ts'),
+    import('../cli/unsent.ts'),
+  ]);
+  const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
+  // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
+  const isOnlyShown = context.globals.curl && !dryRun;
+  const embedded = (): Promise<URL> | URL => (isOnlyShown ? new URL(SANDBOX_ADDRESS) : openSandbox(context));
   const client = new ApiClient({
-    baseUrl,
-    key: async (kind: KeyKind) => {
-      const { value, origin } = await resolveKey(system, settings, kind);
-      redactor.addSecret(value);
-      const profile = `profile ${settings.profile.value}`;
-      return { value, origin: origin.kind === 'environment' ? `${origin.name} (${profile})` : profile };
-    },
-    signal: context.signal,
+    baseUrl: isEmbedded ? await embedded() : (choice.baseUrl ?? settings.requireBaseUrl()),
+    key: isOnlyShown ? async () => ({ value: '', origin: 'nowhere' }) : (choice.key ?? context.key),
+    signal: choice.signal ?? context.signal,
     clock: context.clock,
     maxWaitMs: settings.maxWaitMs.value,
     // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
     environment: isEmbedded ? {} : system.env,
     pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
     trace: traceTo(context.notices),
+    admit: admission(context, { dryRun, file }),
   });
   context.onClose(() => client.close());
   return client;

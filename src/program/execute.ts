@@ -1,5 +1,6 @@
 import type { Globals } from '../cli/globals.ts';
 import { sameProfile } from '../cli/same-profile.ts';
+import { NotSent } from '../cli/not-sent.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS } from '../output-format.ts';
@@ -24,6 +25,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   const asked: Asked = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
+    refuseNothingToShow(parsed);
     return await runCommand(parsed, { system, terminal, redactor }, asked);
   } catch (error) {
     const command = parsed.kind === 'run' ? parsed.words : undefined;
@@ -54,6 +56,14 @@ async function runCommand(
   } finally {
     await context.close();
   }
+}
+
+// What does its work on this machine would do it all the same, though nothing was to be done.
+function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind: 'run' }>): void {
+  if (!globals.curl || command.permissions !== undefined || command.sends) return;
+  throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
+    hint: 'Leave --curl out.',
+  });
 }
 
 function terminalSettings(
@@ -94,6 +104,10 @@ interface Telling {
 /** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
 function tell(error: unknown, { system, terminal, globals, asked, command }: Telling): number {
   if (error instanceof ReaderGone) return 0;
+  if (error instanceof NotSent) {
+    terminal.progress.end();
+    return 0;
+  }
   const machine =
     asked.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true

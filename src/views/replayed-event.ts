@@ -5,7 +5,7 @@ export interface ReplayRow {
   readonly id: string;
   readonly type: string;
   readonly received_at: string;
-  readonly outcome: 'sent' | 'failed';
+  readonly outcome: 'sent' | 'failed' | 'not sent';
   /** HTTP status of the last answer. */
   readonly status: number | undefined;
   readonly attempts: number;

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { argument, flag, repeated, value } from '../../cli/parameter.ts';
 import { nameValue } from '../../cli/name-value.ts';
 import { text } from '../../cli/values.ts';
@@ -37,10 +38,11 @@ export const authenticate = defineCommand({
     session: argument('<session>', 'id of a session', text),
     file: value('--file <file|->', 'the body, or - for standard input', text),
     set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
+    dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
   },
-  async run(context, { session: id, file, set, open, wait }) {
+  async run(context, { session: id, file, set, open, wait, dryRun }) {
     if (file === undefined)
       throw new SvcError('usage', '--file is needed', {
         hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
@@ -48,7 +50,7 @@ export const authenticate = defineCommand({
     const print = await answerPrinter(context, authenticationResultView);
     const { withSettings } = await import('../../three-ds/setting.ts');
     const body = withSettings(await readBody(context, file), set);
-    const client = await context.client();
+    const client = await context.client({ dryRun });
     const session = await client.threeDs.read(id);
     const name = file === '-' ? 'standard input' : file;
     const request = await checkedRequest(name, body, session);

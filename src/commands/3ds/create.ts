@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { choice, type Input, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
@@ -16,6 +17,7 @@ const parameters = {
     'who starts the transaction: the customer, or the merchant alone',
     SESSION_TYPES,
   ),
+  dryRun: dryRunParameter,
 } as const;
 
 /** `svc 3ds create` */
@@ -36,7 +38,7 @@ export const create = defineCommand({
   async run(context, input) {
     const body = toBody(input);
     const print = await recordPrinter(context, createdSessionView);
-    const client = await context.client();
+    const client = await context.client({ dryRun: input.dryRun });
     const session = await client.threeDs.create(body);
     await print(session);
     const method = session.method_url

@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { sameProfile } from '../../cli/same-profile.ts';
 import { jobView } from '../../views/job.ts';
@@ -14,10 +15,10 @@ export const create = defineCommand({
   permissions: ['account-updater:job:create'],
   exitCodes: [9],
   fields: jobView.fields,
-  parameters: {},
-  async run(context) {
+  parameters: { dryRun: dryRunParameter },
+  async run(context, { dryRun }) {
     const print = await recordPrinter(context, jobView);
-    const client = await context.client();
+    const client = await context.client({ dryRun });
     const job = await client.accountUpdater.create();
     const next = `created job ${job.id}; give it a file within the hour: 'svc au upload ${job.id} <file>'`;
     context.notices.note(sameProfile(next, context.globals));

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
-import { value } from '../../cli/parameter.ts';
+import { flag, value } from '../../cli/parameter.ts';
 import { listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { runView } from '../../views/run.ts';
@@ -21,16 +21,18 @@ export const sync = defineCommand({
   exitCodes: [1, 10, 11],
   fields: runView.fields,
   parameters: {
+    dryRun: flag('--dry-run', 'say what would be done with each run, and do nothing'),
     exec: value(
       '--exec <command>',
       'a shell command to run for each run that became complete, again in the next round if it fails',
       text,
     ),
   },
-  async run(context, { exec }) {
-    const { syncRuns } = await import('../../cli/sync-runs.ts');
+  async run(context, { exec, dryRun }) {
+    const { planSync, syncRuns } = await import('../../cli/sync-runs.ts');
     const { runRow } = await import('../../cli/run-rows.ts');
     const print = await listPrinter(context, runView);
+    if (dryRun) return void (await print(once(planSync(context, exec).map(runRow))));
     const { records, code } = await syncRuns(context, exec);
     await print(once(records.map(runRow)));
     return code;

@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/command.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { showRun } from '../../cli/run-progress.ts';
@@ -18,14 +19,15 @@ export const upload = defineCommand({
   parameters: {
     job: argument('<job>', 'id of a pending job', text),
     file: argument('<file|->', 'a request file, or - for standard input', text),
+    dryRun: dryRunParameter,
   },
-  async run(context, { job, file }) {
+  async run(context, { job, file, dryRun }) {
     const { openJobFile } = await import('../../cli/request-file.ts');
     const { readJob } = await import('../../runs/job.ts');
     const { uploadToJob } = await import('../../runs/upload.ts');
     const print = await recordPrinter(context, jobView);
     const { source } = await openJobFile(context, file);
-    const client = await context.client();
+    const client = await context.client({ dryRun, file });
     await uploadToJob(client, await readJob(client, job), source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

@@ -13,6 +13,7 @@ interface Asked {
   readonly journal: string;
   readonly id: readonly string[];
   readonly type: readonly string[];
+  readonly dryRun: boolean;
 }
 
 /** What has become of the events so far. */
@@ -87,6 +88,8 @@ export function tell({ notices }: Context, input: Asked, target: URL, state: Tal
       },
     );
   }
+  if (input.dryRun && state.sent > 0)
+    return notices.note(`dry run: ${state.sent} would be sent to ${shownTarget(target)}, nothing was`);
   notices.note(
     state.sent === 0 ? 'no event matches: nothing was sent' : `${state.sent} sent to ${shownTarget(target)}`,
   );

@@ -2,11 +2,12 @@ import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { resolvePath } from '../../cli/files.ts';
 import { moment } from '../../cli/moment.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { argument, type Input, repeated, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { Replayed } from '../../events/replay.ts';
+import type { Replayed, ReplayOptions } from '../../events/replay.ts';
 import { parseTarget } from '../../events/target.ts';
 import { type ReplayRow, replayView } from '../../views/replayed-event.ts';
 import { note, nothingSent, type Tally, tell, withContinuation } from './replay-tally.ts';
@@ -16,6 +17,7 @@ const parameters = {
   forwardTo: value('--forward-to <url>', 'where the events go; https, or loopback', parseTarget),
   id: repeated('--id <id>', 'only the event with this id; may be repeated', text),
   type: repeated('--type <type>', 'only events of this type; may be repeated', text),
+  dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),
 } as const;
 
@@ -35,6 +37,7 @@ export const replay = defineCommand({
       'a single event',
     ],
   ],
+  sends: true,
   exitCodes: [5, 8, 130],
   fields: replayView.fields,
   parameters,
@@ -67,15 +70,25 @@ async function* rows(
   state: Tally,
 ): AsyncGenerator<readonly ReplayRow[]> {
   const { clock, system, signal } = context;
-  const [{ replay: replayEvents }, { createTransport }] = await Promise.all([
-    import('../../events/replay.ts'),
-    import('../../http/transport.ts'),
-  ]);
+  const [{ replay: replayEvents }, { FORWARD_LIMITS: limits }, { admission }, { createTransport }] =
+    await Promise.all([
+      import('../../events/replay.ts'),
+      import('../../events/forward.ts'),
+      import('../../cli/unsent.ts'),
+      import('../../http/transport.ts'),
+    ]);
   const transport = createTransport(system.env);
   context.onClose(() => transport.close());
   const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
   const journal = resolvePath(context, input.journal);
-  for await (const replayed of replayEvents(journal, target, choice, { transport, clock }, signal)) {
+  const admit = input.dryRun && !context.globals.curl ? undefined : admission(context, { dryRun: false });
+  const options: ReplayOptions = {
+    transport,
+    clock,
+    dryRun: input.dryRun && !context.globals.curl,
+    before: async (url, event) => admit?.({ method: 'POST', url, ...event, limits }),
+  };
+  for await (const replayed of replayEvents(journal, target, choice, options, signal)) {
     note(context, input.journal, replayed, state);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];
   }
@@ -88,7 +101,7 @@ function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>): ReplayRo
     id,
     type,
     received_at,
-    outcome: reason === undefined ? 'sent' : 'failed',
+    outcome: reason !== undefined ? 'failed' : attempts === 0 ? 'not sent' : 'sent',
     status,
     attempts,
     reason,

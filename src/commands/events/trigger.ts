@@ -1,6 +1,7 @@
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/assignment.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { argument, repeated, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
@@ -26,6 +27,7 @@ export const trigger = defineCommand({
       'about a certain job, to an application',
     ],
   ],
+  sends: true,
   exitCodes: [6, 8],
   fields: triggeredView.fields,
   parameters: {
@@ -35,6 +37,7 @@ export const trigger = defineCommand({
       `where it goes; https, or loopback (default ${DEFAULT_TARGET})`,
       parseTarget,
     ),
+    dryRun: dryRunParameter,
     set: repeated(
       '--set <path=text>',
       'put a text into the event, such as data.job.id=5f0c…; may be repeated',
@@ -46,7 +49,7 @@ export const trigger = defineCommand({
       jsonAssignment,
     ),
   },
-  async run(context, { type, forwardTo, set, setJson }) {
+  async run(context, { type, forwardTo, set, setJson, dryRun }) {
     const print = await recordPrinter(context, triggeredView);
     const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../events/sample.ts');
     if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
@@ -55,7 +58,7 @@ export const trigger = defineCommand({
       [...set, ...setJson].map(inDelivery),
     );
     const target = forwardTo ?? new URL(DEFAULT_TARGET);
-    const result = await send(context, target, JSON.stringify(delivery));
+    const result = await send(context, target, JSON.stringify(delivery), dryRun);
     if (result.reason !== undefined) throw notTaken(target, result);
     await print({
       ...(isObject(delivery) ? delivery : {}),
@@ -65,15 +68,18 @@ export const trigger = defineCommand({
   },
 });
 
-async function send({ system, clock, signal }: Context, target: URL, body: string): Promise<ForwardResult> {
-  const [{ forward }, { createTransport }] = await Promise.all([
+async function send(context: Context, url: URL, body: string, dryRun: boolean): Promise<ForwardResult> {
+  const { system, clock, signal } = context;
+  const [{ forward, FORWARD_LIMITS: limits }, { admission }, { createTransport }] = await Promise.all([
     import('../../events/forward.ts'),
+    import('../../cli/unsent.ts'),
     import('../../http/transport.ts'),
   ]);
   const transport = createTransport(system.env);
   try {
     const headers = { 'content-type': 'application/json' };
-    const result = await forward(target, { headers, body }, { transport, clock, attempts: 1 }, signal);
+    await admission(context, { dryRun })?.({ method: 'POST', url, headers, body, limits });
+    const result = await forward(url, { headers, body }, { transport, clock, attempts: 1 }, signal);
     signal.throwIfAborted();
     return result;
   } finally {

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { dryRunParameter } from '../../cli/not-sent.ts';
 import { flag, type Input, value } from '../../cli/parameter.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -9,6 +10,7 @@ import { headline, tenantWords } from './show-difference.ts';
 
 const parameters = {
   confirm: value('--confirm <tenant id>', 'the id of the tenant, in place of typing its name', text),
+  dryRun: dryRunParameter,
   production: flag('--production', 'needed for a production tenant'),
 } as const;
 
@@ -29,7 +31,7 @@ export const deleteTenant = defineCommand({
   parameters,
   async run(context, input) {
     if (input.confirm === undefined && !context.prompts.canAsk) throw nobodyToAsk(context);
-    const client = await context.client();
+    const client = await context.client({ dryRun: input.dryRun });
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
     if (input.confirm === undefined) await askForName(context, tenant);

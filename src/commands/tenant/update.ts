@@ -40,7 +40,7 @@ export const update = defineCommand({
     const print = await recordPrinter(context, tenantView);
     const change = await readChange(context, input);
     const { bodyOf, differences, merged } = await import('../../tenant/change.ts');
-    const client = await context.client();
+    const client = await context.client({ dryRun: input.dryRun });
     const before = await client.tenant.read();
     const body = merged(before, change);
     const fields = differences(bodyOf(before), body);
@@ -50,6 +50,8 @@ export const update = defineCommand({
     }
     showDifference(context, before, fields);
     if (input.dryRun) {
+      // As a curl command it is shown where it would have been sent.
+      if (context.globals.curl) await client.tenant.update(body);
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...body });
     }

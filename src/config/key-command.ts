@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { SvcError } from '../errors.ts';
+import type { Environment } from '../system.ts';
+import { commandName } from './command-name.ts';
+import type { KeyKind } from './document.ts';
+
+/** What running a key command asks of the command that needs the key. */
+export interface KeyCommandHost {
+  /** Ends the command when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets each line that the command writes on stderr, as it comes. */
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** Gets what may be the key as soon as any of it came, so that it is hidden in lines that come later. */
+  readonly onSecret?: ((text: string) => void) | undefined;
+  /** Longest run in milliseconds; by default a minute, since a person may have to unlock something. */
+  readonly limitMs?: number | undefined;
+}
+
+const LIMIT_MS = 60_000;
+// Far longer than any key: a command that was named by mistake is not read whole.
+const LONGEST_OUTPUT = 65_536;
+const LONGEST_LINE = 2_000;
+
+/**
+ * Runs a shell command of the operator's and gives the first line that it prints. Its environment holds no key of
+ * ours, its standard input is empty; what it prints never shows, in no error either.
+ * @throws SvcError `config` naming the command's first word and how it ended; the signal's reason when it aborts
+ */
+export async function keyFromCommand(
+  command: string,
+  kind: KeyKind,
+  { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
+): Promise<string> {
+  signal?.throwIfAborted();
+  const child = spawn(command, {
+    shell: true,
+    cwd,
+    env: withoutKeys(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const failed = (how: string, hint?: string): SvcError => failure(command, kind, how, hint);
+  let printed = '';
+  const onText = (text: string): void => {
+    printed = (printed + text).slice(0, LONGEST_OUTPUT);
+    host.onSecret?.(firstLine(printed));
+  };
+  child.stdout.setEncoding('utf8').on('data', onText);
+  tellLines(child.stderr, host.onLine ?? (() => undefined));
+  const problem = await endOf(child, host.limitMs ?? LIMIT_MS, signal);
+  signal?.throwIfAborted();
+  if (problem !== undefined) throw failed(problem);
+  if (firstLine(printed) === '')
+    throw failed('printed nothing', 'It should print the key as the first line of its output.');
+  return firstLine(printed);
+}
+
+function firstLine(text: string): string {
+  return (text.split(/\r?\n/, 1)[0] ?? '').trim();
+}
+
+/** Resolves when the command is over, to what was wrong with that. What it started may go on: nobody waits for that. */
+async function endOf(
+  child: ChildProcess,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  let problem: string | undefined;
+  const stop = (why: string): void => {
+    problem ??= why;
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  };
+  const timer = setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
+  const onAbort = (): void => stop('was interrupted');
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await new Promise<string | undefined>((resolve) => {
+      child.on('error', () => resolve('could not be started'));
+      child.on('close', (code, by) => resolve(problem ?? ending(code, by)));
+    });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function ending(code: number | null, by: NodeJS.Signals | null): string | undefined {
+  if (code === 0) return undefined;
+  return code === null ? `was ended by ${by ?? 'a signal'}` : `ended with exit code ${code}`;
+}
+
+function failure(command: string, kind: KeyKind, how: string, hint?: string): SvcError {
+  return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
+    hint: hint ?? 'Run it by hand to see what it wants; the profile holds it as a key command.',
+  });
+}
+
+function tellLines(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream
+    .setEncoding('utf8')
+    .on('error', () => undefined)
+    .on('data', (text: string) => {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE);
+      for (const line of lines) onLine(line.slice(0, LONGEST_LINE));
+    })
+    .on('close', () => {
+      if (rest !== '') onLine(rest);
+    });
+}
+
+function withoutKeys(env: Environment): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_.*KEY(?:_FILE)?$/i.test(name)));
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { curlCommand } from '../../src/render/curl.ts';
+
+/** The words that a shell would start curl with. */
+function wordsOf(command: string, env: Record<string, string> = {}): string[] {
+  const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
+  const told = execFileSync('/bin/sh', ['-c', script], { env: { ...env }, encoding: 'utf8' });
+  return told.split('\0').slice(0, -1);
+}
+
+const LINE = fc.string({ unit: fc.constantFrom(...`aZ09 '"$\`\\!*?#&;|<>()[]{}~=-\n@é漢`) });
+
+describe('a curl command', () => {
+  it('says to curl exactly what the request holds, whatever a shell makes of its characters', () => {
+    fc.assert(
+      fc.property(LINE, LINE, (body, path) => {
+        const url = new URL(`https://api.example/${path}`).href;
+        const words = wordsOf(curlCommand({ method: 'POST', url, headers: { 'x-a': 'it\'s "x"' }, body }));
+        expect(words.filter((word) => word !== '--globoff')).toEqual([
+          '--request',
+          'POST',
+          '--header',
+          'x-a: it\'s "x"',
+          '--data-raw',
+          body,
+          url,
+        ]);
+      }),
+      { numRuns: Number(process.env['SOAK'] ?? 0) > 0 ? 1000 : 40 },
+    );
+  });
+
+  it('takes the key from its variable when it runs', () => {
+    const command = curlCommand({
+      method: 'GET',
+      url: 'https://a.example/logs',
+      headers: {},
+      keyVariable: 'SVC_API_KEY',
+    });
+    expect(wordsOf(command, { SVC_API_KEY: "k'1" })).toEqual([
+      '-H',
+      "SVC-API-KEY: k'1",
+      'https://a.example/logs',
+    ]);
+  });
+
+  it('writes what a reader could overlook as JSON does', () => {
+    const body = JSON.stringify({ a: 'x\u202Ey\u{E0041}\u0085' });
+    const [, , , sent = ''] = wordsOf(
+      curlCommand({ method: 'PUT', url: 'https://a.example/', headers: {}, body }),
+    );
+    expect(sent).toMatch(/^[ -~]+$/);
+    expect(JSON.parse(sent)).toEqual(JSON.parse(body));
+  });
+
+  it('lets curl take brackets as they are', () => {
+    expect(wordsOf(curlCommand({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain(
+      '--globoff',
+    );
+  });
+});
