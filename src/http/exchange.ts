@@ -14,7 +14,7 @@ export interface ExchangeRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The kind of the key among the headers, if there is one. */
   readonly keyKind?: KeyKind | undefined;
-  readonly body?: string | AsyncIterable<Uint8Array> | undefined;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
   /** Use a connection of its own: for requests that must not take effect twice. */
@@ -52,9 +52,13 @@ export async function exchange(transport: Transport, request: ExchangeRequest): 
     return await exchangeOn(line, request);
   } catch (error) {
     // The other side had closed an idle connection just as it was used: not a failure, and no reason to wait.
-    if (!isReused || typeof request.body === 'object' || !isStale(error)) throw error;
+    if (!isReused || isStream(request.body) || !isStale(error)) throw error;
     return exchangeOn(transport.line(request.url, true), request);
   }
+}
+
+function isStream(body: ExchangeRequest['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && !(body instanceof Uint8Array);
 }
 
 function isStale(error: unknown): boolean {
@@ -98,7 +102,7 @@ function dispatch(
       path: request.url.pathname + request.url.search,
       method: request.method,
       headers: request.headers,
-      body: typeof request.body === 'object' ? watched(request.body, watchdog) : (request.body ?? null),
+      body: isStream(request.body) ? watched(request.body, watchdog) : (request.body ?? null),
       signal,
     };
     const handler = new SentHandler(options, (error, data) => (error ? reject(error) : resolve(data)));

@@ -59,14 +59,15 @@ export class Tail {
       const look = await this.#look(isBehind);
       if (look === 'over') return;
       if (look === 'failed') continue;
-      const counted = this.#counted;
-      const { logs, isWhole } = this.#pass(look);
-      if (logs.length > 0) yield logs;
+      const [counted, shown] = [this.#counted, this.#shown];
+      const isWhole = yield* this.#pass(look);
+      // Whoever takes them may need long for it: only now the wait for news begins.
+      if (this.#shown > shown) this.#lastNewsAt = this.#source.clock.now();
       this.#tellStanding(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.most) return;
       if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
       else if (this.#options.untilPresent === true) return;
-      else await this.#rest(look, logs.length);
+      else await this.#rest(look, this.#shown - shown);
     }
   }
 
@@ -101,23 +102,34 @@ export class Tail {
   }
 
   /** Counts what is new and gives what of it is to be shown. Not whole when there was no room for all. */
-  #pass(look: Look): { logs: Log[]; isWhole: boolean } {
-    const { keep = () => true, most = Infinity } = this.#options;
-    const logs: Log[] = [];
-    const news = this.#state.passed.surplus(look.entries.toSorted(byTime));
-    for (const entry of news) {
-      if (this.#shown >= most) return { logs, isWhole: false };
+  *#pass(look: Look): Generator<readonly Log[], boolean> {
+    const { keep = () => true, most = Infinity, atOnce = Infinity } = this.#options;
+    let logs: Log[] = [];
+    let isWhole = true;
+    for (const entry of this.#state.passed.surplus(look.entries.toSorted(byTime))) {
+      if (logs.length >= atOnce) {
+        yield logs;
+        logs = [];
+        this.#tellStanding(true);
+      }
+      isWhole = this.#shown < most;
+      if (!isWhole) break;
       this.#state.passed.add(entry);
       this.#counted += 1;
       if (!keep(entry.log)) continue;
       logs.push(entry.log);
       this.#shown += 1;
     }
-    this.#state.newest = look.newest;
-    this.#state.readTo = look.readTo;
-    this.#state.settle(look.settleTo);
-    if (logs.length > 0) this.#lastNewsAt = this.#source.clock.now();
-    return { logs, isWhole: true };
+    if (isWhole) this.#reach(look);
+    if (logs.length > 0) yield logs;
+    return isWhole;
+  }
+
+  // What is taken from here on comes from after the look: with its last entries all of it is passed on.
+  #reach({ newest, readTo, settleTo }: Look): void {
+    this.#state.newest = newest;
+    this.#state.readTo = readTo;
+    this.#state.settle(settleTo);
   }
 
   /** The present is reached: says so if it was not before, and waits until the next look. */

@@ -19,6 +19,8 @@ export interface TailOptions {
   readonly untilPresent?: boolean | undefined;
   /** End after this many entries. */
   readonly most?: number | undefined;
+  /** At most this many entries in a batch; by default all that a look found. */
+  readonly atOnce?: number | undefined;
   /** Which entries are passed on; the others are only counted. */
   readonly keep?: ((log: Log) => boolean) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;

@@ -73,6 +73,22 @@ describe('a tail', () => {
     expect(words).toHaveLength(1300);
   });
 
+  it('R29 tells after each batch where it stands: what comes twice after a crash is one batch at most', async () => {
+    const happenings = Array.from({ length: 250 }, (_, index) => happening(30 * SECOND, `entry ${index}`));
+    const service = new ModelService(new ModelClock(START), happenings, CALM, () => 0.5);
+    const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, atOnce: 100, most: 240 };
+    const taken: number[] = [];
+    const told: number[] = [];
+    const tail = new Tail(service, {
+      ...options,
+      begin: beginAt(START),
+      onStanding: ({ passed }) => void told.push(passed.length),
+    });
+    for await (const batch of tail.batches()) taken.push(batch.length);
+    expect(taken).toEqual([100, 100, 40]);
+    expect(told.slice(-3)).toEqual([100, 200, 240]);
+  });
+
   it('R30 goes on through an outage and says once that it is cut off and once that it has caught up', async () => {
     const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
     const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], {

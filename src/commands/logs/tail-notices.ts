@@ -1,5 +1,6 @@
 import type { Context } from '../../cli/context.ts';
 import { isSvcError } from '../../errors.ts';
+import { destinationText } from '../../otlp/destination.ts';
 import { formatDuration } from '../../render/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailEvent } from '../../tail/options.ts';
@@ -7,6 +8,7 @@ import type { Standing } from '../../tail/state.ts';
 import type { WaitProgress } from '../../terminal/wait-progress.ts';
 
 interface Asked {
+  readonly to?: URL | undefined;
   readonly checkpoint?: string | undefined;
   readonly entityType?: string | undefined;
   readonly entityId?: string | undefined;
@@ -41,7 +43,10 @@ export class TailNotices {
   }
 
   start(kept: Standing | undefined): void {
-    if (kept) this.#context.notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}`);
+    const { notices } = this.#context;
+    if (kept) notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}`);
+    if (this.#asked.to && this.#asked.checkpoint === undefined)
+      notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
   }
 
   show(event: TailEvent): void {
@@ -78,11 +83,12 @@ export class TailNotices {
     if (signal.aborted && !isSvcError(signal.reason)) return;
     const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
     notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
-    const { checkpoint, entityType, entityId } = this.#asked;
+    const { checkpoint, entityType, entityId, to } = this.#asked;
     const from = checkpoint === undefined ? `--since ${iso(newest ?? readTo)}` : `--checkpoint ${checkpoint}`;
     const entity = `${entityType === undefined ? '' : ` --entity-type ${entityType}`}${entityId === undefined ? '' : ` --entity-id ${entityId}`}`;
+    const sink = to === undefined ? '' : ` --to ${destinationText(to)}`;
     const again = checkpoint === undefined ? ' (its first second comes again)' : '';
-    notices.note(`go on with 'svc logs tail ${from}${entity}'${again}`);
+    notices.note(`go on with 'svc logs tail ${from}${entity}${sink}'${again}`);
   }
 }
 

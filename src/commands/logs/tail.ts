@@ -4,16 +4,18 @@ import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
 import { resolvePath } from '../../cli/files.ts';
 import { moment } from '../../cli/moment.ts';
-import { flag, type Input, value } from '../../cli/parameter.ts';
+import { flag, type Input, suggesting, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
 import { integer, text } from '../../cli/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../lock.ts';
+import { parseDestination } from '../../otlp/destination.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Subject } from '../../tail/checkpoint.ts';
 import type { Standing } from '../../tail/state.ts';
 import { logView } from '../../views/log.ts';
 import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
+import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
 import { TailNotices } from './tail-notices.ts';
 
 const parameters = {
@@ -28,6 +30,14 @@ const parameters = {
     '--checkpoint <file>',
     'keep in this file how far the output is, and go on exactly there when run again',
     text,
+  ),
+  to: suggesting(
+    () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
+    value(
+      '--to <address>',
+      'send entries to an OpenTelemetry collector in place of stdout: otlp+https://…, otlp+http://… on this machine',
+      parseDestination,
+    ),
   ),
   overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
   interval: value(
@@ -57,21 +67,26 @@ export const tail = defineCommand({
   name: 'tail',
   summary: 'follow the logs without losing or doubling an entry',
   description:
-    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output has taken the entries.',
+    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then comes again after a crash.',
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
     [
       'svc logs tail --checkpoint tail.json >> logs.jsonl',
       'into a file; run again, it goes on where it stopped',
     ],
+    [
+      'svc logs tail --to otlp+https://collector.example:4318 --checkpoint tail.json',
+      'to an OpenTelemetry collector; headers as in OTEL_EXPORTER_OTLP_HEADERS',
+    ],
     ['svc logs tail --since 1h --idle-exit 30s -o csv', 'the last hour, until nothing more comes'],
   ],
   permissions: ['log:read'],
-  exitCodes: [14, 130, 143],
+  exitCodes: [8, 14, 130, 143],
   fields: logView.fields,
   parameters,
   async run(context, input) {
     const filter = entityFilter(input);
+    // Only the printer knows the fields: they are checked before anything is asked of anyone.
     const print = await listPrinter(context, logView);
     const { serviceOf } = await import('../../cli/runs.ts');
     const subject = { service: serviceOf(context), entityType: undefined, entityId: undefined, ...filter };
@@ -103,6 +118,7 @@ async function follow(
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
   const notices = new TailNotices(context, input);
+  const shipping = input.to && (await openShipping(context, input.to, input.for));
   const save = (standing: Standing): void => {
     if (file !== undefined) writeCheckpoint(file, subject, standing);
   };
@@ -114,20 +130,21 @@ async function follow(
     forMs: input.for,
     idleMs: input.idleExit,
     most: input.max,
+    atOnce: shipping && ENTRIES_AT_ONCE,
     keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
     onEvent: (event) => notices.show(event),
     onStanding: save,
   });
   notices.start(kept);
   try {
-    await print(notices.counted(following.batches()));
+    await (shipping?.deliver ?? print)(notices.counted(following.batches()));
     save(following.standing());
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
     notices.end(following.standing());
   }
-  return exitCode(context, input, notices);
+  return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
 }
 
 // The service's own time is learned first: a clock that runs ahead here would begin too late.
@@ -148,13 +165,26 @@ async function beginning(client: Client, input: TailInput): Promise<Standing> {
 }
 
 // Being interrupted is how a tail ends: no error, but the exit code says what ended it.
-function exitCode({ signal }: Context, { strict }: TailInput, { gaps }: TailNotices): number {
+function exitCode({ signal }: Context, { strict }: TailInput, missing: Missing): number {
   if (signal.aborted) {
     if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
     throw signal.reason;
   }
-  if (!strict || gaps === 0) return 0;
-  throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
-    hint: 'Run the tail at least once within the retention of the logs.',
-  });
+  if (!strict) return 0;
+  if (missing.gaps > 0)
+    throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
+      hint: 'Run the tail at least once within the retention of the logs.',
+    });
+  if (missing.rejected > 0)
+    throw new SvcError('entries_missing', `the collector rejected ${missing.rejected} entries for good`, {
+      hint: 'Its words are above. Read those entries from the service with another tail or an archive.',
+    });
+  return 0;
+}
+
+interface Missing {
+  /** Stretches of time that the service no longer had. */
+  readonly gaps: number;
+  /** Entries that the collector did not take. */
+  readonly rejected: number;
 }

@@ -1,0 +1,35 @@
+import { isSafeAddress, readAddress, shownHost } from '../address.ts';
+import { SvcError } from '../errors.ts';
+
+const SCHEME = /^otlp\+(?=https?:)/i;
+const LOGS_PATH = '/v1/logs';
+
+/**
+ * Reads where logs go, such as `otlp+https://collector.example:4318`: the address of an OTLP/HTTP receiver. Its path
+ * for logs is added unless it is there. https, or http on this machine.
+ * @throws SvcError `usage`, without the address
+ */
+export function parseDestination(text: string): URL {
+  const url = SCHEME.test(text) ? readAddress(text.replace(SCHEME, '')) : undefined;
+  const problem = problemOf(url);
+  if (url === undefined || problem !== undefined)
+    throw new SvcError('usage', problem ?? '', {
+      hint: 'Give the address of an OTLP/HTTP receiver, such as otlp+http://127.0.0.1:4318.',
+    });
+  if (!url.pathname.endsWith(LOGS_PATH)) url.pathname = url.pathname.replace(/\/+$/, '') + LOGS_PATH;
+  return url;
+}
+
+/** The destination as it is typed. It holds no secret. */
+export function destinationText(url: URL): string {
+  const path = url.pathname.slice(0, -LOGS_PATH.length);
+  return `otlp+${shownHost(url)}${path}`;
+}
+
+function problemOf(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'must be an address that begins with otlp+https:// or otlp+http://';
+  if (!isSafeAddress(url)) return 'must be otlp+https: only https may leave this machine';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.search !== '' || url.hash !== '') return 'must not hold a query: it could be a secret';
+  return undefined;
+}

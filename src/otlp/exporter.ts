@@ -1,0 +1,122 @@
+import type { Clock } from '../clock.ts';
+import { backoffMs, MAX_ATTEMPTS } from '../http/retry.ts';
+import { ServiceClock } from '../http/service-clock.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Log } from '../schema/log.ts';
+import { type ExportRequest, exportRequests } from './export-request.ts';
+import { type PartialSuccess, readPartialSuccess } from './partial-success.ts';
+import { type CollectorAnswer, type Posted, postOnce } from './post.ts';
+import { isOutage, reasonOf, refusedByCollector } from './refusal.ts';
+import type { OtlpSettings } from './settings.ts';
+
+/** What an exporter works with. */
+export interface ExporterOptions {
+  readonly settings: OtlpSettings;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Ends everything when it aborts. */
+  readonly signal: AbortSignal;
+  /** When it aborts, a collector that is away is waited for no longer. */
+  readonly timeUp?: AbortSignal | undefined;
+  /** Takes out of a text what must not leave. */
+  readonly clean: (text: string) => string;
+  readonly random?: (() => number) | undefined;
+  readonly onEvent?: ((event: ExportEvent) => void) | undefined;
+}
+
+/** What happens beside the entries. */
+export type ExportEvent =
+  /** The collector is away; said once for each outage. */
+  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number }
+  | { readonly kind: 'taken again'; readonly afterMs: number }
+  /** It took a request, and says something of it. */
+  | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
+
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/** Posts entries to a collector by OTLP/HTTP, until it has taken them: at least once each, in their order. */
+export class OtlpExporter {
+  readonly #url: URL;
+  readonly #options: ExporterOptions;
+  readonly #collectorClock: ServiceClock;
+
+  constructor(url: URL, options: ExporterOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#collectorClock = new ServiceClock(options.clock);
+  }
+
+  /** Posts nothing, to learn at once whether entries would be taken. @throws SvcError like `export` */
+  async check(): Promise<void> {
+    await this.#post({ text: '{"resourceLogs":[]}', logs: [] });
+  }
+
+  /**
+   * Resolves when the collector has taken the entries. One that is away or busy is waited for.
+   * @throws SvcError for an answer that no waiting mends; the signal's reason
+   */
+  async export(logs: readonly Log[]): Promise<void> {
+    const { settings, clock, clean } = this.#options;
+    const how = { resource: settings.resource, observedAt: clock.now(), clean };
+    for (const request of exportRequests(logs, how)) await this.#post(request);
+  }
+
+  async #post(request: ExportRequest): Promise<void> {
+    const answer = await this.#accepted(request);
+    if (answer === 'too large') return this.#inHalves(request.logs);
+    const partial = readPartialSuccess(answer);
+    if (partial === undefined) return;
+    this.#options.onEvent?.({ kind: 'partial success', entries: request.logs.length, ...partial });
+  }
+
+  async #inHalves(logs: readonly Log[]): Promise<void> {
+    const middle = Math.ceil(logs.length / 2);
+    await this.export(logs.slice(0, middle));
+    await this.export(logs.slice(middle));
+  }
+
+  /** Posts until it is taken. */
+  async #accepted({ text, logs }: ExportRequest): Promise<CollectorAnswer | 'too large'> {
+    const { settings, transport, clock, signal, onEvent } = this.#options;
+    const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
+    let cutOffAt: number | undefined;
+    for (let attempt = 0; ; attempt += 1) {
+      const posted = await postOnce(this.#url, text, how);
+      if ('status' in posted && isTaken(posted)) {
+        if (cutOffAt !== undefined) onEvent?.({ kind: 'taken again', afterMs: clock.now() - cutOffAt });
+        return posted;
+      }
+      if ('status' in posted && posted.status === 413 && logs.length > 1) return 'too large';
+      const nextMs = this.#pauseAfter(posted, attempt);
+      if (nextMs === undefined) throw refusedByCollector(this.#url, posted);
+      if (cutOffAt === undefined) onEvent?.({ kind: 'cut off', reason: reasonOf(posted), nextMs });
+      cutOffAt ??= clock.now();
+      await this.#pause(nextMs, posted);
+    }
+  }
+
+  /** Milliseconds until the next attempt, or undefined when there is to be none. */
+  #pauseAfter(posted: Posted, attempt: number): number | undefined {
+    const { random = Math.random } = this.#options;
+    const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
+    if (!isOutage(posted) && !(isFailing && attempt + 1 < MAX_ATTEMPTS)) return undefined;
+    const asked = 'status' in posted ? (posted.askedMs ?? 0) : 0;
+    return Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random);
+  }
+
+  async #pause(ms: number, posted: Posted): Promise<void> {
+    const { clock, signal, timeUp } = this.#options;
+    const ends = timeUp === undefined ? signal : AbortSignal.any([signal, timeUp]);
+    try {
+      await clock.sleep(ms, ends);
+    } catch (error) {
+      if (signal.aborted || timeUp?.aborted !== true) throw error;
+      throw refusedByCollector(this.#url, posted);
+    }
+  }
+}
+
+// Where a web page answers, nobody took anything.
+function isTaken({ status, contentType = '' }: CollectorAnswer): boolean {
+  return status >= 200 && status < 300 && !/\bhtml\b/i.test(contentType);
+}

@@ -1,0 +1,31 @@
+import type { Log } from '../schema/log.ts';
+import { keyValues } from './any-value.ts';
+import { unixNano } from './time.ts';
+
+const INFO = 9;
+
+/** What a record needs beside its entry. */
+export interface RecordOptions {
+  /** When the entry was read, in epoch milliseconds. */
+  readonly observedAt: number;
+  /** Takes out of a text what must not leave. */
+  readonly clean: (text: string) => string;
+}
+
+/**
+ * An entry as a log record of OTLP, in JSON: its message is the body, every other field an attribute `svc.<field>`,
+ * the tenant's id aside, which belongs to the resource. A time that cannot be kept exactly is an attribute as well.
+ */
+export function logRecord(log: Log, { observedAt, clean }: RecordOptions): string {
+  const { created_at, message, tenant_id: _, ...fields } = log;
+  const nano = unixNano(created_at);
+  const attributes = nano === undefined ? { ...fields, created_at } : fields;
+  return JSON.stringify({
+    ...(nano !== undefined && { timeUnixNano: nano }),
+    observedTimeUnixNano: String(BigInt(Math.trunc(observedAt)) * 1_000_000n),
+    severityNumber: INFO,
+    severityText: 'INFO',
+    ...(typeof message === 'string' && { body: { stringValue: clean(message) } }),
+    attributes: keyValues(attributes, clean, 'svc.'),
+  });
+}

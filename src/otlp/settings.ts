@@ -1,0 +1,80 @@
+import { SvcError } from '../errors.ts';
+import type { Environment } from '../system.ts';
+
+/** What the environment says of the export, by the variables that OpenTelemetry's own exporters read. */
+export interface OtlpSettings {
+  /** Sent with every post, by lower-case name. Their values are secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What tells these logs from those of other programs; `service.name` is always there. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly gzip: boolean;
+}
+
+const PREFIX = 'OTEL_EXPORTER_OTLP_';
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** Set by what is sent, or by the connection. */
+const OURS = /^(host|connection|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
+
+/** Reads the settings. @throws SvcError `config`, which names the variable and never shows its value */
+export function otlpSettings(environment: Environment): OtlpSettings {
+  const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const forLogs = (name: string): string =>
+    read(`${PREFIX}LOGS_${name}`) === undefined ? PREFIX + name : `${PREFIX}LOGS_${name}`;
+  const compression = forLogs('COMPRESSION');
+  const resource = readPairs('OTEL_RESOURCE_ATTRIBUTES', read('OTEL_RESOURCE_ATTRIBUTES'));
+  const service = read('OTEL_SERVICE_NAME');
+  return {
+    headers: {
+      ...readHeaders(`${PREFIX}HEADERS`, read(`${PREFIX}HEADERS`)),
+      ...readHeaders(`${PREFIX}LOGS_HEADERS`, read(`${PREFIX}LOGS_HEADERS`)),
+    },
+    resource: {
+      'service.name': 'svc',
+      ...resource,
+      ...(service !== undefined && { 'service.name': service }),
+    },
+    gzip: readCompression(compression, read(compression)),
+  };
+}
+
+function readHeaders(variable: string, text: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(readPairs(variable, text))) {
+    const lower = name.toLowerCase();
+    if (!NAME.test(name) || OURS.test(lower) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw unreadable(variable, 'authorization=Bearer%20…');
+    headers[lower] = value;
+  }
+  return headers;
+}
+
+// `name=value,name=value`, each value percent-encoded where it has to be.
+function readPairs(variable: string, text = ''): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair): [string, string] => {
+      const at = pair.indexOf('=');
+      const name = pair.slice(0, Math.max(0, at)).trim();
+      const value = decoded(pair.slice(at + 1).trim());
+      if (name === '' || value === undefined) throw unreadable(variable, 'name=value,name=value');
+      return [name, value];
+    }),
+  );
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readCompression(variable: string, text = 'gzip'): boolean {
+  if (text === 'gzip' || text === 'none') return text === 'gzip';
+  throw unreadable(variable, 'gzip or none');
+}
+
+function unreadable(variable: string, form: string): SvcError {
+  return new SvcError('config', `${variable} cannot be read`, { hint: `Set it in the form: ${form}.` });
+}
