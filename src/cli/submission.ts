@@ -44,7 +44,8 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const known = input.again ? undefined : knownRun(context, input, asked);
   if (known) requireKept(known);
   const out = input.out ?? known?.record.out ?? defaultOut(input.file);
-  if (input.wait) await checkDestination(known?.record, { out, force: input.force });
+  if (input.wait || input.out !== undefined)
+    await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun && !context.globals.curl) return tellPlan(context, file, known);
   // A run that is only shown is not recorded: this ends the command.
   if (context.globals.curl) await (await context.client()).accountUpdater.create();
@@ -64,11 +65,8 @@ export async function submission(context: Context, input: SubmitInput): Promise<
 
 function checkOptions(input: SubmitInput): void {
   if (input.wait) return;
-  if (input.out !== undefined || input.failOn !== undefined) {
-    throw new SvcError('usage', '--out and --fail-on are about the results and need --wait', {
-      hint: 'Add --wait.',
-    });
-  }
+  if (input.failOn !== undefined)
+    throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });
   if (input.events !== undefined)
     throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
 }

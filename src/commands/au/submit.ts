@@ -8,7 +8,7 @@ const parameters = {
   wait: flag('--wait', 'wait until it is done, download the results and summarise them'),
   out: value(
     '--out <file>',
-    'where the results go, with --wait; by default <file> with .results.csv at its end',
+    'where the results go, now or when they are brought later; by default <file> with .results.csv at its end',
     text,
   ),
   force: flag('--force', 'replace a result file that exists'),

@@ -19,6 +19,7 @@ import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { uploadsTaken } from '../../runs/support.ts';
+import { openDesk } from './support.ts';
 import { finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
@@ -339,6 +340,23 @@ describe('svc au sync', () => {
     // With the file under its new name, the run goes on.
     expect(await svc('au submit moved.csv')).toMatchObject({ code: 0 });
     expect(await svc('au sync')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a place for the results, given at the start', () => {
+  it('is where they go when they are brought later', async () => {
+    const { svc, home } = await openDesk();
+    expect(await svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
+    expect(await svc('au sync')).toMatchObject({ code: 0 });
+    expect(readFileSync(home.file('later.csv'), 'utf8')).toMatch(/^token,/);
+  });
+
+  it('is refused at the start when something is there already', async () => {
+    const { svc, uploads } = await openDesk();
+    const { code, stderr } = await svc('au submit tokens.csv --out tokens.csv');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('tokens.csv');
+    expect(uploads()).toBe(0);
   });
 });
 
