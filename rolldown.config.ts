@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Plugin, type RolldownOptions } from 'rolldown';
+import { embeddedJq, jqDirectory } from './embed-jq.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 const shared: RolldownOptions = {
@@ -21,7 +22,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
-  plugins: [commanderWithoutChildProcess(), undiciWithoutHttp2(), thirdPartyNotices()],
+  plugins: [embeddedJq(), commanderWithoutChildProcess(), undiciWithoutHttp2(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -90,6 +91,7 @@ function thirdPartyNotices(): Plugin {
       const packages = new Set(
         modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []),
       );
+      packages.add(jqDirectory().replace(/[\\/]$/, ''));
       const source = [...packages].toSorted().map(notice).join('\n\n');
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-NOTICES.txt', source });
     },

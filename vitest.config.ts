@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { embeddedJq } from './embed-jq.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
+  plugins: [embeddedJq()],
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,

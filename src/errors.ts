@@ -7,6 +7,7 @@
 export const EXIT_CODES = {
   local: 1,
   output: 1,
+  expression: 1,
   bug: 1,
   usage: 2,
   input_needed: 2,

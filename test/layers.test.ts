@@ -16,7 +16,7 @@ const ROWS = [
   ['runs', 'archive', 'events', 'otlp', 'report', 'terminal'],
   ['tail', 'stats'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
-  ['http', 'csv', 'config', 'render'],
+  ['http', 'csv', 'config', 'render', 'query'],
   ['schema'],
   ['floor'],
 ] as const;
@@ -31,6 +31,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   transfer: ['http', 'schema', 'floor'],
   http: ['schema', 'floor'],
   render: ['floor'],
+  query: ['floor'],
   'three-ds': ['schema', 'floor'],
   tenant: ['schema', 'floor'],
   sandbox: ['schema'],

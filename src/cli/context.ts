@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyKind } from '../http/request.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Query } from '../query/query.ts';
 import type { Palette } from '../render/view.ts';
 import type { System } from '../system.ts';
 import type { Notices } from '../terminal/notices.ts';
@@ -34,6 +35,8 @@ export interface Context {
   readonly clock: Clock;
   /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
+  /** What `--jq` asks for, where it is given. */
+  readonly query: Query | undefined;
   /** Data, and only data. */
   readonly out: Output;
   /** Everything else, on stderr. */

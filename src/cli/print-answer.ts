@@ -18,7 +18,7 @@ export async function printAnswer(context: Context, json: unknown): Promise<void
   }
   const shown = shownFrom(context, json);
   // A single text or number has no columns: it is its own JSON in every format.
-  if (!isObject(shown)) return context.out.write(`${jsonLine(shown)}\n`);
+  if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
   await (
     await recordPrinter(context, answerView([shown]))
   )(shown);

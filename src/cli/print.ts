@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
   const chosen = context.settings.output.value;
+  if (context.query) return data === 'record' || chosen === 'json' ? 'json' : 'jsonl';
   if (chosen) return chosen;
   if (context.out.isTerminal) return 'table';
   return data === 'list' ? 'jsonl' : 'json';
@@ -19,9 +20,9 @@ export function isForPeople(context: Context): boolean {
   return formatOf(context, 'record') === 'table';
 }
 
-/** Checks `--fields` before anything is asked of the service, then gives the function that writes a list. */
+/** Checks `--fields` and `--jq` before anything is asked of the service, then gives the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
-  const renderer = await rendererFor(context, view, 'list');
+  const { renderer, check } = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (renderer.dropped.length > 0) {
@@ -29,6 +30,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
         `not shown for lack of room: ${renderer.dropped.join(', ')} (choose with --fields, or -o json for everything)`,
       );
     }
+    check();
     return count;
   };
 }
@@ -36,13 +38,16 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 /** Writes batches as they come and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/** Checks `--fields` before anything is asked of the service, then gives the function that writes one object. */
+/** Checks `--fields` and `--jq` before anything is asked of the service, then gives the function that writes one object. */
 export async function recordPrinter<T>(
   context: Context,
   view: View<T>,
 ): Promise<(value: T) => Promise<void>> {
-  const renderer = await rendererFor(context, view, 'record');
-  return (value) => printRecord(context.out, renderer, value);
+  const { renderer, check } = await rendererFor(context, view, 'record');
+  return async (value) => {
+    await printRecord(context.out, renderer, value);
+    check();
+  };
 }
 
 /** The items of pages, page by page. */
@@ -55,14 +60,16 @@ export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]
   yield items;
 }
 
-async function rendererFor<T>(
-  context: Context,
-  view: View<T>,
-  data: 'list' | 'record',
-): Promise<Renderer<T>> {
+/** A renderer, and what is to be called when it has done its work. */
+interface Chosen<T> {
+  readonly renderer: Renderer<T>;
+  readonly check: () => void;
+}
+
+async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'record'): Promise<Chosen<T>> {
   const { settings, globals, out, clock } = context;
   const format = formatOf(context, data);
-  return createRenderer(format, {
+  const options = {
     view,
     fields: globals.fields,
     time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
@@ -70,6 +77,10 @@ async function rendererFor<T>(
     width: out.isTerminal ? out.width : undefined,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
-    redact: (text) => out.redact(text),
-  });
+    redact: (text: string) => out.redact(text),
+  };
+  if (!context.query) return { renderer: await createRenderer(format, options), check: () => undefined };
+  const { queryRenderer } = await import('./query-renderer.ts');
+  const renderer = queryRenderer(context, context.query, options, format === 'json');
+  return { renderer, check: () => renderer.check() };
 }

@@ -39,6 +39,7 @@ export function createContext(parts: Parts): OpenContext {
     signal,
     ...terminal,
     addSecret: (value) => parts.redactor.addSecret(value),
+    query: undefined,
     key: (kind) => keys(kind),
     client: (choice) =>
       choice ? openClient(context, parts, choice) : (client ??= openClient(context, parts, {})),

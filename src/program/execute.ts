@@ -10,6 +10,7 @@ import { reportError } from '../terminal/error-report.ts';
 import { ReaderGone } from '../terminal/output.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../terminal/terminal.ts';
 import { createContext } from './context.ts';
+import { openQuery } from './open-query.ts';
 import type { Invocation } from './parse.ts';
 
 /** A command to run, or what was wrong with the command line. */
@@ -52,7 +53,8 @@ async function runCommand(
   for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
   const context = createContext({ ...surroundings, globals, settings });
   try {
-    return (await command.run(context, input)) ?? 0;
+    const query = await openQuery(context, command);
+    return (await command.run({ ...context, query }, input)) ?? 0;
   } finally {
     await context.close();
   }

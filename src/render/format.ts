@@ -28,7 +28,8 @@ export interface Renderer<T> {
   begin(): string;
   /** Asynchronous because what measures wide characters is loaded only when some are met. */
   rows(batch: readonly T[]): Promise<string>;
-  end(): string;
+  /** `cut`: the list broke off, and the text has only to be one that can be parsed. */
+  end(cut?: boolean): string | Promise<string>;
   record(value: T): Promise<string>;
   /** Paths of table columns that did not fit the terminal, known after the first rows. */
   readonly dropped: readonly string[];

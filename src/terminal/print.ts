@@ -22,10 +22,10 @@ export async function printList<T>(
     }
   } catch (error) {
     // Whether this last write works matters no more: the first failure is the one to tell.
-    if (begun) await out.write(renderer.end()).catch(() => {});
+    if (begun) await out.write(await renderer.end(true)).catch(() => {});
     throw error;
   }
-  await out.write((begun ? '' : renderer.begin()) + renderer.end());
+  await out.write((begun ? '' : renderer.begin()) + (await renderer.end()));
   return count;
 }
 

@@ -37,5 +37,5 @@ export async function listText<T>(
 ): Promise<string> {
   let text = renderer.begin();
   for (const batch of batches) text += await renderer.rows(batch);
-  return text + renderer.end();
+  return text + (await renderer.end());
 }

@@ -8,6 +8,7 @@ import {
 } from '../../schema/three-ds/request-values.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { type Combination, sessionTypesOf, usualCategoryOf } from '../../three-ds/rules.ts';
+import { requestBodyView } from './request-body-view.ts';
 
 const TYPES = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE);
 
@@ -36,13 +37,13 @@ export const template = defineCommand({
     ['svc 3ds template recurring-transaction --session-type merchant', 'a later payment of a series'],
     ['svc 3ds template add-card -o json', 'without comments'],
   ],
+  fields: requestBodyView().fields,
   parameters,
   async run(context, input) {
     const combination = combinationOf(input);
-    const { settings, globals } = context;
+    const { settings, globals, query } = context;
     const asked = settings.output.value;
-    if ((asked !== undefined && asked !== 'table') || globals.fields !== undefined) {
-      const { requestBodyView } = await import('./request-body-view.ts');
+    if ((asked !== undefined && asked !== 'table') || globals.fields !== undefined || query) {
       const print = await recordPrinter(context, requestBodyView());
       const { exampleBody } = await import('../../three-ds/template.ts');
       return print(exampleBody(combination));

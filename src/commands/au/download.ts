@@ -18,6 +18,7 @@ export const download = defineCommand({
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 10, 11, 12, 130],
+  fields: downloadView.fields,
   parameters: {
     of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     out: value('--out <file>', 'where to write; by default results.csv', text),

@@ -21,6 +21,7 @@ export const next = defineCommand({
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
   exitCodes: [12, 13],
+  fields: nextRequestView.fields,
   parameters: {
     request: argument('<request>', 'the request file of the last cycle', text),
     results: argument('<results>', 'its results', text),
@@ -37,9 +38,9 @@ export const next = defineCommand({
     const { makeNextRequest } = await import('../../cli/next-request.ts');
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (dropped === '-') throw new SvcError('usage', '--dropped takes a file', { hint: 'Give a file name.' });
-    const isCsv = (context.globals.output ?? 'csv') === 'csv';
+    const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
-      throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Leave --output out.' });
+      throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Leave --output and --jq out.' });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(action);
     const made = await makeNextRequest(context, { request, results, out: target, dropped, actions, force });

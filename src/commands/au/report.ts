@@ -18,6 +18,7 @@ export const report = defineCommand({
     ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
   exitCodes: [12, 13],
+  fields: reportView.fields,
   parameters: {
     results: argument('<results>', 'a result file', text),
     request: value('--request <file>', 'the request file that the results answer', text),

@@ -1,5 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
+import { recordPrinter } from '../../cli/print.ts';
 import { SvcError } from '../../errors.ts';
+import { answerView } from '../../views/answer.ts';
 
 /** `svc sandbox openapi` */
 export const openapi = defineCommand({
@@ -11,6 +13,7 @@ export const openapi = defineCommand({
     ['svc sandbox openapi > openapi.json', 'for other tools'],
     ['svc sandbox openapi -o yaml', 'to read'],
   ],
+  fields: ['*'],
   parameters: {},
   async run(context) {
     const format = context.settings.output.value ?? 'json';
@@ -20,6 +23,10 @@ export const openapi = defineCommand({
       });
     const { openApiDocument } = await import('../../sandbox/openapi/document.ts');
     const document = openApiDocument();
+    if (context.query) {
+      const print = await recordPrinter(context, answerView([]));
+      return print(document);
+    }
     if (format === 'json') return context.out.write(`${JSON.stringify(document, undefined, 2)}\n`);
     const { stringify } = await import('yaml');
     return context.out.write(stringify(document, { aliasDuplicateObjects: false }));

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
+
+const ID = '#jq';
+const LOADED = `\0${ID}`;
+
+/** What loads the module and what runs it, as texts: wherever the tool is put, there is no file to be found. */
+interface EmbeddedJq {
+  readonly name: string;
+  resolveId(id: string): string | undefined;
+  load(id: string): string | undefined;
+}
+
+/** Gives `#jq`: jq-web as the text of a worker thread, and its WebAssembly compressed. For rolldown and Vite. */
+export function embeddedJq(): EmbeddedJq {
+  return {
+    name: 'embedded-jq',
+    resolveId: (id) => (id === ID ? LOADED : undefined),
+    load: (id) => (id === LOADED ? moduleText() : undefined),
+  };
+}
+
+/** The folder of the package, whose licence goes where its code goes. */
+export function jqDirectory(): string {
+  return fileURLToPath(new URL('.', `file://${createRequire(import.meta.url).resolve('jq-web')}`));
+}
+
+function moduleText(): string {
+  const directory = jqDirectory();
+  const wasm = compressed(withoutNotes(readFileSync(`${directory}jq.wasm`))).toString('base64');
+  const worker = readFileSync(new URL('./src/query/worker.cjs', import.meta.url), 'utf8');
+  const program = `${startedByHand(readFileSync(`${directory}jq.js`, 'utf8'))}\n${worker}`;
+  return `export const program = ${JSON.stringify(program)};\nexport const wasm = ${JSON.stringify(wasm)};\n`;
+}
+
+/** As it comes, the package starts by itself and looks for its module in a file beside it. */
+function startedByHand(code: string): string {
+  const needed = 'jq = jq().then( module => {';
+  if (!code.includes(needed)) throw new Error(`jq-web no longer says ${needed}: mend embed-jq.config.ts`);
+  const given = `{ ...require('node:worker_threads').workerData }`;
+  return code.replace(needed, `jq = jq(${given}).then( module => {`);
+}
+
+// The best quality takes seconds for a twentieth less.
+function compressed(bytes: Buffer): Buffer {
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+}
+
+/** The module without its custom sections: two thirds of it are notes for a debugger. */
+function withoutNotes(wasm: Buffer): Buffer {
+  const kept = [wasm.subarray(0, 8)];
+  for (let at = 8; at < wasm.length;) {
+    const [size, begin] = readNumber(wasm, at + 1);
+    if (wasm[at] !== 0) kept.push(wasm.subarray(at, begin + size));
+    at = begin + size;
+  }
+  return Buffer.concat(kept);
+}
+
+/** A LEB128 number and where it ends. */
+function readNumber(bytes: Buffer, from: number): [number: number, end: number] {
+  let number = 0;
+  for (let at = from, shift = 0; ; at += 1, shift += 7) {
+    const byte = bytes[at] ?? 0;
+    number += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return [number, at + 1];
+  }
+}
