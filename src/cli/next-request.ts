@@ -134,5 +134,5 @@ async function write(batches: AsyncIterable<readonly NextRow[]>, sheets: Sheets)
 
 function reasonFor(code: string, actions: Actions): string {
   const { meaning } = explainResultCode(code);
-  return actions.has(code) ? `${meaning} (excluded by --action)` : meaning;
+  return actions.has(code) ? `${meaning} (excluded by your choice)` : meaning;
 }

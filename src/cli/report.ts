@@ -1,5 +1,5 @@
 import type { Actions } from '../csv/actions.ts';
-import { stepFor } from '../csv/actions.ts';
+import { actionFor, pileOf, stepFor } from '../csv/actions.ts';
 import { reconcile, type Reconciliation } from '../csv/reconcile.ts';
 import { type CodeCount, type ResultSummary, summarizeResults } from '../csv/summarize-results.ts';
 import { SvcError } from '../errors.ts';
@@ -90,13 +90,23 @@ function atHome(context: Context, typed: string): string {
 }
 
 function reportCode(
-  { code, class: group, count, known, meaning, action }: CodeCount,
+  { code, class: group, count, known, meaning }: CodeCount,
   { rows }: ResultSummary,
   actions: Actions,
 ): ReportCode {
   const share = count / rows;
-  const next = stepFor(code, actions);
-  return { code, class: group, count, share, known, meaning, action, next };
+  const [action, next] = [actionFor(code, actions), stepFor(code, actions)];
+  return {
+    code,
+    class: group,
+    count,
+    share,
+    known,
+    meaning,
+    action,
+    next,
+    pile: pileOf(code, true, actions),
+  };
 }
 
 function reportRequest(file: string, found: Reconciliation): NonNullable<Report['request']> {

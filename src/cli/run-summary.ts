@@ -1,9 +1,11 @@
 import path from 'node:path';
+import { actionFor, type Actions } from '../csv/actions.ts';
 import { SvcError } from '../errors.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import { wordsOf } from '../runs/run-wait.ts';
 import { countResults } from '../runs/summary.ts';
 import { drawResults, type Results, type Submission } from '../views/submission.ts';
+import { actionsOf } from './action.ts';
 import type { Context } from './context.ts';
 import { isForPeople } from './print.ts';
 
@@ -29,7 +31,7 @@ export async function showResults(
   record: RunRecord,
   failOn?: 'err' | 'wrn',
 ): Promise<void> {
-  const results = await countedResults(record);
+  const results = await countedResults(record, actionsOf(context, []));
   const done = { ...submissionOf(record), results };
   if (isForPeople(context) && context.globals.fields === undefined) {
     await print({ ...done, results: { file: results.file } });
@@ -38,10 +40,15 @@ export async function showResults(
   checkThreshold(results, failOn);
 }
 
-async function countedResults({ results, input }: RunRecord): Promise<Results> {
+async function countedResults({ results, input }: RunRecord, actions: Actions): Promise<Results> {
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
   const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
-  const rows = codes.map(({ code, class: kind, count, action }) => ({ code, class: kind, count, action }));
+  const rows = codes.map(({ code, class: kind, count }) => ({
+    code,
+    class: kind,
+    count,
+    action: actionFor(code, actions),
+  }));
   return {
     ...results,
     file: shownPath(results.file),

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
+import { RESULT_STEPS, resultCodeProblem, type ResultStep } from '../result-step.ts';
 import { JsonFault, plainValue, positionOf, readJson, type JsonNode } from './json-text.ts';
 import { profileNameProblem } from './profile-name.ts';
 import { mapOf, object, oneOf, text } from './shape.ts';
@@ -25,6 +26,8 @@ export interface Profile {
   base_url?: string;
   output?: OutputFormat;
   time?: TimeStyle;
+  /** What to do with the rows of a result code, where the operator chose. */
+  actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyKind, StoredKey>>;
 }
 
@@ -101,6 +104,7 @@ const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),
   time: oneOf(TIME_STYLES),
+  actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),
 });
 const PROFILES = mapOf(profileNameProblem, PROFILE);

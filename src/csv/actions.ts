@@ -1,15 +1,27 @@
+import type { ResultStep } from '../result-step.ts';
 import { explainResultCode, type NextStep } from './result-codes.ts';
 
 /** Steps that the operator chose for result codes, in place of the ones that come with the tool. */
-export type Actions = ReadonlyMap<string, NextStep>;
-
-/** The steps that can be chosen. */
-export const STEPS = ['replace', 'keep', 'exclude', 'mend'] as const;
+export type Actions = ReadonlyMap<string, ResultStep>;
 
 /** What is to be done with a row that came with this code: the operator's choice, else what the code asks for. */
 export function stepFor(code: string, actions: Actions): NextStep {
   return actions.get(code) ?? explainResultCode(code).next;
 }
+
+/** What a code asks for in words: the operator's choice where it is another one, else what comes with the code. */
+export function actionFor(code: string, actions: Actions): string {
+  const { next, action } = explainResultCode(code);
+  const chosen = actions.get(code);
+  return chosen === undefined || chosen === next ? action : `${CHOSEN[chosen]} (your choice)`;
+}
+
+const CHOSEN: Readonly<Record<ResultStep, string>> = {
+  replace: 'use the new token where there is one',
+  keep: 'keep the token in future requests',
+  exclude: 'leave the token out of future requests',
+  mend: 'mend the row or the token before it is sent again',
+};
 
 /** Where a row of a result file belongs, by what there is to do. Also the names of the files of a split. */
 export type Pile = 'update' | 'contact' | 'exclude' | 'fix' | 'keep' | 'unknown';

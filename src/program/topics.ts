@@ -27,6 +27,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['SVC_BASE_URL', 'base URL, as --base-url'],
   ['SVC_OUTPUT', 'output format, as --output'],
   ['SVC_TIME', 'how tables show times, as --time'],
+  ['SVC_ACTION', 'steps for result codes, as --action: WRN_OPT_OUT=exclude,WRN_ISSUER_NO_DATA=keep'],
   ['SVC_TIMEOUT', 'bound on the whole command, as --timeout'],
   ['SVC_DEBUG', 'trace requests, as --debug'],
   ['SVC_MANAGEMENT_API_KEY', 'key for logs and the tenant'],

@@ -1,6 +1,7 @@
 import { formatNumber, formatPercent } from '../render/quantity.ts';
-import { CLASS_NAMES, type Report, type ReportCode, shownCode, sumOf } from '../views/report.ts';
-import { type Bar, barChart } from './chart.ts';
+import { type Report, type ReportCode, shownCode, sumOf } from '../views/report.ts';
+import { barChart } from './chart.ts';
+import { barOf, classSection, stepSection } from './count-sections.ts';
 import { escapeHtml } from './escape.ts';
 import { STYLE } from './style.ts';
 
@@ -26,7 +27,7 @@ export function reportPage(report: Report, madeAt: number): string {
 <h1>Account Updater report</h1>
 <p>${escapeHtml(file)}: ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}</p>
 <p class="soft">Made <time datetime="${made}">${made.slice(0, 16).replace('T', ' ')} UTC</time></p>
-${requestSection(report)}${classSection(report)}${codeSection(report)}${columnSection(report)}</main>
+${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}</main>
 </body>
 </html>
 `;
@@ -46,28 +47,6 @@ function requestSection(report: Report): string {
   return `<section><h2>Against the request</h2>
 <p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
 ${verdict}
-</section>
-`;
-}
-
-function classSection(report: Report): string {
-  const whole = report.rows + (report.request?.unchanged ?? 0);
-  const counts = CLASS_NAMES.map(([kind, name]) => ({
-    kind: kind as string,
-    name,
-    count: report.codes.reduce((sum, code) => (code.class === kind ? sum + code.count : sum), 0),
-  })).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
-  if (report.request) counts.push({ kind: 'unchanged', name: 'unchanged', count: report.request.unchanged });
-  const bars = counts.map(({ kind, name, count }) => barOf(name, count, whole, kind));
-  const rows = counts.map(
-    ({ name, count }) =>
-      `<tr><th scope="row">${name}</th><td class="number">${formatNumber(count)}</td><td class="number">${shareOf(count, whole)}</td></tr>`,
-  );
-  return `<section><h2>By class</h2>
-${barChart({ id: 'classes', title: 'Rows by class' }, bars, whole)}
-<table><caption>Rows by class</caption>
-<thead><tr><th scope="col">Class</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Share</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody></table>
 </section>
 `;
 }
@@ -93,12 +72,4 @@ function columnSection({ extra_columns: names }: Report): string {
   if (names.length === 0) return '';
   const items = names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ');
   return `<section><h2>Columns not known here</h2><p>${items}</p></section>\n`;
-}
-
-function barOf(label: string, count: number, whole: number, tone: string): Bar {
-  return { label, words: `${formatNumber(count)} (${shareOf(count, whole)})`, value: count, tone };
-}
-
-function shareOf(count: number, whole: number): string {
-  return whole === 0 ? '0%' : formatPercent(count / whole);
 }

@@ -19,8 +19,8 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .chart text { font-size: 14px; fill: var(--ink); }
 .chart .end { text-anchor: end; font-variant-numeric: tabular-nums; }
 .track { fill: var(--track); }
-.updated { fill: var(--updated); } .warned { fill: var(--warned); } .error { fill: var(--error); }
-.unknown { fill: var(--unknown); } .unchanged { fill: var(--unchanged); }
+.updated, .update { fill: var(--updated); } .warned, .contact, .exclude { fill: var(--warned); }
+.error, .fix { fill: var(--error); } .unknown { fill: var(--unknown); } .unchanged, .keep { fill: var(--unchanged); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }

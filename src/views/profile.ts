@@ -9,12 +9,24 @@ export interface ProfileRow {
   readonly private_key: boolean;
   readonly output: string | null;
   readonly time: string | null;
+  /** Steps by result code. */
+  readonly actions: Readonly<Record<string, string>>;
 }
 
 /** How profiles are shown. */
 export const profileView: View<ProfileRow> = {
   name: 'profile',
-  fields: ['name', 'current', 'base_url', 'management_key', 'private_key', 'output', 'time'],
+  fields: [
+    'name',
+    'current',
+    'base_url',
+    'management_key',
+    'private_key',
+    'output',
+    'time',
+    'actions',
+    'actions.*',
+  ],
   columns: [
     { path: 'name', kind: 'id' },
     { path: 'current', kind: 'status', paint: (value) => (value === true ? 'good' : undefined) },
@@ -23,5 +35,6 @@ export const profileView: View<ProfileRow> = {
     { path: 'private_key', kind: 'status', priority: 2 },
     { path: 'output', kind: 'text', priority: 1 },
     { path: 'time', kind: 'text', priority: 1 },
+    { path: 'actions', kind: 'text', priority: 0 },
   ],
 };

@@ -1,3 +1,4 @@
+import type { Pile } from '../csv/actions.ts';
 import type { MatchedBy, Oddity } from '../csv/reconcile.ts';
 import type { NextStep, ResultClass } from '../csv/result-codes.ts';
 import { drawBar } from '../render/bars.ts';
@@ -34,6 +35,8 @@ export interface ReportCode {
   readonly meaning: string;
   readonly action: string;
   readonly next: NextStep;
+  /** Where its rows belong by what there is to do; those of an update without a new token ask for nothing. */
+  readonly pile: Pile;
 }
 
 /** Results held against their request. */
@@ -90,6 +93,16 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['warned', 'warnings'],
   ['error', 'errors'],
   ['unknown', 'not known here'],
+];
+
+/** What there is to do with rows, in the order of a report, and how each is called. */
+export const PILE_NAMES: readonly (readonly [pile: Pile, name: string])[] = [
+  ['update', 'use the new token'],
+  ['contact', 'contact the cardholder'],
+  ['exclude', 'leave out of requests'],
+  ['fix', 'mend'],
+  ['keep', 'nothing to do'],
+  ['unknown', 'look the code up'],
 ];
 
 const TONES: Readonly<Record<ResultClass, Tone>> = {

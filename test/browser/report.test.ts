@@ -24,13 +24,13 @@ function files(extra = ''): { request: string; results: string } {
   };
 }
 
-async function page(extra = ''): Promise<string> {
+async function page(extra = '', words: readonly string[] = []): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-page-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const { request, results } = files(extra);
   writeFileSync(join(cwd, 'q.csv'), request);
   writeFileSync(join(cwd, 'r.csv'), results);
-  await svcHere(['au', 'report', 'r.csv', '--request', 'q.csv', '--html', 'r.html'], { cwd });
+  await svcHere(['au', 'report', 'r.csv', '--request', 'q.csv', '--html', 'r.html', ...words], { cwd });
   return readFileSync(join(cwd, 'r.html'), 'utf8');
 }
 
@@ -62,11 +62,11 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
 
   it('tells its charts to who cannot see them, with the numbers in real tables', async () => {
     const tab = await open(await page());
-    expect(await tab.getByRole('img').count()).toBe(2);
+    expect(await tab.getByRole('img').count()).toBe(3);
     const chart = tab.getByRole('img', { name: 'Rows by result code' });
     const described = await chart.locator('desc').textContent();
     expect(described).toContain('UPD_PAN: 1,200 (97.2%)');
-    expect(await tab.getByRole('table').count()).toBe(2);
+    expect(await tab.getByRole('table').count()).toBe(3);
     const row = tab.getByRole('row', { name: /ERR_INVALID_EXP_DATE/ });
     expect(await row.getByRole('cell').allTextContents()).toEqual([
       '4',
@@ -81,9 +81,29 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
       'Account Updater report',
       'Against the request',
       'By class',
+      'What to do',
       'By result code',
       'Columns not known here',
     ]);
+  });
+
+  it('charts what there is to do by what the operator chose', async () => {
+    const told = async (words: readonly string[]): Promise<string | null> => {
+      const tab = await open(await page('', words));
+      return tab.getByRole('img', { name: 'Rows by what to do' }).locator('desc').textContent();
+    };
+    expect(await told([])).toBe(
+      'use the new token: 1,200 (97.2%); contact the cardholder: 30 (2.4%); mend: 4 (0.3%); look the code up: 1 (0.1%)',
+    );
+    const chosen = ['--action', 'WRN_LATER_THAN_THIS=exclude', '--action', 'ERR_INVALID_EXP_DATE=keep'];
+    expect(await told(chosen)).toBe(
+      'use the new token: 1,200 (97.2%); contact the cardholder: 30 (2.4%); leave out of requests: 1 (0.1%); nothing to do: 4 (0.3%)',
+    );
+    const tab = await open(await page('', chosen));
+    const row = tab.getByRole('row', { name: /ERR_INVALID_EXP_DATE/ });
+    expect(await row.getByRole('cell').last().textContent()).toBe(
+      'keep the token in future requests (your choice)',
+    );
   });
 
   it('R49 shows what files hold as text, and runs and loads nothing', async () => {

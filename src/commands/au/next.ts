@@ -42,7 +42,7 @@ export const next = defineCommand({
     if (target === '-' && !isCsv)
       throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Leave --output and --jq out.' });
     const print = await recordPrinter(context, nextRequestView);
-    const actions = actionsOf(action);
+    const actions = actionsOf(context, action);
     const made = await makeNextRequest(context, { request, results, out: target, dropped, actions, force });
     context.notices.note(nextRequestWords(made));
     if (target !== '-') await print(made);

@@ -35,7 +35,7 @@ export const report = defineCommand({
     const { makeReport, checkReconciled } = await import('../../cli/report.ts');
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
-    const made = await makeReport(context, { ...input, actions: actionsOf(action) });
+    const made = await makeReport(context, { ...input, actions: actionsOf(context, action) });
     if (isPicture) await context.out.write(drawReport(made, context));
     else await print(made);
     checkReconciled(made);

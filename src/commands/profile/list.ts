@@ -35,5 +35,6 @@ export function profileRow(name: string, profile: Profile, current: string): Pro
     private_key: profile.keys?.private !== undefined,
     output: profile.output ?? null,
     time: profile.time ?? null,
+    actions: profile.actions ?? {},
   };
 }

@@ -75,7 +75,7 @@ describe('svc au next', () => {
     expect((await next('--dropped', 'd.csv', ...words)).code).toBe(0);
     expect(read('q.next.csv')).toContain('\nc,27,03,\n');
     expect(read('q.next.csv')).not.toContain('\ne,');
-    expect(read('d.csv')).toContain('(excluded by --action)');
+    expect(read('d.csv')).toContain('(excluded by your choice)');
   });
 
   it('writes to standard output for a pipe, with the counts beside it', async () => {

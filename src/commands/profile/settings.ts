@@ -1,0 +1,77 @@
+import { baseUrlText, parseBaseUrl } from '../../config/base-url.ts';
+import type { Profile } from '../../config/document.ts';
+import { SvcError } from '../../errors.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../../output-format.ts';
+import { RESULT_STEPS, resultCodeProblem } from '../../result-step.ts';
+
+/** The settings of a profile as they are typed; keys have their own command. */
+export const SETTINGS = ['base_url', 'output', 'time', 'action.<code>'] as const;
+
+/** A setting that was named. */
+export interface ProfileSetting {
+  readonly name: string;
+  /** A setting with a value that works. */
+  readonly example: string;
+  /** What puts a value into a profile. @throws SvcError `usage` when it is no value for this setting */
+  put(value: string): Change;
+  readonly remove: Change;
+}
+
+type Change = (profile: Profile) => Profile;
+
+const ACTION = 'action.';
+
+/** The setting of this name, if there is one. */
+export function settingNamed(name: string): ProfileSetting | undefined {
+  if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
+  if (name === 'base_url')
+    return {
+      name,
+      example: 'base_url https://api.example.com',
+      put: (value) =>
+        putting({ base_url: baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })) }),
+      remove: ({ base_url: _, ...rest }) => rest,
+    };
+  if (name === 'output')
+    return {
+      name,
+      example: 'output json',
+      put: (value) => putting({ output: oneOf(OUTPUT_FORMATS, name, value) }),
+      remove: ({ output: _, ...rest }) => rest,
+    };
+  if (name !== 'time') return undefined;
+  return {
+    name,
+    example: 'time utc',
+    put: (value) => putting({ time: oneOf(TIME_STYLES, name, value) }),
+    remove: ({ time: _, ...rest }) => rest,
+  };
+}
+
+function actionSetting(code: string): ProfileSetting {
+  const problem = resultCodeProblem(code);
+  if (problem !== undefined) throw new SvcError('usage', `what follows ${ACTION} ${problem}`);
+  const name = `${ACTION}${code}`;
+  return {
+    name,
+    example: `${name} exclude`,
+    put: (value) => {
+      const step = oneOf(RESULT_STEPS, name, value);
+      return ({ actions, ...rest }) => ({ ...rest, actions: { ...actions, [code]: step } });
+    },
+    remove: ({ actions = {}, ...rest }) => {
+      const left = Object.entries(actions).filter(([known]) => known !== code);
+      return left.length === 0 ? rest : { ...rest, actions: Object.fromEntries(left) };
+    },
+  };
+}
+
+function putting(change: Profile): Change {
+  return (profile) => ({ ...profile, ...change });
+}
+
+function oneOf<T extends string>(values: readonly T[], name: string, value: string): T {
+  const found = values.find((known) => known === value);
+  if (found !== undefined) return found;
+  throw new SvcError('usage', `${name} must be one of ${values.join(', ')}`);
+}

@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Finished, Home } from '../../support/svc.ts';
+
+const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
+const RESULTS = 'token,result_code\na,WRN_OPT_OUT\nb,WRN_ISSUER_NO_DATA\nc,ERR_INVALID_PAN\n';
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+  writeFileSync(home.file('q.csv'), REQUEST);
+  writeFileSync(home.file('r.csv'), RESULTS);
+});
+afterEach(() => home.remove());
+
+function svc(line: string, env: Record<string, string> = {}): Promise<Finished> {
+  return home.svc(line.split(' '), { env });
+}
+
+/** The step of each code of the report. */
+async function steps(options = '', env: Record<string, string> = {}): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await svc(`au report r.csv -o json${options}`, env);
+  expect(code, stderr).toBe(0);
+  const { codes } = JSON.parse(stdout) as { codes: { code: string; next: string }[] };
+  return Object.fromEntries(codes.map(({ code: name, next }) => [name, next]));
+}
+
+const DEFAULTS = {
+  WRN_OPT_OUT: 'consider_excluding',
+  WRN_ISSUER_NO_DATA: 'consider_excluding',
+  ERR_INVALID_PAN: 'exclude',
+};
+
+describe('the step of a result code', () => {
+  it('comes from the option, else the environment, else the profile, code by code', async () => {
+    expect(await steps()).toEqual(DEFAULTS);
+    for (const code of Object.keys(DEFAULTS))
+      expect(await svc(`profile set action.${code} exclude`)).toMatchObject({ code: 0 });
+    const env = { SVC_ACTION: 'WRN_ISSUER_NO_DATA=keep, ERR_INVALID_PAN=mend' };
+    expect(await steps(' --action ERR_INVALID_PAN=keep', env)).toEqual({
+      WRN_OPT_OUT: 'exclude',
+      WRN_ISSUER_NO_DATA: 'keep',
+      ERR_INVALID_PAN: 'keep',
+    });
+    expect(await steps()).toEqual({
+      WRN_OPT_OUT: 'exclude',
+      WRN_ISSUER_NO_DATA: 'exclude',
+      ERR_INVALID_PAN: 'exclude',
+    });
+  });
+
+  it('is one for the next request and for the files of a split, and is told with its reason', async () => {
+    await svc('profile set action.WRN_OPT_OUT exclude');
+    await svc('profile set action.ERR_INVALID_PAN keep');
+    const next = await svc('au next q.csv r.csv --out next.csv --dropped dropped.csv');
+    expect(next.code, next.stderr).toBe(0);
+    expect(readFileSync(home.file('next.csv'), 'utf8').split('\n').slice(1, 3)).toEqual(['b,,,', 'c,,,']);
+    expect(readFileSync(home.file('dropped.csv'), 'utf8')).toContain('(excluded by your choice)');
+    const { stdout } = await svc('au report r.csv -o table --split-into todo');
+    expect(stdout).toContain('leave the token out of future requests (your choice)');
+    expect(readFileSync(home.file('todo/exclude.csv'), 'utf8')).toContain('\na,');
+    expect(readFileSync(home.file('todo/keep.csv'), 'utf8')).toContain('\nc,');
+  });
+
+  it('is shown with the profile, and can be taken back', async () => {
+    await svc('profile set action.WRN_OPT_OUT exclude');
+    const shown = await svc('profile show -o json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ actions: { WRN_OPT_OUT: 'exclude' } });
+    expect((await svc('profile show --fields actions.WRN_OPT_OUT -o csv')).stdout).toContain('exclude');
+    expect(await svc('profile set action.WRN_OPT_OUT --unset')).toMatchObject({ code: 0 });
+    expect(await steps()).toEqual(DEFAULTS);
+    const config = JSON.parse(readFileSync(home.file('.config/svc/config.json'), 'utf8')) as unknown;
+    expect(JSON.stringify(config)).not.toContain('actions');
+  });
+
+  it.each([
+    ['a step that does not exist', 'profile set action.WRN_OPT_OUT drop', 2],
+    ['a code that is none', 'profile set action.WRN-OPT exclude', 2],
+    ['a setting that does not exist', 'profile set actions keep', 2],
+  ])('refuses %s', async (_, line, code) => {
+    expect(await svc(line)).toMatchObject({ code });
+  });
+
+  it('refuses a variable that cannot be read, where it counts and nowhere else', async () => {
+    const env = { SVC_ACTION: 'WRN_OPT_OUT' };
+    const refused = await svc('au report r.csv', env);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('SVC_ACTION');
+    expect(await svc('au check q.csv', env)).toMatchObject({ code: 0 });
+  });
+
+  it('R13 in a config file that says what cannot be is named with its place', async () => {
+    await svc('profile set action.WRN_OPT_OUT exclude');
+    const file = home.file('.config/svc/config.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));
+    const { code, stderr } = await svc('au report r.csv');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/line \d+, column \d+: WRN_OPT_OUT should be \\"replace\\" or/);
+  });
+});
