@@ -1,28 +1,18 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { commandsOf, readBlocks, type Block } from '../support/readme-blocks.ts';
+import { openShellHome } from '../support/shell-home.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const blocks = readBlocks(readFileSync(join(project, 'README.md'), 'utf8'));
 const commands = blocks.filter(isRun).flatMap(commandsOf);
 
-/** Where the commands run: the project as a clone shows it, in a directory and a home of its own. */
-const clone = mkdtempSync(join(tmpdir(), 'svc-readme-'));
+/** Where the commands run: the project as a clone shows it. */
+const clone = openShellHome(['bin', 'dist', 'src', 'package.json']);
 
-beforeAll(() => {
-  for (const name of ['bin', 'dist', 'src', 'package.json'])
-    symlinkSync(join(project, name), join(clone, name));
-  mkdirSync(join(clone, 'home/bin'), { recursive: true });
-  const svc = join(clone, 'home/bin/svc');
-  writeFileSync(svc, `#!/bin/sh\nexec '${process.execPath}' '${join(project, 'bin/svc.js')}' "$@"\n`);
-  chmodSync(svc, 0o755);
-});
-
-afterAll(() => rmSync(clone, { recursive: true, force: true }));
+afterAll(() => clone.remove());
 
 describe('README.md', () => {
   it('opens with the command that does the main job, and the one that tests', () => {
@@ -73,15 +63,5 @@ function isRun({ language, marks }: Block): boolean {
 /** Runs a block as typed; installing and testing are what already happened when this runs. */
 function run(text: string): { status: number | null; stderr: string } {
   const script = text.replaceAll(/^npm ci && /gm, '').replaceAll(/^npm (ci|test)$/gm, 'true');
-  return spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', script], {
-    cwd: clone,
-    encoding: 'utf8',
-    timeout: 15_000,
-    env: {
-      HOME: join(clone, 'home'),
-      PATH: [join(clone, 'home/bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
-      CI: 'true',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return clone.run(script);
 }

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A directory and a home in which a reader types what a document says, with `svc` on the PATH. */
+export interface ShellHome {
+  readonly directory: string;
+  /** Runs a script with bash, which ends at the first command that fails. */
+  run(script: string, env?: Readonly<Record<string, string>>): { status: number | null; stderr: string };
+  remove(): void;
+}
+
+/** Makes such a directory, with these names of the project in it. */
+export function openShellHome(names: readonly string[] = []): ShellHome {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-reader-'));
+  for (const name of names) symlinkSync(join(project, name), join(directory, name));
+  const home = join(directory, '.home');
+  mkdirSync(join(home, 'bin'), { recursive: true });
+  const svc = join(home, 'bin/svc');
+  writeFileSync(svc, `#!/bin/sh\nexec '${process.execPath}' '${join(project, 'bin/svc.js')}' "$@"\n`);
+  chmodSync(svc, 0o755);
+  const path = [join(home, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter);
+  return {
+    directory,
+    run: (script, env = {}) =>
+      spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', script], {
+        cwd: directory,
+        encoding: 'utf8',
+        timeout: 60_000,
+        env: { HOME: home, PATH: path, CI: 'true', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
