@@ -27,7 +27,7 @@ const url = new URL(address);
 const clock = systemClock;
 const host = { pid: process.pid, isAlive: () => false, clock, signal: new AbortController().signal };
 if (kind === 'put') await uploadFile({ transport, clock, url, source: await fileSource(file) });
-else await downloadFile({ transport, host, address: async () => url, target, overwrite: true });
+else await downloadFile({ transport, clock, host, address: async () => url, target, overwrite: true });
 await transport.close();
 console.log(process.resourceUsage().maxRSS);
 `;

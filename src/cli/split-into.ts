@@ -51,10 +51,12 @@ export async function splitInto(
   });
   const open = new Map<Pile, OpenPile>();
   try {
-    for await (const { pile, header, line } of splitResults(results.open(), actions)) {
-      const into = open.get(pile) ?? (await begin(open, pile, directory, header));
-      into.rows += 1;
-      await into.file.write(line);
+    for await (const rows of splitResults(results.open(), actions)) {
+      for (const { pile, header, line } of rows) {
+        const into = open.get(pile) ?? (await begin(open, pile, directory, header));
+        into.rows += 1;
+        await into.file.write(line);
+      }
     }
     for (const { file } of open.values()) await file.finish(force);
     if (force) await removeOthers(directory, open);

@@ -1,5 +1,7 @@
 import { SvcError } from '../errors.ts';
-import { readResults, type ResultRow } from './read-results.ts';
+import { readResults } from './read-results.ts';
+import { ResultCursor } from './result-cursor.ts';
+import type { ResultRow } from './result-row.ts';
 
 /** Gives to each row of a request, asked in its order, the row of the results that answers it. */
 export interface Answers {
@@ -14,20 +16,14 @@ const MOST_HELD = 1_000_000;
 
 /** Answers that stand in the order of the request: read along with it, in no memory. */
 export async function answersInOrder(results: AsyncIterable<Uint8Array>): Promise<Answers> {
-  const rows = readResults(results)[Symbol.asyncIterator]();
-  let next = await rows.next();
+  const answers = await ResultCursor.open(results);
   return {
     take(token) {
-      if (next.done === true || next.value.token !== token) return undefined;
-      const { value } = next;
-      return rows.next().then((following) => {
-        next = following;
-        return value;
-      });
+      const { row } = answers;
+      if (row?.token !== token) return undefined;
+      return answers.advance()?.then(() => row) ?? row;
     },
-    async close() {
-      await rows.return();
-    },
+    close: () => answers.close(),
   };
 }
 
@@ -41,12 +37,14 @@ export async function answersByToken(
   mostHeld = MOST_HELD,
 ): Promise<Answers> {
   const held = new Map<string, ResultRow | ResultRow[]>();
-  for await (const row of readResults(results)) {
-    if (row.row > mostHeld) throw tooMany(mostHeld);
-    const before = held.get(row.token);
-    if (before === undefined) held.set(row.token, row);
-    else if (Array.isArray(before)) before.push(row);
-    else held.set(row.token, [before, row]);
+  for await (const rows of readResults(results)) {
+    for (const row of rows) {
+      if (row.row > mostHeld) throw tooMany(mostHeld);
+      const before = held.get(row.token);
+      if (before === undefined) held.set(row.token, row);
+      else if (Array.isArray(before)) before.push(row);
+      else held.set(row.token, [before, row]);
+    }
   }
   return {
     take(token) {

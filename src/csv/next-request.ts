@@ -4,7 +4,7 @@ import { type Actions, stepFor } from './actions.ts';
 import type { Answers } from './answers.ts';
 import { checkRow } from './check-row.ts';
 import { cellsOf, readRequest, type RequestRow } from './read-request.ts';
-import type { ResultRow } from './read-results.ts';
+import type { ResultRow } from './result-row.ts';
 
 /** What became of one row of a request. */
 export interface NextRow {
@@ -32,8 +32,9 @@ export async function* nextRequest(
       const batch: NextRow[] = [];
       for (const row of rows) {
         const answer = answers.take(row.token);
-        // Most rows have no answer, and waiting for nothing costs.
-        batch.push(answer === undefined ? kept(row) : nextRow(row, await answer, actions));
+        // Most rows have no answer, or have it at hand, and waiting for nothing costs.
+        const at = answer instanceof Promise ? await answer : answer;
+        batch.push(at === undefined ? kept(row) : nextRow(row, at, actions));
       }
       yield batch;
     }
@@ -59,6 +60,8 @@ function replacement(request: RequestRow, answer: ResultRow): string {
   const { new_token, new_expiration_year: year, new_expiration_month: month, row } = answer;
   const merchant = cellsOf(request)[3] ?? '';
   const line = csvRow([new_token, twoDigitYear(year), twoDigitMonth(month), merchant]).slice(0, -1);
+  // The common token, which any request file may hold; the other cells were checked or are made here.
+  if (UUID.test(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;
   throw new SvcError(
@@ -67,6 +70,8 @@ function replacement(request: RequestRow, answer: ResultRow): string {
     { hint: 'Download the results again; if they stay as they are, contact support with the job id.' },
   );
 }
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 // An expiration that is no date is left out: the new token stores its own.
 function twoDigitYear(year: string): string {

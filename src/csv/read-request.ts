@@ -1,5 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { LineBlocks, type LineReader } from './line-blocks.ts';
+import { inSmallPieces } from './small-pieces.ts';
 import { splitCells } from './split-cells.ts';
 
 /** One row of a request file. */
@@ -18,8 +19,8 @@ export async function* readRequest(
 ): AsyncGenerator<readonly RequestRow[], void> {
   const lines = new Lines();
   const blocks = new LineBlocks(lines);
-  for await (const chunk of source) {
-    blocks.feed(chunk);
+  for await (const piece of inSmallPieces(source)) {
+    blocks.feed(piece);
     yield lines.take();
   }
   const last = blocks.finish();

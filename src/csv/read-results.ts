@@ -1,109 +1,66 @@
-import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
 import { SvcError } from '../errors.ts';
-import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
+import { LineBlocks } from './line-blocks.ts';
+import { PlainResults } from './plain-results.ts';
+import { DOWNLOAD_AGAIN, type ResultRow } from './result-row.ts';
+import { inSmallPieces } from './small-pieces.ts';
 
-/** Name of a known column of the result file. */
-export type ResultColumn = (typeof RESULT_COLUMNS)[number];
-
-/** One row of a result file: the known columns, empty where the file has none, and all others as they came. */
-export type ResultRow = Readonly<Record<ResultColumn, string>> & {
-  /** Columns that the interface does not name, by name. */
-  readonly extra: Readonly<Record<string, string>>;
-  /** The first row below the header is 1. */
-  readonly row: number;
-};
+/** How a result file is read. */
+export interface ReadResultsOptions {
+  /** Leaves the quick way out; the result is the same. For tests and measurements. */
+  readonly slowly?: boolean | undefined;
+}
 
 /**
- * Reads a result file row by row, by the names of its columns, in flat memory. Fails with `altered` when the file
- * is cut or malformed, or lacks the columns that every row needs.
+ * Reads a result file by the names of its columns: batches of rows, never empty, in flat memory. Lines that are plain
+ * go a quick way; from the first one that is not, csv-parse reads on.
+ * @throws SvcError `altered` when the file is cut or malformed, or lacks the columns that every row needs
  */
-export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<ResultRow, void> {
-  let header: Header | undefined;
-  let row = 0;
+export async function* readResults(
+  source: AsyncIterable<Uint8Array>,
+  { slowly = false }: ReadResultsOptions = {},
+): AsyncGenerator<readonly ResultRow[], void> {
+  const plain = new PlainResults(slowly);
+  const blocks = new LineBlocks(plain);
+  const pieces = inSmallPieces(source);
   try {
-    for await (const cells of parsed(source)) {
-      if (header === undefined) {
-        header = readHeader(cells);
-        continue;
-      }
-      row += 1;
-      yield toRow(cells, header, row);
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+      blocks.feed(next.value);
+      const rows = plain.take();
+      if (rows.length > 0) yield rows;
+      if (plain.isOdd) break;
     }
-  } catch (error) {
-    throw error instanceof CsvError ? malformed(error, row) : error;
+    const last = blocks.finish();
+    if (last !== undefined) plain.lastLine(last);
+    const rows = plain.take();
+    if (rows.length > 0) yield rows;
+    if (plain.isOdd) return yield* parsed(plain, pieces);
+    if (plain.header.length === 0) throw emptyFile();
+  } finally {
+    await pieces.return();
   }
-  if (header === undefined)
-    throw new SvcError('altered', 'the result file is empty, without even a header', { hint: AGAIN });
 }
 
-const AGAIN = 'Download the results again; if they stay as they are, contact support with the job id.';
-const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
-
-interface Header {
-  /** Where each known column stands; -1 where the file has none. */
-  readonly places: Readonly<Record<ResultColumn, number>>;
-  readonly extra: readonly (readonly [name: string, at: number])[];
+/** The rest of the file, from the first odd line on, with the header in front of it. */
+async function* parsed(
+  { header, rest, count }: PlainResults,
+  further: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly ResultRow[], void> {
+  const { parseResults } = await import('./parse-results.ts');
+  const isEmpty = yield* parseResults(joined(header, rest, further), count);
+  if (isEmpty) throw emptyFile();
 }
 
-function parsed(source: AsyncIterable<Uint8Array>): AsyncIterable<string[]> {
-  const input = Readable.from(source, { objectMode: false });
-  const parser = parse({ bom: true, skip_empty_lines: true });
-  input.once('error', (error) => parser.destroy(error));
-  parser.once('close', () => input.destroy());
-  return input.pipe(parser);
+async function* joined(
+  header: Uint8Array,
+  rest: readonly Uint8Array[],
+  further: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  yield header;
+  yield* rest;
+  // The parser reads ahead, and what comes is lent.
+  for await (const piece of further) yield Uint8Array.from(piece);
 }
 
-function readHeader(names: readonly string[]): Header {
-  const missing = NEEDED.filter((column) => !names.includes(column));
-  if (missing.length > 0)
-    throw new SvcError('altered', `the result file lacks the column ${missing.join(' and ')}`, {
-      hint: AGAIN,
-      facts: { missing },
-    });
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new SvcError('altered', `the result file names the column ${JSON.stringify(twice)} twice`, {
-      hint: AGAIN,
-    });
-  const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
-  return {
-    places: {
-      token: names.indexOf('token'),
-      expiration_year: names.indexOf('expiration_year'),
-      expiration_month: names.indexOf('expiration_month'),
-      new_token: names.indexOf('new_token'),
-      new_expiration_year: names.indexOf('new_expiration_year'),
-      new_expiration_month: names.indexOf('new_expiration_month'),
-      result_code: names.indexOf('result_code'),
-    },
-    extra: names.map((name, at) => [name, at] as const).filter(([name]) => !known.has(name)),
-  };
-}
-
-// Spelled out: this runs for each of millions of rows, and a loop over names took half of all time.
-function toRow(cells: readonly string[], { places, extra }: Header, row: number): ResultRow {
-  return {
-    token: cells[places.token] ?? '',
-    expiration_year: cells[places.expiration_year] ?? '',
-    expiration_month: cells[places.expiration_month] ?? '',
-    new_token: cells[places.new_token] ?? '',
-    new_expiration_year: cells[places.new_expiration_year] ?? '',
-    new_expiration_month: cells[places.new_expiration_month] ?? '',
-    result_code: cells[places.result_code] ?? '',
-    extra:
-      extra.length === 0 ? NOTHING : Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])),
-    row,
-  };
-}
-
-const NOTHING: Readonly<Record<string, string>> = {};
-
-// The parser's own error repeats what stands in the file, so it is no cause.
-function malformed(error: CsvError, row: number): SvcError {
-  return new SvcError(
-    'altered',
-    `the result file is malformed or cut off behind row ${row} (${error.code})`,
-    { hint: AGAIN },
-  );
+function emptyFile(): SvcError {
+  return new SvcError('altered', 'the result file is empty, without even a header', { hint: DOWNLOAD_AGAIN });
 }

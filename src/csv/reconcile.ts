@@ -1,5 +1,6 @@
 import { readRequest } from './read-request.ts';
 import { readResults } from './read-results.ts';
+import { ResultCursor } from './result-cursor.ts';
 import { TokenIndex } from './token-index.ts';
 
 /** A file that can be read from its beginning again and again. */
@@ -64,22 +65,22 @@ interface Counts {
 
 /** Undefined when a row of the results has no counterpart in the rest of the request. */
 async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Counts | undefined> {
-  const answers = readResults(results.open())[Symbol.asyncIterator]();
+  const answers = await ResultCursor.open(results.open());
   let requested = 0;
   let answered = 0;
   try {
-    let next = await answers.next();
     for await (const rows of readRequest(request.open())) {
       requested += rows.length;
       for (const { token } of rows) {
-        if (next.done === true || next.value.token !== token) continue;
+        if (answers.row?.token !== token) continue;
         answered += 1;
-        next = await answers.next();
+        const more = answers.advance();
+        if (more) await more;
       }
     }
-    return next.done === true ? { requested, answered } : undefined;
+    return answers.row === undefined ? { requested, answered } : undefined;
   } finally {
-    await answers.return();
+    await answers.close();
   }
 }
 
@@ -95,11 +96,13 @@ async function compareByToken(
   }
   let answered = 0;
   const oddities = new Oddities();
-  for await (const { token, row } of readResults(results.open())) {
-    answered += 1;
+  for await (const rows of readResults(results.open())) {
+    answered += rows.length;
     if (index.isFull) continue;
-    const found = index.answer(token);
-    if (found !== 'asked') oddities.add(row, found === 'again' ? 'answered_again' : 'not_requested');
+    for (const { token, row } of rows) {
+      const found = index.answer(token);
+      if (found !== 'asked') oddities.add(row, found === 'again' ? 'answered_again' : 'not_requested');
+    }
   }
   const odd = oddities.counts.answered_again + oddities.counts.not_requested;
   return {

@@ -114,11 +114,16 @@ export function resultClass(code: string): ResultClass {
 
 /** What is known of a code; for one that is not known, what its prefix tells. */
 export function explainResultCode(code: string): ResultCode & { readonly known: boolean } {
-  const known = Object.hasOwn(RESULT_CODES, code) ? RESULT_CODES[code] : undefined;
-  if (known !== undefined) return { ...known, known: true };
+  const known = KNOWN_CODES.get(code);
+  if (known !== undefined) return known;
   const group = resultClass(code);
   return { class: group, ...UNKNOWN_CODES[group], known: false };
 }
+
+// Looked up for each of millions of rows.
+const KNOWN_CODES = new Map(
+  Object.entries(RESULT_CODES).map(([code, known]) => [code, { ...known, known: true }]),
+);
 
 const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
 

@@ -1,6 +1,7 @@
 import { csvRow } from '../csv-row.ts';
 import { type Actions, type Pile, pileOf } from './actions.ts';
-import { readResults, type ResultRow } from './read-results.ts';
+import { readResults } from './read-results.ts';
+import type { ResultRow } from './result-row.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 
 /** A row of a result file, and the pile that it belongs on. */
@@ -12,15 +13,19 @@ export interface PiledRow {
   readonly line: string;
 }
 
-/** Sorts the rows of a result file by what there is to do, in their order and with all their columns. */
+/** Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. */
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,
   actions: Actions,
-): AsyncGenerator<PiledRow, void> {
+): AsyncGenerator<readonly PiledRow[], void> {
   let header: string | undefined;
-  for await (const row of readResults(source)) {
-    header ??= csvRow([...RESULT_COLUMNS, ...Object.keys(row.extra)]);
-    yield { pile: pileOf(row.result_code, row.new_token !== '', actions), header, line: lineOf(row) };
+  for await (const rows of readResults(source)) {
+    const above = (header ??= csvRow([...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]));
+    yield rows.map((row) => ({
+      pile: pileOf(row.result_code, row.new_token !== '', actions),
+      header: above,
+      line: lineOf(row),
+    }));
   }
 }
 

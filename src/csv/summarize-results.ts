@@ -32,10 +32,12 @@ const MOST_CODES = 1_000;
 export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
   const counts = new Map<string, number>();
   let extraColumns: readonly string[] = [];
-  for await (const { result_code, extra, row } of readResults(source)) {
-    if (row === 1) extraColumns = Object.keys(extra);
-    const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
-    counts.set(code, (counts.get(code) ?? 0) + 1);
+  for await (const rows of readResults(source)) {
+    for (const { result_code, extra, row } of rows) {
+      if (row === 1) extraColumns = Object.keys(extra);
+      const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
   }
   const codes = [...counts]
     .map(([code, count]) => codeCount(code, count))

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFailure } from '../write-failure.ts';
-import { readResults, type ResultRow } from '../csv/read-results.ts';
+import { readResults } from '../csv/read-results.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { csvRow } from '../csv-row.ts';
 import { fileSource } from '../transfer/source.ts';
@@ -120,23 +120,21 @@ async function lastByte(file: string): Promise<number | undefined> {
 async function* united(parts: readonly string[]): AsyncGenerator<Uint8Array> {
   const extra = new Set<string>();
   for (const part of parts) {
-    for await (const row of rowsOf(part)) {
-      for (const name of Object.keys(row.extra)) extra.add(name);
+    for await (const [row] of readResults((await fileSource(part)).open())) {
+      for (const name of Object.keys(row?.extra ?? {})) extra.add(name);
       break;
     }
   }
   yield Buffer.from(csvRow([...RESULT_COLUMNS, ...extra]));
   for (const part of parts) {
-    for await (const row of rowsOf(part)) {
-      const cells = [
-        ...RESULT_COLUMNS.map((name) => row[name]),
-        ...[...extra].map((name) => row.extra[name] ?? ''),
-      ];
-      yield Buffer.from(csvRow(cells));
+    for await (const rows of readResults((await fileSource(part)).open())) {
+      const lines = rows.map((row) =>
+        csvRow([
+          ...RESULT_COLUMNS.map((name) => row[name]),
+          ...[...extra].map((name) => row.extra[name] ?? ''),
+        ]),
+      );
+      yield Buffer.from(lines.join(''));
     }
   }
-}
-
-async function* rowsOf(part: string): AsyncGenerator<ResultRow> {
-  yield* readResults((await fileSource(part)).open());
 }

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readResults, type ResultRow } from '../../src/csv/read-results.ts';
+import { readResults } from '../../src/csv/read-results.ts';
+import type { ResultRow } from '../../src/csv/result-row.ts';
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { explainResultCode, RESULT_CODES, resultClass } from '../../src/csv/result-codes.ts';
 import { summarizeResults } from '../../src/csv/summarize-results.ts';
 import { isSvcError } from '../../src/errors.ts';
-import { inChunks } from './support.ts';
+import { inChunks, stream } from './support.ts';
 
 const HEADER = RESULT_COLUMNS.join(',');
 
@@ -13,15 +14,10 @@ async function read(file: string | Uint8Array, size = 1_000_000): Promise<Result
   return readAll(readResults(stream(inChunks(Buffer.from(file), size))));
 }
 
-async function readAll(results: AsyncIterable<ResultRow>): Promise<ResultRow[]> {
+async function readAll(results: AsyncIterable<readonly ResultRow[]>): Promise<ResultRow[]> {
   const rows: ResultRow[] = [];
-  for await (const row of results) rows.push(row);
+  for await (const batch of results) rows.push(...batch);
   return rows;
-}
-
-// The parser reads ahead, so that chunks must stay as they are.
-async function* stream(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  yield* chunks;
 }
 
 async function* broken(): AsyncGenerator<Uint8Array, void> {
@@ -124,7 +120,7 @@ describe('reading results', () => {
         closed = true;
       }
     }
-    for await (const row of readResults(endless())) if (row.row === 3) break;
+    for await (const [row] of readResults(endless())) if (row !== undefined) break;
     await expect.poll(() => closed).toBe(true);
   });
 });

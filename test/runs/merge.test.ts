@@ -90,8 +90,9 @@ describe('joining the results of parts', () => {
         const { fileSource } = await import('../../src/transfer/source.ts');
         await merged(...texts);
         const seen: (readonly [string, Readonly<Record<string, string>>])[] = [];
-        for await (const { token, extra } of readResults((await fileSource(target)).open()))
-          seen.push([token, Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== ''))]);
+        for await (const rows of readResults((await fileSource(target)).open()))
+          for (const { token, extra } of rows)
+            seen.push([token, Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== ''))]);
         expect(seen).toEqual(
           parts.flatMap(({ extra, rows }) =>
             rows.map(([token, value]) => [

@@ -1,0 +1,10 @@
+const SMALL = 16 * 1024;
+
+/**
+ * Cuts what comes into pieces of at most 16 KiB. Rows are made of one piece at a time, and those of a small one are
+ * gone again before they are moved among the lasting objects.
+ */
+export async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of source)
+    for (let at = 0; at < chunk.length; at += SMALL) yield chunk.subarray(at, at + SMALL);
+}
