@@ -102,7 +102,7 @@ export async function appendRecord(store: ArchiveStore, last: Link | undefined, 
 }
 
 /** Makes the head name a record. */
-export async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise<void> {
+async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise<void> {
   const head: Head = { version: 1, sequence: record.sequence, sha256 };
   await store.replace(HEAD, `${JSON.stringify(head)}\n`);
 }

@@ -33,7 +33,14 @@ const base = {
 };
 
 const recordSchema = z.discriminatedUnion('kind', [
-  z.looseObject({ ...base, kind: z.literal('begin'), service: z.string(), tenant_id: z.string() }),
+  z.looseObject({
+    ...base,
+    kind: z.literal('begin'),
+    service: z.string(),
+    tenant_id: z.string(),
+    /** The beginning that was asked for; without one the archive begins with what the service still had. */
+    since: time.nullish(),
+  }),
   z.looseObject({
     ...base,
     kind: z.literal('segments'),

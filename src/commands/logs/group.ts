@@ -1,4 +1,5 @@
 import type { Group } from '../../cli/command.ts';
+import { archive } from './archive.ts';
 import { entityTypes } from './entity-types.ts';
 import { list } from './list.ts';
 import { stats } from './stats.ts';
@@ -8,6 +9,6 @@ import { tail } from './tail.ts';
 export const logs: Group = {
   name: 'logs',
   summary: 'audit logs of the tenant',
-  commands: [list, tail, stats, entityTypes],
+  commands: [list, tail, archive, stats, entityTypes],
   defaultCommand: 'list',
 };

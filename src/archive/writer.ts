@@ -1,0 +1,205 @@
+import { isSvcError, SvcError } from '../errors.ts';
+import type { Log } from '../schema/log.ts';
+import type { Standing } from '../tail/state.ts';
+import type { Window } from '../tail/source.ts';
+import { otherTenant } from './begin.ts';
+import { appendRecord, type Draft } from './chain.ts';
+import { clearLeftOvers, dropSegments, storeSegment } from './keep-segments.ts';
+import { Pending, type PendingLimits } from './pending.ts';
+import type { Link, Segment } from './record.ts';
+import { fromStored, toStored } from './standing.ts';
+import type { ArchiveStore } from './store.ts';
+
+/** What a writer is told. */
+export interface WriterOptions {
+  readonly tenantId: string;
+  /** How much may be pending before a commit is due. */
+  readonly limits?: PendingLimits | undefined;
+  /** The time by the service's clock, in epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** What was added to an archive so far. */
+export interface Written {
+  entries: number;
+  /** How many of them came late, and stand in supplementary segments. */
+  late: number;
+  segments: number;
+  gaps: Window[];
+}
+
+const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
+// Where nothing happened for a year, not each of its days is looked through.
+const MOST_DAYS_BACK_MS = 35 * 86_400_000;
+
+/** Adds to an archive, commit by commit. Only under the store's lock. */
+export class ArchiveWriter {
+  readonly written: Written = { entries: 0, late: 0, segments: 0, gaps: [] };
+  readonly #store: ArchiveStore;
+  readonly #options: WriterOptions;
+  #last: Link;
+  #standing: Standing;
+  /** Where the stretch of time begins that the next commit brings the archive up to. */
+  #readFrom: number;
+  #pending: Pending;
+  #gapTo = -Infinity;
+  #hasCleared = false;
+  #isWhole = true;
+
+  /** Goes on after the newest record. */
+  constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#last = last;
+    this.#standing = fromStored(last.record.standing);
+    this.#readFrom = this.#standing.readTo;
+    this.#pending = this.#newPending();
+  }
+
+  /** The newest record. */
+  get last(): Link {
+    return this.#last;
+  }
+
+  /** Where the archive stands: all that a tail gave up to there is committed. */
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** Whether nothing was committed or taken since the archive was begun. */
+  get isEmpty(): boolean {
+    return this.#last.record.kind === 'begin' && this.#pending.entries === 0;
+  }
+
+  /** Whether so much waits for a commit that it is due. */
+  get isFull(): boolean {
+    return this.#pending.isFull;
+  }
+
+  /** How many entries wait for a commit. */
+  get waiting(): number {
+    return this.#pending.entries;
+  }
+
+  /** Takes entries. They are in the archive after the next commit. @throws SvcError `config` for another tenant's */
+  async add(logs: readonly Log[]): Promise<void> {
+    const { tenantId } = this.#options;
+    for (const { tenant_id: found } of logs)
+      if (typeof found === 'string' && found !== tenantId) throw otherTenant(this.#store, tenantId, found);
+    await this.#wholly(() => this.#pending.add(logs));
+  }
+
+  /**
+   * Commits all entries taken. `standing` must cover exactly these and all before. Nothing is written where nothing
+   * is new.
+   * @throws SvcError `changed` when another writer was faster, `local`
+   */
+  async commit(tailStanding: Standing): Promise<void> {
+    const standing = beyond(tailStanding, this.#gapTo);
+    if (this.#pending.entries === 0 && standing.readTo <= this.#standing.readTo) return;
+    await this.#wholly(() => this.#commit(standing));
+  }
+
+  async #commit(standing: Standing): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = this.#newPending(standing.readTo);
+    const segments: Segment[] = [];
+    for (const closed of await pending.close())
+      segments.push(await storeSegment(this.#store, this.#sequence, this.#options.tenantId, closed));
+    const readTo = Math.max(standing.readTo, this.#readFrom);
+    await this.#append(standing, segments, {
+      kind: 'segments',
+      segments,
+      read_from: iso(this.#readFrom),
+      read_to: iso(readTo),
+      ...this.#now(standing),
+    });
+    this.#readFrom = readTo;
+    this.written.entries += pending.entries;
+    this.written.late += pending.late;
+    this.written.segments += segments.length;
+  }
+
+  /** Commits a gap: entries of this stretch of time may be missing. All entries taken must be committed. */
+  async commitGap(gap: Window): Promise<void> {
+    this.#gapTo = gap.to;
+    const standing = beyond(this.#standing, gap.to);
+    await this.#wholly(() =>
+      this.#append(standing, [], {
+        kind: 'gap',
+        from: iso(gap.from),
+        to: iso(gap.to),
+        ...this.#now(standing),
+      }),
+    );
+    this.beginAt(gap.to);
+    this.written.gaps.push(gap);
+  }
+
+  /** For an archive that has just begun: what it holds begins here, and not before. */
+  beginAt(time: number): void {
+    this.#readFrom = Math.max(this.#readFrom, time);
+  }
+
+  /** Whether all that it was to do went well. If not, nothing more is committed: the next run goes on. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  async #wholly(work: () => Promise<void>): Promise<void> {
+    if (!this.#isWhole) throw new SvcError('bug', 'a writer that failed was to go on');
+    this.#isWhole = false;
+    const pending = this.#pending;
+    try {
+      await work();
+    } catch (error) {
+      pending.abandon();
+      throw error;
+    }
+    this.#isWhole = true;
+  }
+
+  get #sequence(): number {
+    return this.#last.record.sequence + 1;
+  }
+
+  #newPending(committedTo = this.#standing.readTo): Pending {
+    return new Pending(this.#store.workDirectory, committedTo, this.#options.limits ?? LIMITS);
+  }
+
+  #now(standing: Standing) {
+    return { written_at: iso(this.#options.now()), standing: toStored(standing) };
+  }
+
+  async #append(standing: Standing, segments: readonly Segment[], draft: Draft): Promise<void> {
+    try {
+      this.#last = await appendRecord(this.#store, this.#last, draft);
+    } catch (error) {
+      if (isSvcError(error, 'changed')) await dropSegments(this.#store, this.#sequence, segments);
+      throw error;
+    }
+    const { settled, readTo } = this.#standing;
+    this.#standing = standing;
+    if (this.#hasCleared) return;
+    this.#hasCleared = true;
+    const from = Math.max(settled, readTo - MOST_DAYS_BACK_MS);
+    const window = { from, to: Math.max(standing.readTo, this.#options.now()) };
+    await clearLeftOvers(this.#store, this.#options.tenantId, this.#last.record, window);
+  }
+}
+
+/** Where a tail stands once it is known that what is in the gap will not come. */
+function beyond(standing: Standing, gapTo: number): Standing {
+  const { settled, readTo, newest, passed } = standing;
+  if (settled >= gapTo) return standing;
+  return {
+    settled: gapTo,
+    readTo: Math.max(readTo, gapTo),
+    newest,
+    passed: passed.filter(([, at]) => at >= gapTo),
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,81 @@
+import type { RunBegin } from '../../archive/run.ts';
+import type { Written } from '../../archive/writer.ts';
+import type { Context } from '../../cli/context.ts';
+import { formatNumber } from '../../render/quantity.ts';
+import { formatDuration } from '../../render/time.ts';
+import type { TailEvent } from '../../tail/options.ts';
+import type { WaitProgress } from '../../terminal/wait-progress.ts';
+import type { ArchiveInput } from './archive.ts';
+
+const CLOCK_SLACK_MS = 60_000;
+
+/** What `svc logs archive` says on stderr while it works. Live on a terminal. */
+export class ArchiveNotices {
+  readonly #context: Context;
+  readonly #input: ArchiveInput;
+  readonly #live: WaitProgress | undefined;
+  #entries = 0;
+  #isCutOff = false;
+
+  constructor(context: Context, input: ArchiveInput) {
+    this.#context = context;
+    this.#input = input;
+    // Elsewhere than on a terminal the summary is enough, and a service's journal stays short.
+    if (context.system.stderr.isTTY === true) this.#live = context.progress.waiting('archive');
+    context.onClose(() => this.#live?.fail());
+  }
+
+  begin({ isNew, tenantId, readTo, since, now }: RunBegin): void {
+    const { notices } = this.#context;
+    notices.verbose(
+      isNew ? `begins an archive of tenant ${tenantId} at ${iso(readTo)}` : `goes on at ${iso(readTo)}`,
+    );
+    const asked = this.#input.since?.(now);
+    if (!isNew && asked !== undefined && asked < since) {
+      notices.warn(
+        `the archive begins at ${iso(since)}: --since ${iso(asked)} counts only where a new one is begun`,
+      );
+    }
+    if (now + CLOCK_SLACK_MS < readTo) {
+      notices.warn(
+        `the clock stands ${formatDuration(readTo - now)} before the end of the archive: nothing is read until that has passed`,
+      );
+    }
+  }
+
+  committed({ entries }: Written): void {
+    const news = entries - this.#entries;
+    this.#entries = entries;
+    if (news > 0) this.#context.notices.verbose(`committed ${formatNumber(news)} entries`);
+  }
+
+  show(event: TailEvent): void {
+    const { notices, clock } = this.#context;
+    switch (event.kind) {
+      case 'cut off':
+        this.#isCutOff = true;
+        notices.warn(`cut off: ${event.reason}; going on trying`);
+        return this.#live?.update({ state: 'cut off', nextLookAt: clock.now() + event.nextMs });
+      case 'caught up':
+        if (this.#isCutOff) notices.note(`caught up after ${formatDuration(event.afterMs)}`);
+        this.#isCutOff = false;
+        return;
+      case 'catching up':
+        return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
+      case 'looked':
+        return this.#live?.update({ state: 'up to date', nextLookAt: clock.now() + event.nextMs });
+      case 'gap':
+        return notices.warn(
+          `entries may be missing from ${iso(event.from)} to ${iso(event.to)}: older than the service keeps them (--retention)`,
+        );
+    }
+  }
+
+  end(): void {
+    this.#live?.fail();
+  }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

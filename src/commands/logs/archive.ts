@@ -1,0 +1,145 @@
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { positiveDuration } from '../../cli/duration.ts';
+import { moment } from '../../cli/moment.ts';
+import { flag, type Input, optionalArgument, value } from '../../cli/parameter.ts';
+import { recordPrinter } from '../../cli/print.ts';
+import { text } from '../../cli/values.ts';
+import type { ArchiveRun } from '../../archive/run.ts';
+import { SvcError } from '../../errors.ts';
+import { type ArchiveSummary, archiveView } from '../../views/archive.ts';
+import { ArchiveNotices } from './archive-notices.ts';
+
+const parameters = {
+  dir: optionalArgument('[dir]', 'the directory of the archive; it is made when it is not there'),
+  to: value('--to <place>', 'another place than a directory', text),
+  since: value(
+    '--since <time>',
+    'where a new archive begins: 30d, 2026-01-31 (default: with what the service still has)',
+    moment,
+  ),
+  follow: flag('--follow', 'keep running, and keep the archive up to date'),
+  every: value('--every <duration>', 'the longest time between two commits (default 5m)', positiveDuration),
+  overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
+  retention: value(
+    '--retention <duration>',
+    'how long the service keeps entries (default 24h)',
+    positiveDuration,
+  ),
+  retentionMargin: value(
+    '--retention-margin <duration>',
+    'end with exit code 10 when less time than this was left before entries would have been lost',
+    positiveDuration,
+  ),
+  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+} as const;
+
+/** What was given to `svc logs archive`. */
+export type ArchiveInput = Input<typeof parameters>;
+
+const DEFAULT_OVERLAP_MS = 120_000;
+const DEFAULT_RETENTION_MS = 86_400_000;
+const DEFAULT_EVERY_MS = 300_000;
+
+/** `svc logs archive` */
+export const archive = defineCommand({
+  name: 'archive',
+  summary: 'bring an archive of the logs up to date',
+  description:
+    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that tells any later change.',
+  examples: [
+    ['svc logs archive audit', 'begin an archive, or bring it up to date; run it every hour'],
+    [
+      'svc logs archive audit --retention-margin 12h --strict --quiet',
+      'for cron: exit code 10 when it became tight, 14 when entries are missing',
+    ],
+    ['svc logs archive audit --follow', 'as a service; ends cleanly when asked to'],
+  ],
+  permissions: ['log:read', 'tenant:read'],
+  exitCodes: [10, 12, 14, 130, 143],
+  fields: archiveView.fields,
+  parameters,
+  async run(context, input) {
+    const place = placeOf(input);
+    const print = await recordPrinter(context, archiveView);
+    const [{ openArchiveStore }, { runArchive }, { serviceOf }] = await Promise.all([
+      import('../../archive/open-store.ts'),
+      import('../../archive/run.ts'),
+      import('../../cli/runs.ts'),
+    ]);
+    const store = await openArchiveStore(hostOf(context), place);
+    const service = serviceOf(context);
+    const notices = new ArchiveNotices(context, input);
+    const run = await runArchive(store, () => context.client(), {
+      service,
+      since: input.since,
+      follow: input.follow,
+      everyMs: input.every ?? DEFAULT_EVERY_MS,
+      overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+      retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+      onBegin: (begin) => notices.begin(begin),
+      onEvent: (event) => notices.show(event),
+      onCommit: (written) => notices.committed(written),
+    });
+    notices.end();
+    await print(await summaryOf(context, run, { archive: store.name, service }, input));
+    return check(run, input);
+  },
+});
+
+function placeOf({ dir, to }: ArchiveInput): string {
+  const place = dir ?? to;
+  if (place !== undefined && place !== '' && (dir === undefined || to === undefined)) return place;
+  throw new SvcError('usage', 'name one place for the archive: a directory, or --to', {
+    hint: "Such as 'svc logs archive audit'.",
+  });
+}
+
+function hostOf({ system, clock, signal }: Context) {
+  const { env, platform, home, cwd, pid } = system;
+  return { env, platform, home, cwd, pid, clock, signal, isAlive: (one: number) => system.isAlive(one) };
+}
+
+async function summaryOf(
+  context: Context,
+  run: ArchiveRun,
+  place: Pick<ArchiveSummary, 'archive' | 'service'>,
+  input: ArchiveInput,
+): Promise<ArchiveSummary> {
+  const { marginHours, marginMs } = await import('../../archive/margin.ts');
+  const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
+  const now = (await context.client()).now();
+  const { entries, late, segments, gaps } = run.written;
+  return {
+    ...place,
+    tenant_id: run.tenantId,
+    entries,
+    late,
+    segments,
+    read_from: iso(run.readTo),
+    read_to: iso(run.archivedTo),
+    gaps: gaps.map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
+    hours_left_before: run.isNew ? null : marginHours(marginMs(run.readTo, retentionMs, run.now)),
+    hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
+    record: run.record,
+    sha256: run.sha256,
+  };
+}
+
+async function check(run: ArchiveRun, input: ArchiveInput): Promise<number> {
+  if (run.endedBy) return run.endedBy.exitCode;
+  if (input.strict && run.written.gaps.length > 0) {
+    throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
+      hint: 'The gaps are on record in the archive. Run the command at least once within the retention of the logs.',
+      facts: { gaps: run.written.gaps.length },
+    });
+  }
+  if (input.retentionMargin === undefined || run.isNew) return 0;
+  const { checkMargin, marginMs } = await import('../../archive/margin.ts');
+  checkMargin(marginMs(run.readTo, input.retention ?? DEFAULT_RETENTION_MS, run.now), input.retentionMargin);
+  return 0;
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
