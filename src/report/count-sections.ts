@@ -73,7 +73,6 @@ export function barOf(label: string, count: number, whole: number, tone: string)
   return { label, words: `${formatNumber(count)} (${shareOf(count, whole)})`, value: count, tone };
 }
 
-/** A share in words; of nothing it is none. */
-export function shareOf(count: number, whole: number): string {
+function shareOf(count: number, whole: number): string {
   return whole === 0 ? '0%' : formatPercent(count / whole);
 }

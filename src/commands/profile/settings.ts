@@ -30,21 +30,21 @@ export function settingNamed(name: string): ProfileSetting | undefined {
       example: 'base_url https://api.example.com',
       put: (value) =>
         putting({ base_url: baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })) }),
-      remove: ({ base_url: _, ...rest }) => rest,
+      remove: without('base_url'),
     };
   if (name === 'output')
     return {
       name,
       example: 'output json',
       put: (value) => putting({ output: oneOf(OUTPUT_FORMATS, name, value) }),
-      remove: ({ output: _, ...rest }) => rest,
+      remove: without('output'),
     };
   if (name !== 'time') return undefined;
   return {
     name,
     example: 'time utc',
     put: (value) => putting({ time: oneOf(TIME_STYLES, name, value) }),
-    remove: ({ time: _, ...rest }) => rest,
+    remove: without('time'),
   };
 }
 
@@ -68,6 +68,10 @@ function actionSetting(code: string): ProfileSetting {
 
 function putting(change: Profile): Change {
   return (profile) => ({ ...profile, ...change });
+}
+
+function without(member: keyof Profile): Change {
+  return (profile) => Object.fromEntries(Object.entries(profile).filter(([name]) => name !== member));
 }
 
 function oneOf<T extends string>(values: readonly T[], name: string, value: string): T {
