@@ -17,16 +17,16 @@ export interface Desk {
   readonly sandbox: RunningSandbox;
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command line, split at its spaces. */
-  svc(line: string, env?: Readonly<Record<string, string>>): Promise<Finished>;
+  readonly svc: (line: string, env?: Readonly<Record<string, string>>) => Promise<Finished>;
   /** Starts a command line and leaves it running. */
-  start(line: string): ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly start: (line: string) => ChildProcessByStdio<Writable, Readable, Readable>;
   /** How many files the store took. */
-  uploads(): number;
-  runIds(): string[];
+  readonly uploads: () => number;
+  readonly runIds: () => string[];
   /** The record of a run by its id, or by its directory below the home. */
-  record(run: string): RunRecord;
+  readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
-  change(run: string, edit: (record: RunRecord & Record<string, unknown>) => void): void;
+  readonly change: (run: string, edit: (record: RunRecord & Record<string, unknown>) => void) => void;
 }
 
 /** Where runs are recorded below a home. */
