@@ -111,10 +111,17 @@ async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise
 export async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
+  const head = parseHead(text);
+  if (head === undefined) throw damaged(HEAD, 'it names no record');
+  return head;
+}
+
+/** Reads the text of a head; undefined for what names no record. */
+export function parseHead(text: string): Head | undefined {
   try {
     return headSchema.parse(JSON.parse(text));
   } catch {
-    throw damaged(HEAD, 'it names no record');
+    return undefined;
   }
 }
 

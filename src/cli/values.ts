@@ -29,6 +29,12 @@ export const pattern: ValueParser<RegExp> = (value) => {
   }
 };
 
+/** A SHA-256 as hexadecimal digits, in lower case whichever was typed. */
+export const sha256: ValueParser<string> = (value) => {
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new SvcError('usage', 'must be a SHA-256: 64 hexadecimal digits');
+  return value.toLowerCase();
+};
+
 /** One of several comma-separated words kept in order, as `--fields` takes them. */
 export const words: ValueParser<string> = (value) => {
   if (value.split(',').some((word) => word.trim() === ''))

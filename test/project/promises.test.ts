@@ -11,7 +11,7 @@ const PROMISES = 57;
 const DUE = [
   [1, 17],
   [19, 27],
-  [34, 41],
+  [33, 41],
   [44, 56],
 ] as const;
 

@@ -4,11 +4,12 @@ import { entityTypes } from './entity-types.ts';
 import { list } from './list.ts';
 import { stats } from './stats.ts';
 import { tail } from './tail.ts';
+import { verify } from './verify.ts';
 
 /** `svc logs` */
 export const logs: Group = {
   name: 'logs',
   summary: 'audit logs of the tenant',
-  commands: [list, tail, archive, stats, entityTypes],
+  commands: [list, tail, archive, verify, stats, entityTypes],
   defaultCommand: 'list',
 };

@@ -1,0 +1,21 @@
+/** Does work on items, a few at a time, and gives the results in the order of the items. */
+export async function* sideBySide<T, R>(
+  items: AsyncIterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const underWay: Promise<R>[] = [];
+  try {
+    for await (const item of items) {
+      const doing = work(item);
+      // Where the reader stops, nobody looks at it any more.
+      doing.catch(() => undefined);
+      underWay.push(doing);
+      const first = underWay.length >= most ? underWay.shift() : undefined;
+      if (first) yield await first;
+    }
+    for (let first = underWay.shift(); first; first = underWay.shift()) yield await first;
+  } finally {
+    await Promise.allSettled(underWay);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Stretch } from '../../archive/coverage.ts';
+import type { Verified } from '../../archive/verify.ts';
+import type { Context } from '../../cli/context.ts';
+import { cleanText } from '../../render/clean.ts';
+import { formatBytes, formatNumber } from '../../render/quantity.ts';
+import { formatDuration, formatTime } from '../../render/time.ts';
+import { type ArchiveCheckRow, checkRow } from '../../views/archive-check.ts';
+
+/** Rows for what is covered and what is not, and for the archive as a whole. */
+export function summaryRows({
+  coverage,
+  records,
+  segments,
+  entries,
+  bytes,
+  sha256: newest,
+}: Verified): ArchiveCheckRow[] {
+  const covered = coverage.covered();
+  return [
+    ...covered.map((one) => checkRow('covered', 'nothing is missing here', stretchRow(one))),
+    ...coverage.gaps().map((one) => checkRow('gap', 'entries may be missing here', stretchRow(one))),
+    checkRow('archive', `${entries} entries in ${segments} segments`, {
+      from: iso(covered[0]?.from),
+      to: iso(covered.at(-1)?.to),
+      records,
+      segments,
+      entries,
+      bytes,
+      sha256: newest ?? null,
+    }),
+  ];
+}
+
+/** The same in words, with the verdict. */
+export function summaryText(context: Context, found: Verified, findings: number): string {
+  const { begin, coverage, entries, segments, bytes, sha256: newest } = found;
+  const { palette } = context;
+  const verdict =
+    findings === 0
+      ? palette.good('as it was written: nothing was changed, removed, reordered, cut or added')
+      : palette.bad(`not as it was written: ${counted(findings, 'finding')}`);
+  const lines = [
+    ...(findings > 0 ? [''] : []),
+    ...(begin ? [`of tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`] : []),
+    `${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`,
+    ...coverage.covered().map((one) => `covered: ${shown(context, one)}`),
+    ...coverage.gaps().map((one) => palette.warn(`gap, entries may be missing: ${shown(context, one)}`)),
+    `newest hash: ${newest ?? 'none'}`,
+    verdict,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function shown({ settings, out, clock }: Context, one: Stretch): string {
+  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
+  const [from, to] = [one.from, one.to].map((at) =>
+    formatTime(new Date(at).toISOString(), style, clock.now()),
+  );
+  return `${from ?? ''} to ${to ?? ''} (${formatDuration(one.to - one.from)})`;
+}
+
+/** A number with its noun. */
+export function counted(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** The two ends of a stretch as a row has them. */
+export function stretchRow({ from, to }: Stretch): { from: string | null; to: string | null } {
+  return { from: iso(from), to: iso(to) };
+}
+
+function iso(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}
