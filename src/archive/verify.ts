@@ -160,7 +160,7 @@ export class Verification {
 }
 
 /** The failure of a place where no archive is. */
-export function noArchive({ name }: ArchiveStore): SvcError {
+function noArchive({ name }: ArchiveStore): SvcError {
   return new SvcError('not_found', `there is no log archive at ${name}`, {
     hint: "Name the place that 'svc logs archive' was given.",
   });

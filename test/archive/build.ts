@@ -15,7 +15,7 @@ import { Tally } from '../../src/tail/tally.ts';
 
 /** The tenant whose archives are built here. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';
-export const SERVICE = 'https://vault.example';
+const SERVICE = 'https://vault.example';
 
 /** One commit of an archive: up to a time (epoch milliseconds), entries and late ones, or a gap up to that time. */
 export interface Commit {
