@@ -13,6 +13,9 @@ const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words:
   SIGTERM: { code: 'terminated', words: 'ended by a signal' },
 };
 
+/** Programs that have the terminal now. */
+let inFront = 0;
+
 // Opened only when first used: a command that reads no input leaves it alone.
 let input: System['stdin'] | undefined;
 
@@ -34,6 +37,7 @@ const system: System = {
   },
   clock: systemClock,
   signal: endingSignal(),
+  yieldTerminal,
   isAlive,
 };
 
@@ -57,11 +61,17 @@ function endingSignal(): AbortSignal {
   for (const [name, ending] of Object.entries(ENDINGS)) {
     process.on(name, () => {
       const error = new SvcError(ending.code, ending.words);
-      if (controller.signal.aborted) process.exit(error.exitCode);
+      if (controller.signal.aborted && !(name === 'SIGINT' && inFront > 0)) process.exit(error.exitCode);
       controller.abort(error);
     });
   }
   return controller.signal;
+}
+
+function yieldTerminal(over: Promise<unknown>): void {
+  inFront += 1;
+  const back = (): void => void (inFront -= 1);
+  over.then(back, back);
 }
 
 function homeDirectory(): string | undefined {

@@ -26,6 +26,8 @@ export interface System {
   readonly clock: Clock;
   /** Aborts with an `SvcError` (`hangup`, `interrupted`, `terminated`) when a signal asks the process to end. */
   readonly signal: AbortSignal;
+  /** Until `over` settles another program has the terminal: a second Ctrl-C is meant for it, and ends nothing here. */
+  yieldTerminal?(over: Promise<unknown>): void;
   /** Tells whether a process of this machine is alive (for locks). */
   isAlive(pid: number): boolean;
 }

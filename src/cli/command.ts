@@ -19,6 +19,8 @@ export interface CommandFacts {
   readonly sends?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
+  /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
+  readonly paged?: boolean;
   /** The profile that is named need not exist yet. */
   readonly newProfile?: boolean;
   /** What `--fields` can choose from in what this command prints. */

@@ -51,6 +51,8 @@ export interface Context {
   readonly noticePalette: Palette;
   /** Whether block characters may be drawn. */
   readonly unicode: boolean;
+  /** Whether words are to stand in for pictures and tables (`--plain`). */
+  readonly plain: boolean;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
   /** The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice` differs. */

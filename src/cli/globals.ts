@@ -46,6 +46,11 @@ export const GLOBAL_PARAMETERS = {
   verbose: flag('-v, --verbose', 'more on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
   color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'colour', ['auto', 'always', 'never'])),
+  plain: from(
+    'SVC_PLAIN',
+    flag('--plain', 'for screen readers: words and numbers only, one value a line, nothing repainted'),
+  ),
+  noPager: from('SVC_PAGER, PAGER', flag('--no-pager', 'do not show long lists through a pager')),
   noInput: from('CI', flag('--no-input', 'never ask: fail at once, naming the option to give instead')),
   yes: flag('-y, --yes', 'answer yes to ordinary confirmations'),
 } as const;

@@ -26,9 +26,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (renderer.dropped.length > 0) {
-      context.notices.note(
-        `not shown for lack of room: ${renderer.dropped.join(', ')} (choose with --fields, or -o json for everything)`,
-      );
+      context.notices.note(`not shown for lack of room: ${renderer.dropped.join(', ')} (--fields chooses)`);
     }
     check();
     return count;
@@ -75,6 +73,7 @@ async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'r
     time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
     now: () => clock.now(),
     width: out.isTerminal ? out.width : undefined,
+    plain: context.plain,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
     redact: (text: string) => out.redact(text),

@@ -35,7 +35,7 @@ export async function showResults(
   const done = { ...submissionOf(record), results };
   if (isForPeople(context) && context.globals.fields === undefined) {
     await print({ ...done, results: { file: results.file } });
-    await context.out.write(drawResults(done.rows, results, context.palette, context.unicode));
+    await context.out.write(drawResults(done.rows, results, context));
   } else await print(done);
   checkThreshold(results, failOn);
 }

@@ -44,6 +44,7 @@ export const api = defineCommand({
   ],
   permissions: ['those of the endpoint'],
   exitCodes: [9, 12, 13],
+  paged: true,
   fields: ['*'],
   parameters,
   async run(context, input) {

@@ -22,7 +22,7 @@ export type Parsed =
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
   const redactor = createRedactor({ showUrls: globals?.showUrls });
-  const terminal = await openTerminal(system, terminalSettings(system, globals, redactor));
+  const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
   const asked: Asked = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
@@ -68,17 +68,16 @@ function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind
   });
 }
 
-function terminalSettings(
-  system: System,
-  globals: Globals | undefined,
-  redactor: Redactor,
-): TerminalSettings {
+function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
   const level = globals?.quiet ? 'quiet' : globals?.verbose ? 'verbose' : 'normal';
   return {
     level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
     color: globals?.color ?? 'auto',
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
+    plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
+    pages: parsed.kind === 'run' && parsed.command.paged === true && !parsed.globals.noPager,
     redact: (text) => redactor.redact(text),
   };
 }

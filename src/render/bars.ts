@@ -6,16 +6,18 @@ const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
 export interface DrawOptions {
   /** Whether the terminal shows block characters; else ASCII stands in. Default true. */
   readonly unicode?: boolean | undefined;
+  /** Whether nothing may be drawn at all: the words beside a drawing have to do. Default false. */
+  readonly plain?: boolean | undefined;
 }
 
-/** A bar for `value` out of `most`, at most `width` columns; a value above zero always shows. */
+/** A bar for `value` out of `most`, at most `width` columns; a value above zero always shows. Nothing where it is to be plain. */
 export function drawBar(
   value: number,
   most: number,
   width: number,
-  { unicode = true }: DrawOptions = {},
+  { unicode = true, plain = false }: DrawOptions = {},
 ): string {
-  if (!(value > 0) || !(most > 0) || width < 1) return '';
+  if (plain || !(value > 0) || !(most > 0) || width < 1) return '';
   const share = Math.min(1, value / most);
   if (!unicode) return '#'.repeat(Math.max(1, Math.round(share * width)));
   const eighths = Math.max(1, Math.round(share * width * 8));
@@ -23,14 +25,23 @@ export function drawBar(
 }
 
 /** A gauge of exactly `width` columns, filled to `share` (0 to 1). */
-export function drawGauge(share: number, width: number, { unicode = true }: DrawOptions = {}): string {
+export function drawGauge(
+  share: number,
+  width: number,
+  { unicode = true, plain = false }: DrawOptions = {},
+): string {
+  if (plain) return '';
   const filled = Math.floor(Math.max(0, Math.min(1, share)) * width);
   const rest = width - filled;
   return unicode ? '█'.repeat(filled) + '░'.repeat(rest) : '#'.repeat(filled) + '.'.repeat(rest);
 }
 
 /** One character a value, from the lowest level (zero) to the highest (the largest value). */
-export function drawSparkline(values: readonly number[], { unicode = true }: DrawOptions = {}): string {
+export function drawSparkline(
+  values: readonly number[],
+  { unicode = true, plain = false }: DrawOptions = {},
+): string {
+  if (plain) return '';
   const levels = unicode ? LEVELS : ASCII_LEVELS;
   let most = 0;
   for (const value of values) if (value > most) most = value;

@@ -12,6 +12,8 @@ export interface RenderOptions<T> {
   readonly now?: (() => number) | undefined;
   /** Columns of the terminal; absent in a pipe, where nothing is cut. */
   readonly width?: number | undefined;
+  /** Whether a table is a `name: value` line for each value, to be read out. Default false. */
+  readonly plain?: boolean | undefined;
   /** Colours of a table. Default none. */
   readonly palette?: Palette | undefined;
   /** Whether secret addresses are shown. Default false. */

@@ -1,7 +1,7 @@
 import { measureCells } from './cells.ts';
 import { cleanText } from './clean.ts';
 import type { RenderOptions } from './format.ts';
-import { drawPairs } from './grid.ts';
+import { drawBlock, drawPairs } from './grid.ts';
 import { leafPaths } from './paths.ts';
 import { columnFor, plainPalette } from './view.ts';
 
@@ -18,7 +18,8 @@ export async function drawRecord<T>(
   const { lines, ruler } = await measureCells([value], columns, options);
   const labels = columns.map(({ path }) => cleanText(path));
   const pen = { ruler, palette: options.palette ?? plainPalette };
-  return drawPairs(labels, lines[0] ?? [], pen);
+  const cells = lines[0] ?? [];
+  return options.plain ? drawBlock(labels, cells, Infinity, pen) : drawPairs(labels, cells, pen);
 }
 
 function pathsOf<T>(value: T, { view }: RenderOptions<T>): readonly string[] {

@@ -9,10 +9,10 @@ import { columnFor, plainPalette, type Column } from './view.ts';
 /**
  * A streaming table: two spaces between columns, no borders, no spaces at a line's end. On a terminal text
  * shrinks first, then columns of low priority drop, and when even that does not fit each row becomes a block of
- * `field: value` lines. Elsewhere nothing is cut.
+ * `field: value` lines, as each does where the table is to be plain. Elsewhere nothing is cut.
  */
 export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const { view, width = Infinity, palette = plainPalette } = options;
+  const { view, width = Infinity, palette = plainPalette, plain = false } = options;
   const chosen = chooseFields(view, options.fields);
   const columns = chosen?.map((path) => columnFor(view, path)) ?? view.columns;
   const names = columns.map(({ header, path }) => header ?? path);
@@ -28,11 +28,12 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       const { lines, ruler } = await measureCells(batch, columns, options);
       const pen: Pen = { ruler, palette };
       const header = headerOf(columns, names);
-      const widths = plan.widthsFor(begun ? lines : [header, ...lines]);
+      const widths = plain ? undefined : plan.widthsFor(begun ? lines : [header, ...lines]);
       const first = !begun;
       begun = true;
       if (widths === undefined) {
-        const blocks = lines.map((line) => drawBlock(names, line, width, pen));
+        const room = plain ? Infinity : width;
+        const blocks = lines.map((line) => drawBlock(names, line, room, pen));
         return (first ? '' : '\n') + blocks.join('\n');
       }
       const drawn = (first ? [header, ...lines] : lines).map((line) =>

@@ -19,6 +19,8 @@ export interface OutputOptions {
   readonly name: string;
   /** Removes secrets. Every text goes through it, and there is no other way out. */
   readonly redact: (text: string) => string;
+  /** Gives what is to be over before anything is written: a pager on the same screen. */
+  readonly after?: (() => Promise<unknown> | undefined) | undefined;
   /** Called around each write to a terminal, so that a live line makes room. */
   readonly around?: { hide(): void; redraw(): void } | undefined;
 }
@@ -64,6 +66,8 @@ export class Output {
     if (this.#failure !== undefined) throw this.#failure;
     if (text === '') return;
     const shown = this.redact(text);
+    const before = this.#options.after?.();
+    if (before !== undefined) await before;
     this.#options.around?.hide();
     const taken = this.#take(shown);
     this.#options.around?.redraw();

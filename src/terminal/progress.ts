@@ -70,6 +70,11 @@ export class Progress {
     return this.#add(new Wait(cleanText(label), this.#stage));
   }
 
+  /** A wait that is worth a line only where the line is repainted. */
+  watching(label: string): WaitProgress | undefined {
+    return this.#stage.isLive ? this.waiting(label) : undefined;
+  }
+
   /** Stops all painting and gives the cursor back. */
   end(): void {
     this.#items = [];

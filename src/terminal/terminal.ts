@@ -4,6 +4,7 @@ import { createPalette, showsUnicode, type ColourMode } from './colour.ts';
 import { LiveLine } from './live-line.ts';
 import { Notices, type NoticeLevel } from './notices.ts';
 import { Output } from './output.ts';
+import { Pager, pagerFor } from './pager.ts';
 import { Progress } from './progress.ts';
 import { Prompts } from './prompt.ts';
 
@@ -13,6 +14,10 @@ export interface TerminalSettings {
   readonly color: ColourMode;
   readonly noInput: boolean;
   readonly yes: boolean;
+  /** No colours, drawings or repainted lines, which a screen reader makes nothing of. */
+  readonly plain: boolean;
+  /** Whether a terminal shows what is written through a pager. */
+  readonly pages: boolean;
   /** Removes secrets from all that leaves. */
   readonly redact: (text: string) => string;
 }
@@ -30,6 +35,8 @@ export interface Terminal {
   readonly prompts: Prompts;
   /** Whether block and braille characters may be drawn. */
   readonly unicode: boolean;
+  /** Whether pictures and repainted lines give way to words, for a screen reader. */
+  readonly plain: boolean;
   /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
   close(): Promise<void>;
 }
@@ -37,29 +44,35 @@ export interface Terminal {
 /** Puts the pieces together over the process's streams. */
 export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
   const { env, stdout, stderr, clock, signal, platform } = system;
-  const { redact, level, color, noInput, yes } = settings;
-  const bare = new Output(stderr, { name: 'standard error', redact });
-  const live = bare.isTerminal && env['TERM'] !== 'dumb' ? new LiveLine(bare) : undefined;
-  const err = new Output(stderr, { name: 'standard error', redact, around: live });
+  const { redact, level, color, noInput, yes, plain } = settings;
+  const command = settings.pages && !plain ? pagerFor(system) : undefined;
+  const pager = command === undefined ? undefined : new Pager(command, system);
+  const after = (): Promise<void> | undefined => pager?.showing;
+  const bare = new Output(stderr, { name: 'standard error', redact, after });
+  const live = bare.isTerminal && !plain ? new LiveLine(bare) : undefined;
+  const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
-  const out = new Output(stdout, { name: 'standard output', redact, around });
-  const noticePalette = await createPalette(color, env, err);
+  const out = new Output(pager ?? stdout, { name: 'standard output', redact, around });
+  const paint = plain && color === 'auto' ? 'never' : color;
+  const noticePalette = await createPalette(paint, env, err);
   const notices = new Notices(err, level, noticePalette);
-  const unicode = showsUnicode(env, platform);
+  const unicode = !plain && showsUnicode(env, platform);
   const progress = new Progress({ notices, clock, live, signal, unicode });
   const close = async (): Promise<void> => {
     progress.end();
+    await pager?.leave();
     await notices.settled();
   };
   return {
     out,
-    palette: await createPalette(color, env, out),
+    palette: await createPalette(paint, env, out),
     noticePalette,
     notices,
     progress,
     prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
     unicode,
+    plain,
     close,
   };
 }

@@ -118,6 +118,7 @@ const CODE_COLUMNS = 40;
 export interface DrawReportOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
+  readonly plain: boolean;
 }
 
 /** The report for people: one bar a result code, by class, with what the code asks for. */
@@ -143,16 +144,16 @@ function groupLines(
   name: string,
   codes: readonly ReportCode[],
   { rows, codes: all }: Report,
-  { palette, unicode }: DrawReportOptions,
+  { palette, unicode, plain }: DrawReportOptions,
 ): string[] {
   const most = Math.max(...all.map(({ count }) => count));
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
   const countWidth = formatNumber(most).length;
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const lines = codes.map(({ code, count, share, action, class: kind }) => {
-    const bar = drawBar(count, most, BAR_COLUMNS, { unicode });
-    const painted = palette[TONES[kind]](bar) + ' '.repeat(BAR_COLUMNS - bar.length);
-    return `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}  ${painted}  ${action}`;
+    const bar = drawBar(count, most, BAR_COLUMNS, { unicode, plain });
+    const room = plain ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(BAR_COLUMNS - bar.length)}  `;
+    return `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}  ${room}${action}`;
   });
   const share = formatPercent(total / rows);
   return [

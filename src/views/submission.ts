@@ -70,15 +70,23 @@ export const submissionView: View<Submission> = {
 const TONES: Readonly<Record<string, Tone>> = { updated: 'good', warned: 'warn', error: 'bad' };
 const BAR_COLUMNS = 16;
 
+/** How results are drawn. */
+export interface DrawResultsOptions {
+  readonly palette: Palette;
+  readonly unicode: boolean;
+  readonly plain: boolean;
+}
+
 /** The results as a picture: one bar a result code, and what it asks for. */
-export function drawResults(rows: number, results: Results, palette: Palette, unicode: boolean): string {
+export function drawResults(rows: number, results: Results, options: DrawResultsOptions): string {
+  const { palette } = options;
   const { updated, warned, errors, unknown, unchanged, codes } = results;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with codes not known here` : '';
   const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
-  return ['', palette.strong(total), '', ...codeLines(codes, palette, unicode), ''].join('\n');
+  return ['', palette.strong(total), '', ...codeLines(codes, options), ''].join('\n');
 }
 
-function codeLines(codes: readonly CodeRow[], palette: Palette, unicode: boolean): string[] {
+function codeLines(codes: readonly CodeRow[], { palette, unicode, plain }: DrawResultsOptions): string[] {
   const most = Math.max(0, ...codes.map(({ count }) => count));
   const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
   const countWidth = formatNumber(most).length;
@@ -86,6 +94,7 @@ function codeLines(codes: readonly CodeRow[], palette: Palette, unicode: boolean
     const bar = drawBar(count, most, BAR_COLUMNS, { unicode });
     const padded = bar + ' '.repeat(BAR_COLUMNS - bar.length);
     const tone = TONES[kind];
-    return `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${tone === undefined ? padded : palette[tone](padded)}  ${action}`;
+    const picture = plain ? '' : `${tone === undefined ? padded : palette[tone](padded)}  `;
+    return `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${picture}${action}`;
   });
 }

@@ -19,6 +19,7 @@ export const explain = defineCommand({
     ['svc 3ds explain 01', 'a code, in every meaning that it has'],
     ['svc 3ds explain', 'every status, reason, preference and code'],
   ],
+  paged: true,
   fields: meaningView.fields,
   parameters: {
     word: suggesting(

@@ -19,6 +19,7 @@ export const list = defineCommand({
     ['svc au list --all --fields id,status', 'every job the service still knows'],
   ],
   permissions: ['account-updater:job:read'],
+  paged: true,
   fields: jobView.fields,
   parameters: PAGING_PARAMETERS,
   async run(context, input) {

@@ -18,6 +18,7 @@ export const report = defineCommand({
     ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
   exitCodes: [12, 13],
+  paged: true,
   fields: reportView.fields,
   parameters: {
     results: argument('<results>', 'a result file', text),

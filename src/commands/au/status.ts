@@ -18,6 +18,7 @@ export const status = defineCommand({
     ['svc au status 5f0c…', 'one job: its state, and its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
+  paged: true,
   fields: [...runView.fields, ...partView.fields, ...jobView.fields],
   parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {

@@ -19,7 +19,7 @@ const TITLES = {
   actor: 'actors',
 } as const;
 
-type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'settings' | 'clock'>;
+type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
 /** The counts for people: a sparkline over the hours, then a bar for each value, the most frequent first. */
 export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
@@ -52,11 +52,13 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
     const place = Math.floor((at - first.at) / HOUR_MS / hoursAMark);
     marks[place] = (marks[place] ?? 0) + count;
   }
+  const busiest = `most in one hour: ${formatNumber(most.count)}, at ${shownTime(context, most.at)}`;
+  if (context.plain) return [busiest];
   const unit = hoursAMark === 1 ? 'an hour' : `${hoursAMark} hours`;
   return [
     `by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`,
     `  ${context.palette.accent(drawSparkline(marks, context))}`,
-    `  most in one hour: ${formatNumber(most.count)}, at ${shownTime(context, most.at)}`,
+    `  ${busiest}`,
   ];
 }
 

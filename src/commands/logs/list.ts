@@ -43,6 +43,7 @@ export const list = defineCommand({
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],
+  paged: true,
   fields: logView.fields,
   parameters,
   async run(context, input) {

@@ -44,6 +44,7 @@ export const stats = defineCommand({
     ],
   ],
   permissions: ['log:read'],
+  paged: true,
   fields: statsView.fields,
   parameters,
   async run(context, input) {
@@ -83,7 +84,7 @@ async function count(
 ): Promise<LogCounts> {
   const { LogCounts: Counts } = await import('../../stats/counts.ts');
   const counts = new Counts();
-  const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
+  const live = context.progress.watching('logs');
   let read = 0;
   try {
     for await (const batch of entries) {

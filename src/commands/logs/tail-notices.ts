@@ -30,7 +30,7 @@ export class TailNotices {
     this.#asked = asked;
     this.#startedAt = context.clock.now();
     // Elsewhere than on a terminal, silence means that nothing happens.
-    if (context.system.stderr.isTTY === true) this.#live = context.progress.waiting('logs');
+    this.#live = context.progress.watching('logs');
     context.onClose(() => this.#live?.fail());
   }
 

@@ -15,6 +15,7 @@ export const cards = defineCommand({
     ['svc sandbox cards --3ds', 'tokens for 3-D Secure, and how each turns out'],
     ['svc sandbox cards --request > tokens.csv', 'a request file with every one of them'],
   ],
+  paged: true,
   fields: sandboxCardView.fields,
   parameters: {
     threeDs: flag('--3ds', 'the cards for 3-D Secure instead'),

@@ -13,6 +13,7 @@ export const openapi = defineCommand({
     ['svc sandbox openapi > openapi.json', 'for other tools'],
     ['svc sandbox openapi -o yaml', 'to read'],
   ],
+  paged: true,
   fields: ['*'],
   parameters: {},
   async run(context) {

@@ -13,6 +13,7 @@ export const requests = defineCommand({
     ['svc sandbox requests -n 20', 'the last twenty'],
     ['svc sandbox requests -o csv --fields at,path,status', 'what was asked when, for a spreadsheet'],
   ],
+  paged: true,
   fields: sandboxRequestView.fields,
   parameters: {
     limit: value('-n, --limit <n>', 'only the last so many', integer(1)),

@@ -15,7 +15,8 @@ export async function usagePrinter(
   context: Context,
   warnAt: number,
 ): Promise<(report: UsageReport) => Promise<void>> {
-  const print = await listPrinter(context, usageRowView);
+  const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
+  const print = await listPrinter(context, { ...usageRowView, columns });
   return async (report) => {
     const counts = countsByType(report);
     const most = counts[0]?.count ?? 0;
@@ -37,6 +38,7 @@ function monthlyLines({ active, included, share }: MonthlyActive, context: Conte
   const words = `monthly active tokens: ${active === undefined ? 'not told' : formatNumber(active)}${of}`;
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
+  if (context.plain) return `${words}: ${formatPercent(share)}\n`;
   const gauge = drawGauge(share, GAUGE_WIDTH, context);
   return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}\n`;
 }

@@ -23,7 +23,16 @@ export async function runProgram(body: (terminal: Terminal, system: System) => P
     signal: ended.signal,
     isAlive: () => false,
   };
-  const settings = { level: 'normal', color: 'auto', noInput: false, yes: false, redact } as const;
+  const plain = process.env['TERM'] === 'dumb';
+  const settings = {
+    level: 'normal',
+    color: 'auto',
+    noInput: false,
+    yes: false,
+    plain,
+    pages: false,
+    redact,
+  } as const;
   const terminal = await openTerminal(system, settings);
   try {
     await body(terminal, system);

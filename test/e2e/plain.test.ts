@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSourceFiles } from '../support/source-file.ts';
+import { Home, LAUNCHER } from '../support/svc.ts';
+import { TerminalSession } from '../support/terminal.ts';
+
+/** Every file that draws, and the command lines that show what it draws. */
+const PICTURES: Readonly<Record<string, readonly string[]>> = {
+  'commands/tenant/draw-usage.ts': ['tenant usage'],
+  'commands/logs/draw-stats.ts': ['logs stats --since 2d'],
+  'views/submission.ts': ['au submit tokens.csv --wait --out results.csv --force'],
+  'views/report.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
+  'terminal/transfer-progress.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
+};
+
+const TABLES = [
+  'tenant show',
+  'logs -n 3',
+  'logs entity-types',
+  'logs tail --since 1d --max 2',
+  'au list',
+  'au status',
+  'commands',
+  'profile',
+  'sandbox cards',
+  'sandbox requests -n 3',
+  '3ds explain',
+  '3ds explain attempted',
+];
+
+const home = new Home();
+
+beforeAll(async () => {
+  const tokens = fileURLToPath(new URL('../../src/sandbox/data/tokens.csv', import.meta.url));
+  await cp(tokens, home.file('tokens.csv'));
+  await home.svc(['--sandbox', 'au', 'submit', 'tokens.csv', '--wait', '--out', 'results.csv']);
+});
+
+afterAll(() => home.remove());
+
+async function seen(line: string, env: Readonly<Record<string, string>>, ...more: string[]): Promise<string> {
+  const run = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', ...line.split(' '), ...more], {
+    cwd: home.path,
+    env: home.environment(env),
+  });
+  expect((await run.exited).exitCode).toBe(0);
+  return run.raw.replaceAll('\r\n', '\n');
+}
+
+describe('--plain', () => {
+  it.each([...Object.values(PICTURES).flat(), ...TABLES])(
+    'gives svc %s in words and numbers: no colour, no drawing, nothing repainted',
+    async (line) => {
+      const text = await seen(line, {}, '--plain');
+      expect(text.trim()).not.toBe('');
+      expect(text).toMatch(/^[\n\x20-\x7e]*$/);
+      expect(text).not.toMatch(/#{2}|\.{4}|[|]{2}/);
+    },
+  );
+
+  it('has a value on each line, with its name, and an empty line between two entries', async () => {
+    const entries = (await seen('logs -n 2', {}, '--plain')).split('\nmore follow')[0]?.split('\n\n') ?? [];
+    expect(entries).toHaveLength(2);
+    for (const entry of entries) expect(entry.split('\n').every((line) => /^\w+: \S/.test(line))).toBe(true);
+  });
+
+  it.each([{ SVC_PLAIN: '1' }, { TERM: 'dumb' }])('is on with %o', async (env) => {
+    expect(await seen('tenant show', env)).toMatch(/^name: Sandbox$/m);
+  });
+
+  it('leaves machine formats as they are', async () => {
+    const shown = await seen('tenant show -o json', {}, '--plain');
+    expect(JSON.parse(shown)).toMatchObject({ type: 'test' });
+  });
+
+  it('takes only the colour away with NO_COLOR', async () => {
+    const text = await seen('tenant usage', { NO_COLOR: '1' });
+    expect(text).toContain('█');
+    expect(text).not.toContain('\u001b[3');
+  });
+
+  it('is looked at here for everything that is drawn', () => {
+    const root = fileURLToPath(new URL('../../src/', import.meta.url));
+    const drawing = readSourceFiles(root)
+      .map(({ path }) => path)
+      .filter((path) => path !== 'render/bars.ts')
+      .filter((path) => /\bdraw(Bar|Gauge|Sparkline)\b/.test(readFileSync(`${root}${path}`, 'utf8')));
+    const missing = drawing.filter((path) => !(path in PICTURES));
+    expect(
+      missing,
+      'these files draw: pass `plain` on to what draws, and name a command line that shows it in PICTURES',
+    ).toEqual([]);
+  });
+});
