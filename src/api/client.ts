@@ -56,6 +56,7 @@ export class Client {
   /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s when not given. */
   readonly maxWaitMs: number | undefined;
   readonly #core: HttpCore;
+  readonly #closing = new AbortController();
 
   constructor(options: ClientOptions) {
     const clock = options.clock ?? systemClock;
@@ -72,7 +73,7 @@ export class Client {
       userAgent: `svc/${VERSION}`,
       limits: options.limits,
       maxWaitMs: options.maxWaitMs,
-      signal: this.signal,
+      signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
     });
     this.logs = new Logs(this.#core);
@@ -87,8 +88,9 @@ export class Client {
     return this.#core.serviceClock.now();
   }
 
-  /** Ends all connections. */
+  /** Ends all connections, and what still waits for its turn. */
   close(): Promise<void> {
+    this.#closing.abort(new SvcError('local', 'the client was closed'));
     return this.transport.close();
   }
 }

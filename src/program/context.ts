@@ -124,7 +124,7 @@ async function openClient(
     // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
     environment: isEmbedded ? {} : system.env,
     pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
-    trace: traceTo(context.notices),
+    trace: traceTo(context.notices, context.clock),
     admit: admission(context, { dryRun, file }),
   });
   context.onClose(() => client.close());

@@ -1,14 +1,10 @@
 import { NO_TIME } from './entry.ts';
 import { type Look, lookAtPast } from './look.ts';
 import type { TailEvent } from './options.ts';
-import { SECOND_MS, TooManyPages, wholeSecond } from './read-window.ts';
+import { Past } from './past.ts';
+import { wholeSecond } from './read-window.ts';
 import type { LogSource } from './source.ts';
 import type { TailState } from './state.ts';
-
-const MINUTE_MS = 60_000;
-const WIDEST_MS = 6 * 60 * MINUTE_MS;
-const MOST_PAGES = 20;
-const FEW_PAGES = 5;
 
 /** What a catch-up is told. */
 export interface CatchUpOptions {
@@ -17,13 +13,13 @@ export interface CatchUpOptions {
   readonly onEvent: (event: TailEvent) => void;
 }
 
-/** Reads the past in windows that hold neither too little nor too much, and notices where retention made a gap. */
+/** Reads what lies between the state and the present, and notices where retention made a gap. */
 export class CatchUp {
   readonly #source: LogSource;
   readonly #state: TailState;
   readonly #options: CatchUpOptions;
+  #past: Past | undefined;
   #position: number | undefined;
-  #widthMs = 5 * MINUTE_MS;
   #gapFrom: number | undefined;
   #keepsLonger = false;
 
@@ -35,34 +31,30 @@ export class CatchUp {
 
   /** Whether so much lies between what was read and the present that it is read in parts. */
   get isBehind(): boolean {
-    const near = Math.max(2 * this.#options.overlapMs, 5 * MINUTE_MS);
-    const isBehind = this.#source.now() - (this.#position ?? this.#state.readTo) > near;
-    if (!isBehind) this.#position = undefined;
+    const { overlapMs } = this.#options;
+    const near = overlapMs + Math.max(overlapMs / 2, 60_000);
+    const isBehind =
+      this.#past?.isReading || this.#source.now() - (this.#position ?? this.#state.readTo) > near;
+    if (!isBehind) this.#past = this.#position = undefined;
     return isBehind;
   }
 
   /** Reads the next part. Not to be called again before all that it found was passed on. */
   async look(): Promise<Look> {
-    const from = this.#position ?? this.#state.settled;
-    for (;;) {
-      const end = wholeSecond(this.#source.now() - this.#options.overlapMs);
-      const window = { from, to: Math.max(from + SECOND_MS, Math.min(from + this.#widthMs, end)) };
-      const narrowest = window.to - window.from <= SECOND_MS;
-      try {
-        const mostPages = narrowest ? Infinity : MOST_PAGES;
-        const look = await lookAtPast(this.#source, this.#state, window, {
-          overlapMs: this.#options.overlapMs,
-          mostPages,
-        });
-        this.#noticeGap(look, window.to);
-        this.#position = Math.min(window.to, look.readTo);
-        if (look.requests <= FEW_PAGES) this.#widthMs = Math.min(WIDEST_MS, this.#widthMs * 2);
-        return look;
-      } catch (error) {
-        if (!(error instanceof TooManyPages)) throw error;
-        this.#widthMs = Math.max(SECOND_MS, wholeSecond((window.to - window.from) / 2));
-      }
-    }
+    const { overlapMs } = this.#options;
+    this.#past ??= new Past(this.#source, this.#state.settled);
+    const stretch = await this.#past.next(wholeSecond(this.#source.now() - overlapMs));
+    const look = lookAtPast(this.#source, this.#state, stretch, overlapMs);
+    this.#noticeGap(look, stretch.to);
+    this.#position = Math.min(stretch.to, look.readTo);
+    // The first answer may have told that this machine's clock runs ahead: then that was not yet the past.
+    if (stretch.to > this.#source.now() - overlapMs) this.#past = undefined;
+    return look;
+  }
+
+  /** Reads no further. */
+  stop(): void {
+    this.#past?.stop();
   }
 
   // The service forgets the oldest first: what it still has proves that it has all that came after.

@@ -53,6 +53,14 @@ export class Tail {
 
   /** The entries, until there is a reason to end. @throws SvcError that ends it; the signal's reason */
   async *batches(): AsyncGenerator<readonly Log[]> {
+    try {
+      yield* this.#batches();
+    } finally {
+      this.#catchUp.stop();
+    }
+  }
+
+  async *#batches(): AsyncGenerator<readonly Log[]> {
     while (this.#leftMs() > 0) {
       const isBehind = this.#catchUp.isBehind;
       if (isBehind) this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };

@@ -1,6 +1,7 @@
 import type { Entry } from './entry.ts';
 import { NO_TIME } from './entry.ts';
 import { type Found, isIn, readFirmly, readOnce, SECOND_MS, wholeSecond } from './read-window.ts';
+import type { Stretch } from './past.ts';
 import type { LogSource, Window } from './source.ts';
 import type { TailState } from './state.ts';
 
@@ -35,25 +36,15 @@ export async function lookAtPresent(source: LogSource, state: TailState, overlap
   return { ...firm, readTo, newest, settleTo: done?.to ?? state.settled };
 }
 
-/** Reads a stretch of the past that no entry can come late to, after which all but the overlap is done with. */
-export async function lookAtPast(
-  source: LogSource,
-  state: TailState,
-  window: Window,
-  { overlapMs, mostPages }: { overlapMs: number; mostPages: number },
-): Promise<Look> {
-  const { entries, pages } = await readFirmly(source, window, mostPages);
+/** What reading a stretch of the past found; after it all but the overlap is done with. */
+export function lookAtPast(source: LogSource, state: TailState, stretch: Stretch, overlapMs: number): Look {
+  const { entries, pages, to } = stretch;
   const now = source.now();
   const newest = newestOf(state, entries, now);
   // Until an answer has told the service's time, this machine's clock may have run ahead.
-  const readTo = Math.max(state.readTo, Math.min(window.to, wholeSecond(now)));
-  return {
-    entries,
-    requests: pages,
-    readTo,
-    newest,
-    settleTo: settledBy(newest, overlapMs) ?? state.settled,
-  };
+  const readTo = Math.max(state.readTo, Math.min(to, wholeSecond(now)));
+  const settleTo = settledBy(newest, overlapMs) ?? state.settled;
+  return { entries, requests: pages, readTo, newest, settleTo };
 }
 
 // Behind the newest entry and not behind the clock: where the log itself falls behind, the tail waits for it.

@@ -61,6 +61,9 @@ export class ModelService implements LogSource {
   /** The request at whose answer the process dies. */
   killAt = Infinity;
   requests = 0;
+  /** The most windows that were being read at the same time. */
+  mostAtOnce = 0;
+  #atOnce = 0;
   readonly #manner: Manner;
   readonly #entries: readonly Shown[];
   readonly #random: () => number;
@@ -82,6 +85,16 @@ export class ModelService implements LogSource {
   }
 
   async *pages(window: Window, pageSize: number): AsyncGenerator<Page<Log>> {
+    this.#atOnce += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
+    try {
+      yield* this.#pages(window, pageSize);
+    } finally {
+      this.#atOnce -= 1;
+    }
+  }
+
+  async *#pages(window: Window, pageSize: number): AsyncGenerator<Page<Log>> {
     const size = Math.max(1, Math.round((pageSize * this.#manner.pageShare) / 100));
     let last: Shown | undefined;
     for (let from = 0; ;) {

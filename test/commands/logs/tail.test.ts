@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -83,7 +84,11 @@ describe('svc logs tail', () => {
           stdio: ['ignore', file, 'ignore'],
         });
         closeSync(file);
-        await new Promise((resolve) => setTimeout(resolve, 300 + ((kill * 137) % 600)));
+        // Every third dies while it starts, the others once they have written.
+        const patience = kill % 3 === 0 ? 500 : 20_000;
+        const [size, since] = [statSync(output).size, Date.now()];
+        while (statSync(output).size === size && Date.now() < since + patience) await pause(20);
+        await pause((kill * 137) % 300);
         const ended = new Promise((resolve) => child.on('exit', resolve));
         child.kill('SIGKILL');
         await ended;
@@ -93,7 +98,7 @@ describe('svc logs tail', () => {
         repeated += onItsWay;
       }
       clearInterval(produce);
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await pause(1_100);
       const last = await home.svc([...argv, '--idle-exit', '3s'], { env: env() });
       expect(last.code).toBe(0);
       const found = messages(readFileSync(output, 'utf8') + last.stdout);
