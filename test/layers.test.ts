@@ -13,7 +13,7 @@ const ROWS = [
   ['commands'],
   ['completion'],
   ['cli'],
-  ['runs', 'archive', 'events', 'otlp', 'report', 'terminal'],
+  ['runs', 'archive', 'doctor', 'events', 'otlp', 'report', 'terminal'],
   ['tail', 'stats'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render', 'query'],
@@ -25,6 +25,7 @@ const ROWS = [
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['runs', 'api', 'transfer', 'http', 'schema', 'floor'],
   api: ['http', 'schema', 'floor'],
+  doctor: ['config', 'http', 'schema', 'floor'],
   events: ['http', 'schema', 'floor'],
   otlp: ['http', 'render', 'schema', 'floor'],
   report: ['views', 'render', 'floor'],

@@ -15,6 +15,8 @@ export interface CommandFacts {
   readonly examples: readonly Example[];
   /** Permissions that the key needs. */
   readonly permissions?: readonly string[];
+  /** Runs with settings that cannot be used as well: those of them that can be used stay. */
+  readonly anySettings?: boolean;
   /** Sends requests that need no permission of a key. */
   readonly sends?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */

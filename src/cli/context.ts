@@ -58,7 +58,7 @@ export interface Context {
   /** The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice` differs. */
   client(choice?: ClientChoice): Promise<Client>;
   /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
-  key(kind: KeyKind): Promise<ApiKey>;
+  readonly key: (kind: KeyKind) => Promise<ApiKey>;
   /** Runs when the command is over, however it ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
 }

@@ -1,12 +1,16 @@
 import { defineCommand } from '../cli/command.ts';
+import { isAboutKey } from '../cli/check-key.ts';
 import type { Context } from '../cli/context.ts';
-import { flag, type Input } from '../cli/parameter.ts';
+import { rememberTenant } from '../cli/known-tenant.ts';
+import { dryRunParameter } from '../cli/not-sent.ts';
+import { flag, value } from '../cli/parameter.ts';
+import { text } from '../cli/values.ts';
 import { baseUrlText, parseBaseUrl } from '../config/base-url.ts';
-import { KEY_KINDS, type KeyKind } from '../config/document.ts';
-import { checkKey } from '../config/key-text.ts';
+import { KEY_KINDS, type KeyKind, type StoredKey } from '../config/document.ts';
 import { updateConfig } from '../config/store.ts';
 import { SvcError } from '../errors.ts';
-import { readInput } from '../terminal/stdin.ts';
+import { checkedKey, type GivenKey } from './login-check.ts';
+import { askedText, askForKey, givenKeys } from './login-keys.ts';
 
 const parameters = {
   managementKeyStdin: flag('--management-key-stdin', 'read the management key from standard input'),
@@ -14,91 +18,120 @@ const parameters = {
     '--private-key-stdin',
     'read the private key from standard input; with both, one key a line',
   ),
+  managementKeyCommand: value(
+    '--management-key-command <command>',
+    'keep a shell command that prints the management key, in place of the key',
+    text,
+  ),
+  privateKeyCommand: value(
+    '--private-key-command <command>',
+    'keep a shell command that prints the private key',
+    text,
+  ),
+  noCheck: flag('--no-check', 'store without asking the service, as without a network'),
+  dryRun: dryRunParameter,
 } as const;
 
 /** `svc login` */
 export const login = defineCommand({
   name: 'login',
-  summary: 'store a base URL and keys in a profile',
+  summary: 'check your keys and store them with the base URL in a profile',
   description:
-    'Asks for the base URL and both keys; nothing that is typed of a key shows, and an empty answer leaves that key as it is. A stored key is sent only to the base URL that it was stored with. No option takes a key: a process list shows options.',
+    'Asks for the base URL and both keys; nothing that is typed of a key shows, and an empty answer leaves that key as it is. Each key is tried at once on what it may read; one that is refused is not stored. A stored key is sent only to the base URL that it was stored with. No option takes a key: a process list shows options.',
   examples: [
     ['svc login', 'answer the questions'],
     ['svc login --profile test --base-url https://api.example.com', 'a profile of its own'],
     [
       'pass show svc | svc login --base-url https://api.example.com --management-key-stdin',
-      'from a secret manager',
+      'from a secret manager, once',
+    ],
+    [
+      "svc login --base-url https://api.example.com --management-key-command 'pass show svc'",
+      'from a secret manager, each time that it is needed; the key is not stored',
     ],
   ],
   newProfile: true,
+  exitCodes: [4, 8],
   parameters,
   async run(context, input) {
-    const profile = context.settings.profile.value;
     if (context.settings.sandbox) {
       throw new SvcError('usage', 'the sandbox needs no keys', {
         hint: 'Choose another profile with --profile, or just use --sandbox.',
       });
     }
+    const given = await givenKeys(context, input);
     const baseUrl = await askBaseUrl(context);
-    const keys = await askKeys(context, input);
-    if (keys.size === 0)
+    const place: Place = { baseUrl, check: !input.noCheck };
+    const keys = given.length > 0 ? await checkAll(context, given, place) : await askAll(context, place);
+    if (keys.length === 0)
       throw new SvcError('usage', 'no key was given, so nothing was stored', {
-        hint: 'Give at least one key.',
+        hint: "Give at least one key; 'svc --sandbox logs' needs none.",
       });
-    for (const key of keys.values()) context.addSecret(key);
-    await store(context, profile, baseUrl, keys);
-    const kinds = [...keys.keys()].join(' and ');
-    context.notices.note(`stored the ${kinds} key in profile ${profile}, for ${baseUrl}`);
-    context.notices.note(
-      `try: svc ${keys.has('management') ? 'tenant show' : 'au list'}${profile === 'default' ? '' : ` --profile ${profile}`}`,
-    );
+    if (input.dryRun) return context.notices.note('dry run: nothing was stored');
+    await store(context, baseUrl, keys);
+    tellStored(context, baseUrl, keys);
   },
 });
 
-type Keys = ReadonlyMap<KeyKind, string>;
-
-async function askBaseUrl({ settings, prompts }: Context): Promise<string> {
-  if (settings.baseUrl) return baseUrlText(settings.baseUrl.value);
-  const typed = await prompts.promptText('Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.');
-  return baseUrlText(parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }));
+/** Where keys are to go, and whether they are tried there. */
+export interface Place {
+  readonly baseUrl: URL;
+  readonly check: boolean;
 }
 
-async function askKeys(context: Context, input: Input<typeof parameters>): Promise<Keys> {
-  const piped = KEY_KINDS.filter((kind) =>
-    kind === 'management' ? input.managementKeyStdin : input.privateKeyStdin,
+async function askBaseUrl(context: Context): Promise<URL> {
+  const { settings } = context;
+  if (settings.baseUrl) return settings.baseUrl.value;
+  return askedText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
+    parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
   );
-  return piped.length > 0 ? pipedKeys(context, piped) : typedKeys(context);
 }
 
-async function pipedKeys({ system }: Context, kinds: readonly KeyKind[]): Promise<Keys> {
-  const lines = (await readInput(system.stdin, 10_000)).split('\n').filter((line) => line.trim() !== '');
-  if (lines.length !== kinds.length) {
-    throw new SvcError(
-      'usage',
-      `standard input should hold ${kinds.length} line(s), a key each, and holds ${lines.length}`,
-    );
-  }
-  return new Map(kinds.map((kind, index) => [kind, checkKey((lines[index] ?? '').trim(), 'standard input')]));
+/** Keys that were not typed: all are good, or none is stored. */
+async function checkAll(context: Context, given: readonly GivenKey[], place: Place): Promise<GivenKey[]> {
+  for (const key of given) await checkedKey(context, key, place);
+  return [...given];
 }
 
-async function typedKeys({ prompts }: Context): Promise<Keys> {
-  const keys = new Map<KeyKind, string>();
+async function askAll(context: Context, place: Place): Promise<GivenKey[]> {
+  const keys: GivenKey[] = [];
   for (const kind of KEY_KINDS) {
-    const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
-    const typed = await prompts.promptHidden(
-      `${kind} key (${use}; empty to skip):`,
-      `Pass --${kind}-key-stdin.`,
-    );
-    if (typed.trim() !== '') keys.set(kind, checkKey(typed.trim(), 'the answer'));
+    const key = await askForKey(context, kind, place).catch((error: unknown) => {
+      // What was good so far is kept.
+      if (keys.length === 0 || !isAboutKey(error)) throw error;
+      context.notices.warn(`the ${kind} key is left out: ${error.message}`);
+    });
+    if (key) keys.push(key);
   }
   return keys;
 }
 
-async function store({ system }: Context, name: string, baseUrl: string, keys: Keys): Promise<void> {
+async function store({ system, settings }: Context, url: URL, keys: readonly GivenKey[]): Promise<void> {
+  const baseUrl = baseUrlText(url);
+  const name = settings.profile.value;
   await updateConfig(system, (config) => {
     const before = config.profiles[name] ?? {};
-    const stored = Object.fromEntries([...keys].map(([kind, value]) => [kind, { value, base_url: baseUrl }]));
+    const stored = Object.fromEntries(keys.map((key) => [key.kind, kept(key, baseUrl)]));
     config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
     config.current ??= name;
   });
+  const tenant = keys.find((key) => key.tenant !== undefined)?.tenant;
+  if (tenant) rememberTenant(system, name, baseUrl, tenant);
+}
+
+function kept({ value: key, command }: GivenKey, baseUrl: string): StoredKey {
+  return command === undefined ? { value: key, base_url: baseUrl } : { command, base_url: baseUrl };
+}
+
+function tellStored({ settings, notices }: Context, url: URL, keys: readonly GivenKey[]): void {
+  const profile = settings.profile.value;
+  const kinds = keys.map((key) => key.kind);
+  const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
+  notices.note(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  const option = profile === 'default' ? '' : ` --profile ${profile}`;
+  notices.note(`next: svc ${firstCommand(kinds)}${option}, or 'svc whoami${option}' to see what you may do`);
+}
+
+function firstCommand(kinds: readonly KeyKind[]): string {
+  return kinds.includes('management') ? 'logs' : 'au list';
 }

@@ -1,4 +1,5 @@
 import { defineCommand } from '../cli/command.ts';
+import { flag } from '../cli/parameter.ts';
 import { updateConfig } from '../config/store.ts';
 import { SvcError } from '../errors.ts';
 
@@ -12,8 +13,8 @@ export const logout = defineCommand({
     ['svc logout', 'forget the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],
   ],
-  parameters: {},
-  async run({ settings, system, notices }) {
+  parameters: { dryRun: flag('--dry-run', 'say what would be removed, and remove nothing') },
+  async run({ settings, system, notices }, { dryRun }) {
     if (settings.sandbox)
       throw new SvcError('usage', 'the sandbox has no stored keys', {
         hint: 'Choose another profile with --profile.',
@@ -21,6 +22,8 @@ export const logout = defineCommand({
     const name = settings.profile.value;
     const kinds = Object.keys(settings.stored?.keys ?? {});
     if (kinds.length === 0) return notices.note(`profile ${name} has no stored keys`);
+    if (dryRun)
+      return notices.note(`dry run: would remove the ${kinds.join(' and ')} key of profile ${name}`);
     await updateConfig(system, (config) => {
       delete config.profiles[name]?.keys;
     });

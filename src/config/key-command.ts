@@ -93,7 +93,7 @@ function ending(code: number | null, by: NodeJS.Signals | null): string | undefi
 
 function failure(command: string, kind: KeyKind, how: string, hint?: string): SvcError {
   return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
-    hint: hint ?? 'Run it by hand to see what it wants; the profile holds it as a key command.',
+    hint: hint ?? 'Run the command by hand to see what it wants.',
   });
 }
 

@@ -62,8 +62,13 @@ export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyKind): string
   return !env[own] && env[either] ? either : own;
 }
 
-/** Whether a key, or a command that prints it, is kept here. */
-export function isKept(stored: StoredKey | undefined): stored is StoredKey {
+/** How a profile has a key: stored, or by a command, of which the first word is told; undefined: it has none. */
+export function storedAs(stored: StoredKey | undefined): string | undefined {
+  if (!isKept(stored)) return undefined;
+  return stored.value !== undefined ? 'stored' : commandName(stored.command ?? '');
+}
+
+function isKept(stored: StoredKey | undefined): stored is StoredKey {
   return stored?.value !== undefined || stored?.command !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import { isLoopback } from '../address.ts';
 import { parseDuration } from '../duration.ts';
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { Profile } from './document.ts';
@@ -98,6 +98,29 @@ export async function resolveSettings(
       return baseUrl.value;
     },
   };
+}
+
+/**
+ * The same, where nothing may stand in the way: what is wrong with the config file or a variable is passed over, first
+ * the file with its profiles, then every variable of ours. Throws `SvcError` `usage` for a bad flag.
+ */
+export async function resolveUsableSettings(system: PathsHost, flags: SettingFlags): Promise<Settings> {
+  // Without a home and a directory for it there is no config file.
+  const withoutFile = reduced(system, /^(?:SVC_CONFIG_DIR|SVC_PROFILE|XDG_CONFIG_HOME|APPDATA)$/);
+  const withoutOurs = reduced(system, /^(?:SVC_.*|XDG_CONFIG_HOME|APPDATA)$/);
+  for (const usable of [system, withoutFile]) {
+    try {
+      return await resolveSettings(usable, usable === system ? flags : { ...flags, profile: undefined });
+    } catch (error) {
+      if (!isSvcError(error, 'config')) throw error;
+    }
+  }
+  return resolveSettings(withoutOurs, { ...flags, profile: undefined });
+}
+
+function reduced({ platform, cwd, env }: PathsHost, left: RegExp): PathsHost {
+  const kept = Object.entries(env).filter(([name]) => !left.test(name));
+  return { platform, cwd, home: undefined, env: Object.fromEntries(kept) };
 }
 
 const NONE: Setting<undefined> = { value: undefined, origin: DEFAULT_ORIGIN };

@@ -42,7 +42,9 @@ export function createContext(parts: Parts): OpenContext {
     query: undefined,
     key: (kind) => keys(kind),
     client: (choice) =>
-      choice ? openClient(context, parts, choice) : (client ??= openClient(context, parts, {})),
+      choice
+        ? openClient(context, parts, sandbox, choice)
+        : (client ??= openClient(context, parts, sandbox, {})),
     onClose: (close) => void closers.push(close),
     async close() {
       for (const close of closers.toReversed()) await close();
@@ -50,6 +52,8 @@ export function createContext(parts: Parts): OpenContext {
     },
   };
   const keys = keysOf(context, parts);
+  let opened: Promise<URL> | undefined;
+  const sandbox = (): Promise<URL> => (opened ??= openSandbox(context));
   return context;
 }
 
@@ -105,6 +109,7 @@ function keysOf(context: Context, { system, settings, redactor }: Parts): (kind:
 async function openClient(
   context: Context,
   { system, settings }: Parts,
+  sandbox: () => Promise<URL>,
   { dryRun = false, file, ...choice }: ClientChoice,
 ): Promise<Client> {
   const [{ Client: ApiClient }, { admission, SANDBOX_ADDRESS }] = await Promise.all([
@@ -114,7 +119,7 @@ async function openClient(
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
   // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
   const isOnlyShown = context.globals.curl && !dryRun;
-  const embedded = (): Promise<URL> | URL => (isOnlyShown ? new URL(SANDBOX_ADDRESS) : openSandbox(context));
+  const embedded = (): Promise<URL> | URL => (isOnlyShown ? new URL(SANDBOX_ADDRESS) : sandbox());
   const client = new ApiClient({
     baseUrl: isEmbedded ? await embedded() : (choice.baseUrl ?? settings.requireBaseUrl()),
     key: isOnlyShown ? async () => ({ value: '', origin: 'nowhere' }) : (choice.key ?? context.key),

@@ -1,7 +1,7 @@
 import type { Globals } from '../cli/globals.ts';
 import { sameProfile } from '../cli/same-profile.ts';
 import { NotSent } from '../cli/not-sent.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS } from '../output-format.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
@@ -46,11 +46,12 @@ async function runCommand(
   surroundings: { system: System; terminal: Terminal; redactor: Redactor },
   asked: Asked,
 ): Promise<number> {
-  const settings = await resolveSettings(surroundings.system, globals, {
-    newProfile: command.newProfile,
-  });
+  const { system } = surroundings;
+  const settings = command.anySettings
+    ? await resolveUsableSettings(system, globals)
+    : await resolveSettings(system, globals, { newProfile: command.newProfile });
   asked.output = settings.output.value;
-  for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
+  if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
   const context = createContext({ ...surroundings, globals, settings });
   try {
     const query = await openQuery(context, command);

@@ -48,11 +48,23 @@ export async function parse(argv: readonly string[]): Promise<Invocation> {
   try {
     await root.parseAsync(helpWordsLast(argv), { from: 'user' });
   } catch (error) {
+    if (isBare(error, place, root)) return greeting(root);
     const help = error instanceof CommanderError ? helpOf(error, place) : undefined;
     if (help === undefined) throw parseError(error, place);
     invocation = { kind: 'help', text: help };
   }
   return invocation ?? { kind: 'help', text: rootHelp(TREE) };
+}
+
+// Not asked for help: no command was named, options at most.
+function isBare(error: unknown, place: Place, root: Parser): boolean {
+  return error instanceof CommanderError && error.code === 'commander.help' && place.parser === root;
+}
+
+async function greeting(root: Parser): Promise<Invocation> {
+  const { greet } = await import('../commands/greet.ts');
+  const globals = readInput(root, GLOBAL_PARAMETERS) as Globals;
+  return { kind: 'run', command: greet, words: '', input: {}, globals };
 }
 
 type Select = (command: Command, words: string, parser: Parser) => void;

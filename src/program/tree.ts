@@ -40,13 +40,23 @@ export const TREE: readonly Entry[] = [
   },
   {
     name: 'login',
-    summary: 'store a base URL and keys in a profile',
+    summary: 'check your keys and store them with the base URL in a profile',
     load: async () => (await import('../commands/login.ts')).login,
   },
   {
     name: 'logout',
     summary: 'remove the stored keys of a profile',
     load: async () => (await import('../commands/logout.ts')).logout,
+  },
+  {
+    name: 'whoami',
+    summary: 'profile, base URL, tenant, where each setting came from, what each key may read',
+    load: async () => (await import('../commands/whoami.ts')).whoami,
+  },
+  {
+    name: 'doctor',
+    summary: 'what is set up here and what answers: one line each, with its mend',
+    load: async () => (await import('../commands/doctor.ts')).doctor,
   },
   {
     name: 'profile',

@@ -29,7 +29,7 @@ export function curlCommand({ method, url, headers, keyVariable, body, upload }:
 }
 
 /** One word of a POSIX shell, whatever the text holds. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
 import { listPrinter, once } from '../../cli/print.ts';
 import type { Config, Profile } from '../../config/document.ts';
+import { storedAs } from '../../config/keys.ts';
 import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
 import { readConfig } from '../../config/store.ts';
 import { type ProfileRow, profileView } from '../../views/profile.ts';
@@ -22,7 +23,13 @@ export const list = defineCommand({
 /** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
 export function profileRows(config: Config, current: string): ProfileRow[] {
   const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
-  return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), management_key: true, private_key: true }];
+  const builtIn = {
+    management_key: true,
+    private_key: true,
+    management_key_from: 'built in',
+    private_key_from: 'built in',
+  };
+  return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), ...builtIn }];
 }
 
 /** One profile as a row. */
@@ -31,8 +38,10 @@ export function profileRow(name: string, profile: Profile, current: string): Pro
     name,
     current: name === current,
     base_url: profile.base_url ?? null,
-    management_key: profile.keys?.management !== undefined,
-    private_key: profile.keys?.private !== undefined,
+    management_key: storedAs(profile.keys?.management) !== undefined,
+    private_key: storedAs(profile.keys?.private) !== undefined,
+    management_key_from: storedAs(profile.keys?.management) ?? null,
+    private_key_from: storedAs(profile.keys?.private) ?? null,
     output: profile.output ?? null,
     time: profile.time ?? null,
     actions: profile.actions ?? {},

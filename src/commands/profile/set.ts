@@ -12,6 +12,10 @@ export const set = defineCommand({
     ['svc profile set output json', 'print JSON unless told otherwise'],
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
+    [
+      "svc profile set management_key_command 'pass show svc'",
+      'a key from a secret manager, when it is needed',
+    ],
     ['svc profile set output --unset', 'back to the default'],
   ],
   newProfile: true,

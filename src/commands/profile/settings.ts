@@ -1,11 +1,18 @@
 import { baseUrlText, parseBaseUrl } from '../../config/base-url.ts';
-import type { Profile } from '../../config/document.ts';
+import { KEY_KINDS, type KeyKind, type Profile } from '../../config/document.ts';
 import { SvcError } from '../../errors.ts';
 import { OUTPUT_FORMATS, TIME_STYLES } from '../../output-format.ts';
 import { RESULT_STEPS, resultCodeProblem } from '../../result-step.ts';
 
 /** The settings of a profile as they are typed; keys have their own command. */
-export const SETTINGS = ['base_url', 'output', 'time', 'action.<code>'] as const;
+export const SETTINGS = [
+  'base_url',
+  'output',
+  'time',
+  'management_key_command',
+  'private_key_command',
+  'action.<code>',
+] as const;
 
 /** A setting that was named. */
 export interface ProfileSetting {
@@ -24,6 +31,8 @@ const ACTION = 'action.';
 /** The setting of this name, if there is one. */
 export function settingNamed(name: string): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
+  const kind = KEY_KINDS.find((one) => name === `${one}_key_command`);
+  if (kind) return commandSetting(name, kind);
   if (name === 'base_url')
     return {
       name,
@@ -45,6 +54,28 @@ export function settingNamed(name: string): ProfileSetting | undefined {
     example: 'time utc',
     put: (value) => putting({ time: oneOf(TIME_STYLES, name, value) }),
     remove: without('time'),
+  };
+}
+
+function commandSetting(name: string, kind: KeyKind): ProfileSetting {
+  return {
+    name,
+    example: `${name} 'pass show svc'`,
+    put: (command) => (profile) => {
+      if (command.trim() === '')
+        throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
+      const { base_url, keys } = profile;
+      // Like a key, what the command prints goes to one base URL only.
+      if (base_url === undefined)
+        throw new SvcError('config', 'the profile has no base URL that the key could be for', {
+          hint: "Set it first: 'svc profile set base_url https://api.example.com'.",
+        });
+      return { ...profile, keys: { ...keys, [kind]: { command, base_url } } };
+    },
+    remove: (profile) => {
+      const { [kind]: before, ...others } = profile.keys ?? {};
+      return before?.command === undefined ? profile : { ...profile, keys: others };
+    },
   };
 }
 

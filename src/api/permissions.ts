@@ -1,0 +1,54 @@
+import { isSvcError, type SvcError } from '../errors.ts';
+import type { KeyKind, Query } from '../http/request.ts';
+import type { Client } from './client.ts';
+
+/** A permission to read, and a request that needs just that and changes nothing. */
+export interface ReadPermission {
+  readonly name: string;
+  readonly kind: KeyKind;
+  readonly path: string;
+  readonly query?: Query | undefined;
+}
+
+/** Every permission that can be tried without side effects, in the order in which they are told. */
+export const READ_PERMISSIONS: readonly ReadPermission[] = [
+  { name: 'log:read', kind: 'management', path: '/logs/entity-types' },
+  { name: 'tenant:read', kind: 'management', path: '/tenants/self' },
+  { name: 'report:read', kind: 'management', path: '/tenants/self/reports/usage' },
+  // No session has this id: a key that may read sessions is told so.
+  { name: '3ds:session:read', kind: 'private', path: '/3ds/sessions/00000000-0000-4000-8000-000000000000' },
+  { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
+];
+
+/** What the service made of a key: it may (`allowed`), it may not (403), the key is none (401), or nobody can tell. */
+export type Standing = 'allowed' | 'forbidden' | 'refused' | 'unclear';
+
+/** A permission that was tried. */
+export interface Tried {
+  readonly permission: ReadPermission;
+  readonly standing: Standing;
+  /** What the service answered, where it allowed the read and sent JSON. */
+  readonly answer?: unknown;
+  /** What was said instead. */
+  readonly error?: SvcError | undefined;
+}
+
+/** Tries one permission with the client's key of its kind, at most twice. Throws only what is no `SvcError`. */
+export async function tryPermission(client: Client, permission: ReadPermission): Promise<Tried> {
+  const { name, kind, path, query } = permission;
+  try {
+    const request = { method: 'GET', path, query, key: kind, permission: name, attempts: 2 } as const;
+    const { body } = await client.any.send(request);
+    return { permission, standing: 'allowed', answer: body?.json };
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    return { permission, standing: standingOf(error), error };
+  }
+}
+
+function standingOf({ code, status }: SvcError): Standing {
+  if (code === 'unauthorized') return 'refused';
+  if (code === 'forbidden') return 'forbidden';
+  // Whoever may not read is told so before it is looked for; a body that is not right matters to nobody here.
+  return code === 'not_found' || (status !== undefined && status < 300) ? 'allowed' : 'unclear';
+}

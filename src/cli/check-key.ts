@@ -1,0 +1,88 @@
+import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import type { ApiKey } from '../http/core.ts';
+import type { KeyKind } from '../http/request.ts';
+import { isObject } from '../render/paths.ts';
+import type { ClientChoice, Context } from './context.ts';
+
+/** What is told of a tenant beside its name. */
+export interface TenantFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * What came of trying a key: `accepted`; `powerless`: known, but it may read nothing that can be tried; `other kind`:
+ * it is a key, but of the other kind; `refused`; `unclear`: nobody could tell, as without a network.
+ */
+export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
+
+/** A key that was tried. */
+export interface KeyCheck {
+  readonly kind: KeyKind;
+  readonly verdict: Verdict;
+  readonly tried: readonly Tried[];
+  readonly tenant: TenantFacts | undefined;
+}
+
+/** Tries a key on every read of its kind side by side; where all refuse it, on those of the other kind as well. */
+export async function checkKey(
+  context: Context,
+  kind: KeyKind,
+  key: ApiKey,
+  choice: ClientChoice = {},
+): Promise<KeyCheck> {
+  const client = await context.client({ ...choice, key: async () => key });
+  const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
+    Promise.all(permissions.map((permission) => tryPermission(client, permission)));
+  const tried = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
+  const has = (standing: Tried['standing']): boolean => tried.some((one) => one.standing === standing);
+  const check = { kind, tried, tenant: tenantIn(tried) };
+  if (has('allowed')) return { ...check, verdict: 'accepted' };
+  if (has('unclear')) return { ...check, verdict: 'unclear' };
+  // Some services answer 401 to a key of the wrong kind, some 403.
+  const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
+  if (others.some(({ standing }) => standing === 'allowed')) return { ...check, verdict: 'other kind' };
+  return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
+}
+
+/** The names of the permissions that stand so. */
+export function namesOf({ tried }: KeyCheck, ...standings: Tried['standing'][]): string[] {
+  return tried
+    .filter(({ standing }) => standings.includes(standing))
+    .map(({ permission }) => permission.name);
+}
+
+/** The failure of a key that is not accepted; undefined for one that is known to the service. */
+export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
+  const error = tried.find((one) => one.error !== undefined && one.standing !== 'allowed')?.error;
+  const other = kind === 'management' ? 'private' : 'management';
+  switch (verdict) {
+    case 'accepted':
+    case 'powerless':
+      return undefined;
+    case 'other kind':
+      return new SvcError('unauthorized', `the ${kind} key from ${from} is a ${other} key`, {
+        status: error?.status,
+        hint: `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`,
+        facts: { key_kind: other },
+      });
+    case 'refused':
+    case 'unclear':
+      return error ?? new SvcError('bad_answer', `the ${kind} key from ${from} could not be tried`);
+  }
+}
+
+/** Whether a failure is about the key, and not about the way to the service. */
+export function isAboutKey(error: unknown): error is SvcError {
+  return isSvcError(error, 'unauthorized', 'forbidden');
+}
+
+function tenantIn(tried: readonly Tried[]): TenantFacts | undefined {
+  const answer = tried.find(({ permission }) => permission.name === 'tenant:read')?.answer;
+  if (!isObject(answer)) return undefined;
+  const { id, name, type } = answer;
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
+  return { id, name, type };
+}

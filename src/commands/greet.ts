@@ -1,0 +1,93 @@
+import { defineCommand } from '../cli/command.ts';
+import type { Context } from '../cli/context.ts';
+import { knownTenant } from '../cli/known-tenant.ts';
+import { baseUrlText } from '../config/base-url.ts';
+import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { keyOrigin } from '../config/keys.ts';
+import { cleanText } from '../render/clean.ts';
+import { tenantMark } from '../views/tenant.ts';
+
+/** A command line, and what it does. */
+type Step = readonly [line: string, does: string];
+
+/** `svc` alone: where one stands, and what to do next. Asks nobody. */
+export const greet = defineCommand({
+  name: 'svc',
+  summary: 'where you stand, and what to do next',
+  examples: [],
+  newProfile: true,
+  parameters: {},
+  async run(context) {
+    const kinds = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
+    const { out, palette } = context;
+    const steps = kinds.length === 0 ? FIRST_STEPS : nextSteps(kinds);
+    const option = optionFor(context);
+    const shown = steps.map(([line, does]): Step => [
+      line.includes('--sandbox') ? line : line.replace(/^svc /, `svc ${option}`),
+      does,
+    ]);
+    const width = Math.max(...[...shown, ...MORE].map(([line]) => line.length));
+    const lines = [
+      palette.strong('svc: the card vault from the command line'),
+      '',
+      ...standing(context, kinds),
+      '',
+      ...[...shown, ...MORE].map(([line, does]) => `  ${palette.accent(line.padEnd(width))}  ${does}`),
+    ];
+    await out.write(`${lines.join('\n')}\n`);
+  },
+});
+
+const FIRST_STEPS: readonly Step[] = [
+  ['svc --sandbox logs', 'try it now: no account, no network'],
+  ['svc login', 'store your keys; each is checked at once'],
+];
+
+const MORE: readonly Step[] = [
+  ['svc doctor', 'what is set up here, and what is missing'],
+  ['svc --help', 'every command'],
+];
+
+const STEPS: Readonly<Record<KeyKind, readonly Step[]>> = {
+  management: [
+    ['svc logs', 'the newest audit logs'],
+    ['svc tenant usage', 'tokens, and what the plan includes'],
+  ],
+  private: [
+    ['svc au submit tokens.csv --wait', 'refresh card tokens'],
+    ['svc au list', 'the jobs so far'],
+  ],
+};
+
+function nextSteps(kinds: readonly KeyKind[]): Step[] {
+  const lacking = KEY_KINDS.find((kind) => !kinds.includes(kind));
+  return [
+    ...kinds.flatMap((kind) => STEPS[kind]),
+    lacking === undefined
+      ? ['svc whoami', 'the tenant, and what your keys may read']
+      : ['svc login', `add the ${lacking} key`],
+  ];
+}
+
+/** Who this profile is, as far as that is known without asking. */
+function standing(context: Context, kinds: readonly KeyKind[]): string[] {
+  const { settings, system, palette } = context;
+  const profile = settings.profile.value;
+  if (settings.sandbox) return ['The sandbox: the service emulated on this machine, with made-up data.'];
+  if (kinds.length === 0) {
+    const where = profile === 'default' ? '' : ` in profile ${profile}`;
+    return [`There are no keys${where} yet. Two ways to begin:`];
+  }
+  if (settings.baseUrl === undefined)
+    return [`Profile ${profile}, with a key and without a base URL: set SVC_BASE_URL, or svc login.`];
+  const url = baseUrlText(settings.baseUrl.value);
+  const tenant = knownTenant(system, profile, url);
+  const named = tenant && `${tenantMark(tenant.type, palette)} ${palette.strong(cleanText(tenant.name))}`;
+  return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
+}
+
+/** What names this profile again in the lines that follow, where it was named. */
+function optionFor({ globals, settings }: Context): string {
+  if (settings.sandbox) return globals.sandbox ? '--sandbox ' : '';
+  return globals.profile !== undefined ? `--profile ${globals.profile} ` : '';
+}

@@ -1,0 +1,111 @@
+import { READ_PERMISSIONS } from '../api/permissions.ts';
+import { checkKey, isAboutKey, keyFailure, type KeyCheck } from '../cli/check-key.ts';
+import { defineCommand } from '../cli/command.ts';
+import type { Context } from '../cli/context.ts';
+import { rememberTenant } from '../cli/known-tenant.ts';
+import { isForPeople, recordPrinter } from '../cli/print.ts';
+import { baseUrlText } from '../config/base-url.ts';
+import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { keyOrigin } from '../config/keys.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import { tenantMark } from '../views/tenant.ts';
+import { type KeyRow, type WhoamiRow, whoamiView } from '../views/whoami.ts';
+
+/** `svc whoami` */
+export const whoami = defineCommand({
+  name: 'whoami',
+  summary: 'profile, base URL, tenant, where each setting came from, what each key may read',
+  description:
+    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any.',
+  examples: [
+    ['svc whoami', 'which tenant, and what may be read'],
+    ['svc whoami -o json --fields tenant.type', 'for a script that must not meet production'],
+  ],
+  exitCodes: [4, 7, 8],
+  fields: whoamiView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await recordPrinter(context, whoamiView);
+    const keys = await Promise.all(KEY_KINDS.map((kind) => lookAt(context, kind)));
+    const row = rowOf(context, keys);
+    const isShort = isForPeople(context) && context.globals.fields === undefined;
+    if (row.tenant && isShort) await context.out.write(`${tenantMark(row.tenant.type, context.palette)}\n`);
+    await print(isShort ? withoutNothing(row) : row);
+    if (row.tenant && row.base_url !== null && !context.settings.sandbox)
+      rememberTenant(context.system, row.profile, row.base_url, row.tenant);
+    if (keys.some(({ check, failure }) => check !== undefined && failure === undefined)) return;
+    throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
+  },
+});
+
+/** What is known of a key: it was tried, or it could not be. */
+interface Looked {
+  readonly kind: KeyKind;
+  readonly check?: KeyCheck;
+  readonly failure?: SvcError | undefined;
+}
+
+async function lookAt(context: Context, kind: KeyKind): Promise<Looked> {
+  try {
+    const key = await context.key(kind);
+    const check = await checkKey(context, kind, key);
+    return { kind, check, failure: keyFailure(check, key.origin) };
+  } catch (error) {
+    if (!isSvcError(error) || context.signal.aborted) throw error;
+    return { kind, failure: error };
+  }
+}
+
+function rowOf(context: Context, keys: readonly Looked[]): WhoamiRow {
+  const { settings } = context;
+  const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
+  const embedded = settings.sandbox ? 'the embedded sandbox' : null;
+  const keyRow = (kind: KeyKind): KeyRow => keyRowOf(context, kind, keys);
+  return {
+    profile: profile.value,
+    base_url: baseUrl === undefined ? embedded : baseUrlText(baseUrl.value),
+    tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
+    management_key: keyRow('management'),
+    private_key: keyRow('private'),
+    permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, standing(name, keys)])),
+    origins: {
+      profile: profile.origin.name,
+      base_url: baseUrl?.origin.name ?? 'default',
+      output: output.origin.name,
+      time: time.origin.name,
+      timeout: timeoutMs.origin.name,
+      max_wait: maxWaitMs.origin.name,
+    },
+  };
+}
+
+// A person is not told what is not there.
+function withoutNothing(row: WhoamiRow): WhoamiRow {
+  return JSON.parse(
+    JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)),
+  ) as WhoamiRow;
+}
+
+function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly Looked[]): KeyRow {
+  const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
+  const origin = keyOrigin(system, settings, kind);
+  const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
+  if (check) return { state: check.verdict, from, problem: failure?.message ?? null };
+  const state = failure?.code === 'key_missing' ? 'missing' : 'unusable';
+  return { state: origin === undefined ? 'missing' : state, from, problem: failure?.message ?? null };
+}
+
+function standing(name: string, keys: readonly Looked[]): string | null {
+  const tried = keys.flatMap(({ check }) => check?.tried ?? []);
+  return tried.find(({ permission }) => permission.name === name)?.standing ?? null;
+}
+
+// What the service said counts more than what could not be asked, and that more than what is not there.
+function worst(keys: readonly Looked[]): SvcError | undefined {
+  const failures = keys.flatMap(({ failure }) => failure ?? []);
+  return (
+    failures.find((failure) => isAboutKey(failure)) ??
+    failures.find(({ code }) => code !== 'key_missing') ??
+    failures[0]
+  );
+}

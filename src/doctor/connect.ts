@@ -1,0 +1,66 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectSecurely, type PeerCertificate, type TLSSocket } from 'node:tls';
+import type { Proxy } from '../http/proxy.ts';
+import { TransportFailure } from '../http/transport-failure.ts';
+import { openTunnel } from '../http/tunnel.ts';
+
+/** What a TLS handshake came to. `validTo` in milliseconds since the epoch. */
+export interface Handshake {
+  readonly protocol: string;
+  readonly issuer: string;
+  readonly validTo: number;
+}
+
+/** Opens a connection, given up after `ms`. Rejects with the system's error or a `TransportFailure`. */
+export function connectTo(host: string, port: number, ms: number): Promise<Socket> {
+  return bounded(ms, (done) => {
+    const socket = connect({ host, port, autoSelectFamily: true });
+    socket.on('error', done).once('connect', () => done(socket));
+    return socket;
+  });
+}
+
+/** Opens a tunnel through a proxy to `target` (host and port), given up after `ms`. */
+export function throughProxy(proxy: Proxy, target: string, ms: number): Promise<Socket> {
+  return bounded(ms, (done) => openTunnel(proxy, target, done));
+}
+
+/** Speaks TLS on a connection, checking the certificate as ever. */
+export async function handshake(socket: Socket, host: string, ms: number): Promise<Handshake> {
+  const name = host.replace(/^\[|\]$/g, '');
+  const secured = await bounded<TLSSocket>(ms, (done) => {
+    const tls = connectSecurely({ socket, host: name, servername: isIP(name) === 0 ? name : '' });
+    tls.on('error', done).once('secureConnect', () => done(tls));
+    return tls;
+  });
+  const certificate = secured.getPeerCertificate();
+  return {
+    protocol: secured.getProtocol() ?? 'TLS',
+    issuer: issuerOf(certificate),
+    validTo: Date.parse(certificate.valid_to),
+  };
+}
+
+function issuerOf({ issuer }: PeerCertificate): string {
+  const { O: organisation, CN: name } = issuer;
+  return [organisation ?? name ?? 'an unnamed authority'].flat().join(', ');
+}
+
+function bounded<S extends Socket>(
+  ms: number,
+  open: (done: (result: S | Error) => void) => { destroy(): unknown },
+): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const settle = (result: S | Error): void => {
+      clearTimeout(timer);
+      if (!(result instanceof Error)) return resolve(result);
+      opening.destroy();
+      reject(result);
+    };
+    const timer = setTimeout(
+      () => settle(new TransportFailure('timeout', 'connect', `no answer within ${ms / 1000} s`)),
+      ms,
+    );
+    const opening = open(settle);
+  });
+}

@@ -1,0 +1,169 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type Socket } from 'node:net';
+import { isLoopback } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import { type Proxy, proxyFor } from '../http/proxy.ts';
+import { toTransportFailure, TransportFailure } from '../http/transport-failure.ts';
+import type { Environment } from '../system.ts';
+import { connectTo, handshake, throughProxy } from './connect.ts';
+import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from './finding.ts';
+import { askWithoutKey } from './service.ts';
+
+/** What the way to the service is tried with. */
+export interface Way {
+  readonly baseUrl: URL;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly userAgent: string;
+}
+
+/** How long each step may take, in milliseconds. */
+const STEP_MS = 5_000;
+
+const NAMES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
+
+/** Each step of the way to the service, in order. After one that failed the rest is skipped. */
+export async function checkWay(way: Way): Promise<Finding[]> {
+  const { proxy, finding } = proxyFinding(way);
+  const findings = [finding];
+  const rest = ['dns', 'connect', 'tls', 'service', 'clock'];
+  let socket: Socket | undefined;
+  const steps: readonly (() => Promise<Finding[]>)[] = [
+    async () => [await checkName(way, proxy)],
+    async () => {
+      const opened = await open(way, proxy);
+      if (!('socket' in opened)) return [opened.finding];
+      ({ socket } = opened);
+      return [opened.finding];
+    },
+    async () => [socket === undefined ? skipped('tls', 'no connection') : await checkTls(way, socket)],
+    async () => askWithoutKey(way),
+  ];
+  try {
+    for (const step of steps) {
+      if (findings.some(({ result }) => result === 'failed')) break;
+      findings.push(...(await within(step)));
+    }
+  } finally {
+    socket?.destroy();
+  }
+  const told = new Set(findings.map(({ check }) => check));
+  return [
+    ...findings,
+    ...rest.filter((name) => !told.has(name)).map((name) => skipped(name, 'not tried after what failed')),
+  ];
+}
+
+function proxyFinding({ baseUrl, env }: Way): { proxy?: Proxy | undefined; finding: Finding } {
+  const set = NAMES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
+  try {
+    const proxy = proxyFor(baseUrl, env);
+    if (proxy) return { proxy, finding: ok('proxy', `${proxy.url.host} (${proxy.variable})`) };
+    const why =
+      set.length === 0
+        ? 'none'
+        : `none for this host, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
+    return { finding: ok('proxy', why) };
+  } catch (error) {
+    return { finding: failedBy('proxy', error) };
+  }
+}
+
+async function checkName({ baseUrl }: Way, proxy: Proxy | undefined): Promise<Finding> {
+  const host = (proxy?.url ?? baseUrl).hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return skipped('dns', `${host} is an address already`);
+  try {
+    const found = await bounded(lookup(host, { all: true }));
+    return ok(
+      'dns',
+      `${host} is ${found
+        .map(({ address }) => address)
+        .slice(0, 3)
+        .join(', ')}`,
+    );
+  } catch (error) {
+    if (isSvcError(error)) return failedBy('dns', error);
+    const code = toTransportFailure(error, 'connect').systemCode ?? 'unknown';
+    const mend = proxy
+      ? `Check ${proxy.variable}: it names a host that nobody knows.`
+      : "Check the base URL for a mistyped name, and your network's name server.";
+    return failed('dns', `${host} could not be resolved (${code})`, mend, 'network');
+  }
+}
+
+async function open(
+  way: Way,
+  proxy: Proxy | undefined,
+): Promise<{ socket: Socket; finding: Finding } | { finding: Finding }> {
+  const { baseUrl } = way;
+  const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
+  const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
+  try {
+    const socket = proxy
+      ? await throughProxy(proxy, `${baseUrl.hostname}:${port}`, STEP_MS)
+      : await connectTo(host, port, STEP_MS);
+    const by = proxy ? `, by a tunnel through the proxy` : '';
+    return { socket, finding: ok('connect', `${host} port ${port}${by}`) };
+  } catch (error) {
+    return { finding: connectFailed(error, proxy) };
+  }
+}
+
+function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
+  const failure = error instanceof TransportFailure ? error : toTransportFailure(error, 'connect');
+  const code = failure.systemCode === undefined ? '' : ` (${failure.systemCode})`;
+  const mend = proxy
+    ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
+    : 'Check the base URL and the firewall; if only a proxy leads out, set HTTPS_PROXY.';
+  return failed('connect', failure.message + code, mend, 'network');
+}
+
+async function checkTls({ baseUrl, clock }: Way, socket: Socket): Promise<Finding> {
+  if (baseUrl.protocol !== 'https:')
+    return skipped('tls', isLoopback(baseUrl) ? 'plain http, which stays on this machine' : 'plain http');
+  try {
+    const { protocol, issuer, validTo } = await handshake(socket, baseUrl.hostname, STEP_MS);
+    const days = Math.floor((validTo - clock.now()) / 86_400_000);
+    const found = `${protocol}, certificate of ${issuer}, valid for ${days} more days`;
+    return days < 7
+      ? warning(
+          'tls',
+          found,
+          'Tell whoever runs the service: its certificate runs out soon. Or is the clock wrong?',
+        )
+      : ok('tls', found);
+  } catch (error) {
+    return tlsFailed(error);
+  }
+}
+
+function tlsFailed(error: unknown): Finding {
+  const { message, systemCode } = toTransportFailure(error, 'connect');
+  const aboutTime = /EXPIRED|NOT_YET_VALID/.test(systemCode ?? '');
+  const mend = aboutTime
+    ? "Check this machine's clock first; if it is right, the service has to mend its certificate."
+    : 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS; if not, do not trust this connection.';
+  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, mend, 'network');
+}
+
+async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await step();
+  } catch (error) {
+    return [failedBy('service', error instanceof SvcError ? error : toSvcError(error))];
+  }
+}
+
+function toSvcError(error: unknown): unknown {
+  if (!(error instanceof TransportFailure)) return error;
+  return new SvcError('network', error.message, { hint: 'Check your network, then run the command again.' });
+}
+
+function bounded<T>(work: Promise<T>): Promise<T> {
+  const limit = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(timeUp(STEP_MS / 1000)), STEP_MS).unref();
+  });
+  return Promise.race([work, limit]);
+}

@@ -1,0 +1,52 @@
+import fs from 'node:fs';
+import { baseUrlText } from '../config/base-url.ts';
+import { readConfig } from '../config/store.ts';
+import { resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
+import type { System } from '../system.ts';
+import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
+
+/** The config file: there, whole, private. `notices` tell what was repaired when this command read it. */
+export function checkConfig(system: System, notices: readonly string[]): Finding {
+  try {
+    const { file, exists, config } = readConfig(system);
+    if (file === undefined)
+      return warning(
+        'config',
+        'there is no home directory to keep it in',
+        'Set HOME, or set SVC_CONFIG_DIR.',
+      );
+    if (!exists) return skipped('config', `none yet; 'svc login' makes ${file}`);
+    const names = Object.keys(config.profiles).length;
+    const what = `${file} (${modeOf(file)}, ${names === 1 ? '1 profile' : `${names} profiles`})`;
+    if (notices.length === 0) return ok('config', what);
+    const mend = 'It is mended. If others may have read it, make new keys and store them.';
+    return warning('config', notices.join('; '), mend);
+  } catch (error) {
+    return failedBy('config', error);
+  }
+}
+
+/** The settings that are in effect: profile and base URL with their origin, or why there are none. */
+export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
+  try {
+    const settings = await resolveSettings(system, flags);
+    return [profileFinding(settings), baseUrlFinding(settings)];
+  } catch (error) {
+    return [failedBy('settings', error)];
+  }
+}
+
+function profileFinding({ profile }: Settings): Finding {
+  return ok('profile', `${profile.value} (${profile.origin.name})`);
+}
+
+function baseUrlFinding({ baseUrl, sandbox }: Settings): Finding {
+  if (baseUrl) return ok('base URL', `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`);
+  if (sandbox) return ok('base URL', 'the sandbox inside this command');
+  const mend = "Set SVC_BASE_URL, or store one with 'svc login'; 'svc --sandbox …' needs none.";
+  return failed('base URL', 'none is set', mend, 'config');
+}
+
+function modeOf(file: string): string {
+  return (fs.statSync(file).mode & 0o7777).toString(8).padStart(4, '0');
+}
