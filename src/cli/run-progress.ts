@@ -3,6 +3,7 @@ import type { RunRecord } from '../runs/record.ts';
 import type { TransferProgress } from '../terminal/transfer-progress.ts';
 import type { WaitProgress } from '../terminal/wait-progress.ts';
 import type { Context } from './context.ts';
+import { RunOutlook } from './run-outlook.ts';
 
 /** Shows each step of a job's life as it happens; `record` names the parts of a run of several jobs. */
 export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {
@@ -18,10 +19,12 @@ class RunProgress {
   /** By job: several may be under way side by side. */
   readonly #transfers = new Map<string, TransferProgress>();
   readonly #waits = new Map<string, WaitProgress>();
+  readonly #outlook: RunOutlook;
 
   constructor(context: Context, record: RunRecord | undefined) {
     this.#context = context;
     this.#record = record;
+    this.#outlook = new RunOutlook(context, record);
   }
 
   show(event: RunEvent): void {
@@ -53,6 +56,7 @@ class RunProgress {
       case 'downloaded':
         return this.#arrived(event.job);
       case 'looked':
+        this.#outlook.take(event);
         return this.#look(event, event.status);
       case 'cut off':
         return this.#look(event, `no answer (${event.reason})`);
@@ -91,7 +95,13 @@ class RunProgress {
     const { progress, clock } = this.#context;
     const wait = this.#waits.get(job) ?? progress.waiting(job.startsWith('run-') ? job : `job ${job}`);
     this.#waits.set(job, wait);
-    wait.update({ state, nextLookAt: clock.now() + nextMs });
+    wait.update({
+      state,
+      nextLookAt: clock.now() + nextMs,
+      begun: this.#outlook.begun(),
+      left: (now) => this.#outlook.left(now),
+      parts: this.#outlook.counts(),
+    });
   }
 
   /** «, part 2 of 4», where there are several. */

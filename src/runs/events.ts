@@ -2,7 +2,16 @@ import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 
 /** What happens while a job or a run is waited for. */
 export type WaitEvent =
-  | { readonly kind: 'looked'; readonly status: string; readonly waitedMs: number; readonly nextMs: number }
+  | {
+      readonly kind: 'looked';
+      readonly status: string;
+      readonly waitedMs: number;
+      readonly nextMs: number;
+      /** The service's time, in epoch milliseconds. */
+      readonly at: number;
+      /** When a job that is waited for alone was created, in the service's words. */
+      readonly since?: string | undefined;
+    }
   | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number };
 
 /** The steps of a job's life on this side. `job` is the id of a job, or of a run in which several are waited for. */

@@ -34,6 +34,7 @@ async function upload(work: PartWork): Promise<void> {
   const job = await readJob(client, part.job ?? '');
   if (job.status === 'pending') {
     part.state = 'uploading';
+    part.sent_at = new Date(client.now()).toISOString();
     save();
     await uploadToJob(client, job, source, work);
   }

@@ -19,6 +19,8 @@ export function letGo({ part, save }: Pick<PartWork, 'part' | 'save'>, ended: Ea
   delete part.job;
   delete part.errors;
   delete part.seen;
+  delete part.sent_at;
+  delete part.done_at;
   part.state = 'planned';
   save();
 }

@@ -12,6 +12,8 @@ const STATES: ReadonlySet<string> = new Set<PartState>([
   'failed',
 ]);
 
+const PART_TEXTS = ['job', 'seen', 'creating_since', 'sent_at', 'done_at'] as const;
+
 /** The text of a record, as it is stored. */
 export function recordText(record: RunRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;
@@ -76,7 +78,7 @@ function isPart(value: unknown): boolean {
   if (typeof state !== 'string' || !STATES.has(state)) return false;
   const needsJob = state !== 'planned' && state !== 'creating';
   if (needsJob && typeof job !== 'string') return false;
-  if (!isText(job) || !isText(value['seen']) || !isText(value['creating_since'])) return false;
+  if (!PART_TEXTS.every((name) => isText(value[name]))) return false;
   if ((state === 'downloaded' || results !== undefined) && !isResults(results)) return false;
   if (!isListOf(errors, (error) => typeof error === 'string')) return false;
   if (!isListOf(earlier, (one) => isObject(one) && typeof one['job'] === 'string')) return false;

@@ -28,6 +28,10 @@ export interface RunPart {
   job?: string;
   /** When the request that creates the job went out, in the service's time. */
   creating_since?: string;
+  /** When its file began to go out, in the service's time. */
+  sent_at?: string;
+  /** When its job was first seen completed, in the service's time. */
+  done_at?: string;
   /** Jobs that it went to before, the latest last. */
   earlier_jobs?: EarlierJob[];
   /** The job's status when it was last looked at, in the service's word. */

@@ -31,7 +31,10 @@ export async function waitForRun(
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
       if ('reason' in glance) onEvent?.({ kind: 'cut off', job: record.id, reason: glance.reason, nextMs });
-      else onEvent?.({ kind: 'looked', job: record.id, status: wordsOf(record), waitedMs, nextMs });
+      else {
+        const status = wordsOf(record);
+        onEvent?.({ kind: 'looked', job: record.id, status, waitedMs, nextMs, at: client.now() });
+      }
     },
   });
   if (left !== 0) throw pendingError(run);

@@ -40,7 +40,11 @@ export async function waitForJob(
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
       if ('reason' in glance) onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });
-      else onEvent?.({ kind: 'looked', job: id, status: glance.seen.status, waitedMs, nextMs });
+      else {
+        const { status, created_at: since } = glance.seen;
+        const at = client.now();
+        onEvent?.({ kind: 'looked', job: id, status, waitedMs, nextMs, at, since: since ?? undefined });
+      }
     },
   });
   if (job?.status === 'failed') throw failedError(job);

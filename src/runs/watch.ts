@@ -51,11 +51,12 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
   return found;
 }
 
-function note({ save, onEvent }: WatchWork, part: RunPart, job: AccountUpdaterJob | undefined): void {
+function note({ client, save, onEvent }: WatchWork, part: RunPart, job: AccountUpdaterJob | undefined): void {
   if (job === undefined) return noteGone({ save, onEvent }, part);
   part.seen = job.status;
   if (job.status === 'completed') {
     part.state = 'completed';
+    part.done_at ??= new Date(client.now()).toISOString();
     onEvent?.({ kind: 'completed', job: job.id });
   }
   if (job.status === 'failed') {

@@ -1,10 +1,18 @@
 import { cleanText } from '../render/clean.ts';
+import { drawParts, type PartCounts } from '../render/part-bar.ts';
 import { formatDuration } from '../render/time.ts';
 import type { Painted, Stage } from './progress.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 const ASCII_FRAMES = ['|', '/', '-', '\\'] as const;
 const LINE_EVERY_MS = 5 * 60_000;
+const BAR_COLUMNS = 12;
+
+type Fact = 'age' | 'left' | 'next look';
+
+/** What is said beside the state: what can be done without first. */
+const FACTS: readonly Fact[] = ['age', 'next look', 'left'];
+const IN_ORDER: readonly Fact[] = ['age', 'left', 'next look'];
 
 /** What was seen at one look. */
 export interface Look {
@@ -12,6 +20,12 @@ export interface Look {
   readonly state: string;
   /** When the next look is, in epoch milliseconds. */
   readonly nextLookAt?: number | undefined;
+  /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
+  readonly begun?: number | undefined;
+  /** How long it is likely to go on, in words, if anything can be said. `now` in epoch milliseconds. */
+  readonly left?: ((now: number) => string | undefined) | undefined;
+  /** How far its parts are, where it has several. */
+  readonly parts?: PartCounts | undefined;
 }
 
 /** A wait under way. */
@@ -57,17 +71,37 @@ export class Wait implements WaitProgress, Painted {
     this.#end();
   }
 
-  line(now: number, frame: number): string {
+  // On a narrow terminal first the bar goes, then the age, then the next look, and last what is left.
+  line(now: number, frame: number, columns: number): string {
     const frames = this.#stage.unicode ? FRAMES : ASCII_FRAMES;
-    return `${frames[frame % frames.length] ?? ''} ${this.#text(now)}`;
+    const spinner = `${frames[frame % frames.length] ?? ''} `;
+    const room = columns - spinner.length;
+    const { parts } = this.#look ?? {};
+    const bar = parts === undefined ? '' : drawParts(parts, BAR_COLUMNS, this.#stage);
+    const full = this.#text(now, bar);
+    if (full.length <= room) return spinner + full;
+    for (let without = 0; without < FACTS.length; without += 1) {
+      const text = this.#text(now, '', FACTS.slice(without));
+      if (text.length <= room) return spinner + text;
+    }
+    return spinner + this.#text(now, '', []);
   }
 
-  #text(now: number): string {
-    const parts = this.#look === undefined ? [] : [this.#look.state];
-    if (now - this.#begun >= 1000) parts.push(`for ${formatDuration(now - this.#begun)}`);
+  #text(now: number, bar = '', facts: readonly Fact[] = FACTS): string {
+    const words = [
+      this.#look?.state,
+      ...IN_ORDER.map((fact) => facts.includes(fact) && this.#fact(fact, now)),
+    ];
+    const said = [bar, words.filter(Boolean).join(', ')].filter(Boolean).join(' ');
+    return said === '' ? this.#label : `${this.#label}: ${said}`;
+  }
+
+  #fact(fact: Fact, now: number): string | undefined {
     const next = this.#look?.nextLookAt;
-    if (next !== undefined && next > now) parts.push(`next look in ${formatDuration(next - now)}`);
-    return parts.length === 0 ? this.#label : `${this.#label}: ${parts.join(', ')}`;
+    const age = now - (this.#look?.begun ?? this.#begun);
+    if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
+    if (fact === 'left') return this.#look?.left?.(now);
+    return next !== undefined && next > now ? `next look in ${formatDuration(next - now)}` : undefined;
   }
 
   #end(): void {

@@ -10,6 +10,8 @@ function shown(record: RunRecord | undefined, events: readonly RunEvent[]): stri
   const lines: string[] = [];
   const say = (kind: string) => (text: string) => void lines.push(`${kind}: ${text}`);
   const context = {
+    settings: { sandbox: false },
+    system: { env: {}, home: undefined, platform: 'linux' },
     clock: new FakeClock({ start: 0, auto: false }),
     notices: { note: say('note'), warn: say('warn') },
     onClose: () => undefined,
@@ -60,7 +62,7 @@ describe('the progress of a run', () => {
   });
 
   it('waits in one line for all parts, which ends when the run does', () => {
-    const looked = { kind: 'looked', job: 'run-1', waitedMs: 0, nextMs: 5_000 } as const;
+    const looked = { kind: 'looked', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
     expect(
       shown(RECORD, [
         { ...looked, status: '0 of 2 jobs done, 2 processing' },

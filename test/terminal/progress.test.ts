@@ -134,6 +134,27 @@ describe('progress on a terminal', () => {
     }
   });
 
+  it('of a wait leaves out the bar, the age and the next look before the time left, as the width asks', async () => {
+    const lines: string[] = [];
+    for (const columns of [100, 84, 70, 52, 36]) {
+      const all = set(columns);
+      const parts = { done: 2, atWork: 1, waiting: 1, failed: 0 };
+      const begun = all.clock.now() - 3_600_000;
+      const nextLookAt = all.clock.now() + 60_000;
+      const left = (): string => 'about 2h left';
+      all.progress.waiting('run-1').update({ state: '2 of 4 jobs done', begun, nextLookAt, left, parts });
+      await all.clock.advance(100);
+      lines.push(lastLine(all).slice(2));
+    }
+    expect(lines).toEqual([
+      'run-1: ██▒░ 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
+      'run-1: ██▒░ 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
+      'run-1: 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
+      'run-1: 2 of 4 jobs done, about 2h left',
+      'run-1: 2 of 4 jobs done',
+    ]);
+  });
+
   it('of several things shows the first and how many more', async () => {
     const all = set(100, 'normal', false);
     const first = all.progress.waiting('job 1');

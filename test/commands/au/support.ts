@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildProcessByStdio } from 'node:child_process';
@@ -27,6 +27,8 @@ export interface Desk {
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
   readonly change: (run: string, edit: (record: RunRecord & Record<string, unknown>) => void) => void;
+  /** Has the record of a run of another desk, as if it had been run here. */
+  readonly borrow: (from: Desk, run: string) => void;
 }
 
 /** Where runs are recorded below a home. */
@@ -63,6 +65,11 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
       const changed = record(run) as RunRecord & Record<string, unknown>;
       edit(changed);
       writeFileSync(recordFile(run), JSON.stringify(changed));
+    },
+    borrow: (from, run) => {
+      const given = { ...from.record(run), base_url: sandbox.url };
+      mkdirSync(join(home.path, RUNS, run), { recursive: true });
+      writeFileSync(recordFile(run), JSON.stringify(given));
     },
   };
 }

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { type Desk, openDesk } from './support.ts';
+
+/** One row more than a job takes. */
+const ROWS = 300_001;
+
+function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
+  const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
+    cwd: desk.home.path,
+    env: desk.home.environment(desk.env),
+    columns,
+  });
+  onTestFinished(() => session.kill());
+  return session;
+}
+
+/** More than the buffers between two processes take. */
+function writeTwoParts({ home }: Desk): void {
+  const rows = Array.from({ length: ROWS }, (_, row) => `${String(row).padStart(60, 't')},,,\n`).join('');
+  writeFileSync(home.file('tokens.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
+}
+
+describe('the wait for a run on a terminal', () => {
+  it('R53 shows parts, states, age, the time left as far as it is known, and ends at Ctrl-C with the way on', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv --wait');
+    const [earlier = ''] = desk.runIds();
+    desk.change(earlier, ({ parts }) => {
+      const [sent, done] = [new Date(0), new Date(5 * 3_600_000)].map((date) => date.toISOString());
+      for (const part of parts) Object.assign(part, { sent_at: sent, done_at: done });
+    });
+    const slow = await openDesk({ processingMs: 3_600_000 });
+    const first = await slow.svc('au submit tokens.csv');
+    expect(first.code, first.stderr).toBe(0);
+    const [run = ''] = slow.runIds();
+    slow.change(run, ({ parts }) => {
+      const [part] = parts;
+      if (!part) throw new Error('there is no part');
+      const { job: _, sent_at: __, ...rest } = part;
+      parts.push({ ...rest, number: 2, state: 'failed', job: 'gone', errors: ['made up'] });
+      // It has been out for two of the five hours that jobs took before.
+      part.sent_at = new Date(Date.now() - 2 * 3_600_000).toISOString();
+    });
+    slow.borrow(desk, earlier);
+    const session = onTerminal(slow, `au wait ${run}`);
+    await session.waitFor(
+      /▒╳ 0 of 2 jobs done, 1 (pending|processing), 1 failed, for 2h, about 3h left, next look in \ds/,
+    );
+    expect(session.cursorShows).toBe(false);
+    session.type('\u0003');
+    expect((await session.exited).exitCode).toBe(130);
+    expect(session.cursorShows).toBe(true);
+    expect(session.screen()).toContain(`Continue with 'svc au wait ${run}'`);
+    // The live line is gone.
+    expect(session.screen()).not.toContain('next look');
+  });
+});
+
+describe('the upload of several parts on a terminal', () => {
+  it('R53 shows the parts, and ends at Ctrl-C with the command that continues, which uploads each once', async () => {
+    let isStuck = true;
+    const intercept = (incoming: IncomingMessage, _: ServerResponse, proceed: () => void): void => {
+      if (!isStuck || incoming.method !== 'PUT') proceed();
+    };
+    const desk = await openDesk({ intercept });
+    writeTwoParts(desk);
+    const session = onTerminal(desk, 'au submit tokens.csv');
+    await session.waitFor(/upload, part [12] of 2 █+░* \d+%, \S+ \w+ of [^(]*\(and 1 more\)/, 30_000);
+    expect(session.cursorShows).toBe(false);
+    session.type('\u0003');
+    expect((await session.exited).exitCode).toBe(130);
+    expect(session.cursorShows).toBe(true);
+    const screen = session.screen();
+    expect(screen).toContain('upload, part 1 of 2: stopped at');
+    expect(screen).toContain(`Continue with 'svc au submit tokens.csv'`);
+    isStuck = false;
+    const again = await desk.svc('au submit tokens.csv --wait -o json');
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
+    expect(desk.uploads()).toBe(2);
+  }, 60_000);
+});
