@@ -35,7 +35,9 @@ export async function showResults(
   const done = { ...submissionOf(record), results };
   if (isForPeople(context) && context.globals.fields === undefined) {
     await print({ ...done, results: { file: results.file } });
-    await context.out.write(drawResults(done.rows, results, context));
+    const { palette, unicode, plain, out } = context;
+    const columns = out.isTerminal ? out.width : Infinity;
+    await out.write(drawResults(done.rows, results, { palette, unicode, plain, columns }));
   } else await print(done);
   checkThreshold(results, failOn);
 }

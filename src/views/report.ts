@@ -3,6 +3,7 @@ import type { MatchedBy, Oddity } from '../csv/reconcile.ts';
 import type { NextStep, ResultClass } from '../csv/result-codes.ts';
 import { drawBar } from '../render/bars.ts';
 import { cleanText } from '../render/clean.ts';
+import { hangText } from '../render/hanging.ts';
 import { formatNumber, formatPercent } from '../render/quantity.ts';
 import type { Palette, Tone, View } from '../render/view.ts';
 
@@ -119,6 +120,8 @@ export interface DrawReportOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
+  /** How wide it may be; infinite where nothing is to be broken. */
+  readonly columns: number;
 }
 
 /** The report for people: one bar a result code, by class, with what the code asks for. */
@@ -144,7 +147,7 @@ function groupLines(
   name: string,
   codes: readonly ReportCode[],
   { rows, codes: all }: Report,
-  { palette, unicode, plain }: DrawReportOptions,
+  { palette, unicode, plain, columns }: DrawReportOptions,
 ): string[] {
   const most = Math.max(...all.map(({ count }) => count));
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
@@ -153,7 +156,8 @@ function groupLines(
   const lines = codes.map(({ code, count, share, action, class: kind }) => {
     const bar = drawBar(count, most, BAR_COLUMNS, { unicode, plain });
     const room = plain ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(BAR_COLUMNS - bar.length)}  `;
-    return `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}  ${room}${action}`;
+    const lead = `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}  ${room}`;
+    return hangText(lead, codeWidth + countWidth + 14 + (plain ? 0 : BAR_COLUMNS + 2), action, columns);
   });
   const share = formatPercent(total / rows);
   return [

@@ -1,4 +1,5 @@
 import { drawBar } from '../render/bars.ts';
+import { hangText } from '../render/hanging.ts';
 import { formatNumber } from '../render/quantity.ts';
 import type { Palette, Tone, View } from '../render/view.ts';
 
@@ -75,6 +76,8 @@ export interface DrawResultsOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
+  /** How wide it may be; infinite where nothing is to be broken. */
+  readonly columns: number;
 }
 
 /** The results as a picture: one bar a result code, and what it asks for. */
@@ -86,7 +89,10 @@ export function drawResults(rows: number, results: Results, options: DrawResults
   return ['', palette.strong(total), '', ...codeLines(codes, options), ''].join('\n');
 }
 
-function codeLines(codes: readonly CodeRow[], { palette, unicode, plain }: DrawResultsOptions): string[] {
+function codeLines(
+  codes: readonly CodeRow[],
+  { palette, unicode, plain, columns }: DrawResultsOptions,
+): string[] {
   const most = Math.max(0, ...codes.map(({ count }) => count));
   const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
   const countWidth = formatNumber(most).length;
@@ -95,6 +101,7 @@ function codeLines(codes: readonly CodeRow[], { palette, unicode, plain }: DrawR
     const padded = bar + ' '.repeat(BAR_COLUMNS - bar.length);
     const tone = TONES[kind];
     const picture = plain ? '' : `${tone === undefined ? padded : palette[tone](padded)}  `;
-    return `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${picture}${action}`;
+    const lead = `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${picture}`;
+    return hangText(lead, codeWidth + countWidth + 4 + (plain ? 0 : BAR_COLUMNS + 2), action, columns);
   });
 }

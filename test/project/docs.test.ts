@@ -7,7 +7,7 @@ import { type Block, readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const recipes = readdirSync(docs).filter((name) => name !== 'README.md');
+const recipes = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
 
 /** What a recipe leaves running when it fails ends with it. */
 const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;
@@ -34,6 +34,12 @@ describe('docs', () => {
     const script = readBlocks(read(name)).map(scriptOf).join('\n');
     const { status, stderr } = home.run(`${AT_THE_END}\n${script}`);
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('show the pictures that there are, and no others', () => {
+    const texts = ['../README.md', ...recipes].map(read).join('\n');
+    const shown = [...texts.matchAll(/\(docs\/pictures\/([\w.]+)\)/g)].map(([, name]) => name);
+    expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
   });
 
   it('hold no block that is only to be looked at', () => {

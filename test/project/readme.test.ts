@@ -29,7 +29,7 @@ describe('README.md', () => {
     expect(unmarked.map(({ line, text }) => `line ${line}: ${text}`)).toEqual([]);
   });
 
-  it.each(blocks.filter(isRun))('line $line works as typed', ({ text }) => {
+  it.each(blocks.filter(isRun))('line $line works as typed', { timeout: 60_000 }, ({ text }) => {
     const { status, stderr } = run(text);
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });

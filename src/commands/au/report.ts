@@ -37,8 +37,11 @@ export const report = defineCommand({
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
     const made = await makeReport(context, { ...input, actions: actionsOf(context, action) });
-    if (isPicture) await context.out.write(drawReport(made, context));
-    else await print(made);
+    if (isPicture) {
+      const { palette, unicode, plain, out } = context;
+      const columns = out.isTerminal ? out.width : Infinity;
+      await out.write(drawReport(made, { palette, unicode, plain, columns }));
+    } else await print(made);
     checkReconciled(made);
   },
 });
