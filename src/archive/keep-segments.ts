@@ -39,8 +39,8 @@ export async function dropSegments(
 }
 
 /**
- * Removes what a run that was killed before its record has left: segments of the record's number that the record
- * does not name. Only once the record is there: until then another machine may be about to commit them.
+ * Removes what a run that was killed has left: segments of this record's number that it does not name. Only once the
+ * record is there: until then another machine may be about to commit them.
  */
 export async function clearLeftOvers(
   store: ArchiveStore,

@@ -1,12 +1,13 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import type { Standing } from '../tail/state.ts';
+import { wholeSecond } from '../tail/read-window.ts';
 import type { Window } from '../tail/source.ts';
 import { otherTenant } from './begin.ts';
 import { appendRecord, type Draft } from './chain.ts';
 import { clearLeftOvers, dropSegments, storeSegment } from './keep-segments.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import type { Link, Segment } from './record.ts';
+import { type Link, parseRecord, recordPath, type Segment } from './record.ts';
 import { fromStored, toStored } from './standing.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -28,9 +29,10 @@ export interface Written {
   gaps: Window[];
 }
 
+const DAY_MS = 86_400_000;
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 // Where nothing happened for a year, not each of its days is looked through.
-const MOST_DAYS_BACK_MS = 35 * 86_400_000;
+const MOST_DAYS_BACK_MS = 35 * DAY_MS;
 
 /** Adds to an archive, commit by commit. Only under the store's lock. */
 export class ArchiveWriter {
@@ -42,7 +44,7 @@ export class ArchiveWriter {
   /** Where the stretch of time begins that the next commit brings the archive up to. */
   #readFrom: number;
   #pending: Pending;
-  #gapTo = -Infinity;
+  #gapTo = 0;
   #hasCleared = false;
   #isWhole = true;
 
@@ -172,31 +174,43 @@ export class ArchiveWriter {
   }
 
   async #append(standing: Standing, segments: readonly Segment[], draft: Draft): Promise<void> {
+    const isFirst = !this.#hasCleared;
+    if (isFirst) await this.#clear(await this.#standingBefore());
+    this.#hasCleared = true;
     try {
       this.#last = await appendRecord(this.#store, this.#last, draft);
     } catch (error) {
       if (isSvcError(error, 'changed')) await dropSegments(this.#store, this.#sequence, segments);
       throw error;
     }
-    const { settled, readTo } = this.#standing;
+    if (isFirst) await this.#clear(this.#standing);
     this.#standing = standing;
-    if (this.#hasCleared) return;
-    this.#hasCleared = true;
-    const from = Math.max(settled, readTo - MOST_DAYS_BACK_MS);
-    const window = { from, to: Math.max(standing.readTo, this.#options.now()) };
+  }
+
+  // What a killed run left has the number of the newest record, or of the next one. The former goes before there is a
+  // next one: so nothing is left of any number before.
+  async #clear({ settled, readTo }: Standing): Promise<void> {
+    const window = { from: Math.max(settled, readTo - MOST_DAYS_BACK_MS), to: this.#options.now() };
     await clearLeftOvers(this.#store, this.#options.tenantId, this.#last.record, window);
+  }
+
+  async #standingBefore(): Promise<Standing> {
+    const path = recordPath(Math.max(0, this.#sequence - 2));
+    const text = await this.#store.readText(path);
+    return text === undefined ? this.#standing : fromStored(parseRecord(text, path).record.standing);
   }
 }
 
 /** Where a tail stands once it is known that what is in the gap will not come. */
 function beyond(standing: Standing, gapTo: number): Standing {
+  const from = wholeSecond(gapTo);
   const { settled, readTo, newest, passed } = standing;
-  if (settled >= gapTo) return standing;
+  if (settled >= from) return standing;
   return {
-    settled: gapTo,
-    readTo: Math.max(readTo, gapTo),
+    settled: from,
+    readTo: Math.max(readTo, from),
     newest,
-    passed: passed.filter(([, at]) => at >= gapTo),
+    passed: passed.filter(([, at]) => at >= from),
   };
 }
 
