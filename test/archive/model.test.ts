@@ -101,6 +101,36 @@ const starts: fc.Arbitrary<Start[]> = fc.array(
   { maxLength: 8 },
 );
 
+const RETENTION_MS = 20 * 60 * SECOND;
+
+/** Entries of five hours that the service keeps for twenty minutes. */
+const longHistory: fc.Arbitrary<History> = fc.record({
+  overlapMs: fc.constant(10 * SECOND),
+  seed: fc.integer(),
+  happenings: fc.array(
+    fc.nat(5 * HOUR).map((at) => ({ at: START + at, seenAt: START + at, words: 'did' })),
+    { maxLength: 300 },
+  ),
+  manner: fc.constant<Manner>({
+    order: 'newest first',
+    cursor: 'place',
+    pageShare: 10,
+    failures: 0,
+    expiries: 0,
+    retentionMs: RETENTION_MS,
+    outages: [],
+  }),
+});
+
+const longStarts: fc.Arbitrary<Start[]> = fc.array(
+  fc.record({
+    pauseMs: fc.oneof(fc.nat(60 * SECOND), fc.nat(2 * RETENTION_MS)),
+    request: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    change: fc.option(change, { nil: undefined }),
+  }),
+  { maxLength: 8 },
+);
+
 class World {
   readonly clock = new ModelClock(START);
   readonly store = new MemoryStore(work);
@@ -128,10 +158,10 @@ class World {
   }
 
   /** Runs until one run came to its end. */
-  async finish(): Promise<void> {
+  async finish(end = START + LENGTH_MS): Promise<void> {
     this.service.killAt = Infinity;
     this.store.death = undefined;
-    this.clock.time = Math.max(this.clock.time, START + LENGTH_MS + 200 * SECOND);
+    this.clock.time = Math.max(this.clock.time, end + 200 * SECOND);
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.store.lock(() => this.#run());
@@ -214,6 +244,30 @@ describe('an archive of a service that does all that a service may do', () => {
           const { logs, gaps } = await readArchive(world.store);
           expect(compare(past.happenings, logs)).toEqual({ lost: [], doubled: [] });
           expect(gaps).toEqual([]);
+        }),
+        { numRuns: HISTORIES },
+      );
+    },
+  );
+
+  it(
+    'R31 has on record, once, every stretch of time from which retention took entries',
+    { timeout: 600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(longHistory, longStarts, async (past, plan) => {
+          const world = new World(past);
+          for (const start of plan) await world.start(start);
+          await world.finish(START + 5 * HOUR);
+          const { logs, gaps } = await readArchive(world.store);
+          const { lost, doubled } = compare(past.happenings, logs);
+          expect(doubled).toEqual([]);
+          const times = lost.map((name) => Date.parse(name.split(' ')[0] ?? ''));
+          expect(times.filter((at) => !gaps.some(({ from, to }) => at >= from && at < to))).toEqual([]);
+          // A second lies across the seam where the next gap begins right behind.
+          for (const [index, { from }] of gaps.slice(1).entries())
+            expect(from).toBeGreaterThanOrEqual((gaps[index]?.to ?? 0) - SECOND);
+          for (const { from, to } of gaps) expect(to).toBeGreaterThan(from);
         }),
         { numRuns: HISTORIES },
       );
