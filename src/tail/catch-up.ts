@@ -49,7 +49,8 @@ export class CatchUp {
     this.#position = Math.min(stretch.to, look.readTo);
     // The first answer may have told that this machine's clock runs ahead: then that was not yet the past.
     if (stretch.to > this.#source.now() - overlapMs) this.#past = undefined;
-    return look;
+    // Until it is known how far a gap goes, who begins again here must meet it again.
+    return this.#gapFrom === undefined ? look : { ...look, readTo: this.#state.readTo };
   }
 
   /** Reads no further. */
