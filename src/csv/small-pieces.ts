@@ -1,7 +1,7 @@
-const SMALL = 16 * 1024;
+const SMALL = 4 * 1024;
 
 /**
- * Cuts what comes into pieces of at most 16 KiB. Rows are made of one piece at a time, and those of a small one are
+ * Cuts what comes into pieces of at most 4 KiB. Rows are made of one piece at a time, and those of a small one are
  * gone again before they are moved among the lasting objects.
  */
 export async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {

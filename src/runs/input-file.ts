@@ -7,7 +7,7 @@ import type { RunDirectory } from './run-directory.ts';
 export async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
   const header = await fileSource(file, { end: bytes });
   const chunks: Uint8Array[] = [];
-  for await (const chunk of header.open()) chunks.push(chunk);
+  for await (const chunk of header.open()) chunks.push(Uint8Array.from(chunk));
   return Buffer.concat(chunks);
 }
 

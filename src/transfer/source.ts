@@ -9,6 +9,7 @@ export interface UploadSource {
   readonly size: number;
   /** Hex SHA-256 of what was checked; without one the first attempt's bytes set the measure. */
   readonly sha256?: string | undefined;
+  /** The bytes in pieces. A piece is lent: once two more have come, its memory may be used again. */
   open(): AsyncIterable<Uint8Array>;
 }
 
@@ -21,7 +22,7 @@ export interface FilePart {
   readonly end?: number | undefined;
 }
 
-const PIECE = 1024 * 1024;
+const PIECE = 256 * 1024;
 
 /** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
 export async function fileSource(path: string, part: FilePart = {}): Promise<UploadSource> {
@@ -40,18 +41,22 @@ export async function fileSource(path: string, part: FilePart = {}): Promise<Upl
   };
 }
 
-/** Reads one piece ahead: the disk works while the network does. */
+/**
+ * Reads one piece ahead: the disk works while the network does. Three pieces of memory take turns, since new ones
+ * would pile up until they are collected.
+ */
 async function* pieces(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   const handle = await openRegular(path);
   let next: Promise<Uint8Array> | undefined;
   try {
     let at = start;
-    next = readPiece(handle, path, at, end);
+    const memory = Array.from({ length: 3 }, () => newPiece(start, end));
+    next = readPiece(handle, path, memory, at, end);
     for (;;) {
       const piece = await next;
       if (piece.byteLength === 0) return;
       at += piece.byteLength;
-      next = readPiece(handle, path, at, end);
+      next = readPiece(handle, path, memory, at, end);
       // A reader that stops here never looks at it.
       next.catch(() => undefined);
       yield piece;
@@ -62,14 +67,32 @@ async function* pieces(path: string, start: number, end: number): AsyncGenerator
   }
 }
 
-async function readPiece(handle: FileHandle, path: string, at: number, end: number): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - at)));
-  if (buffer.length === 0) return buffer;
+function newPiece(start: number, end: number): Uint8Array {
+  return Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - start)));
+}
+
+/** Fills the piece, as far as the file goes: only the last one is short. */
+async function readPiece(
+  handle: FileHandle,
+  path: string,
+  memory: Uint8Array[],
+  start: number,
+  end: number,
+): Promise<Uint8Array> {
+  const piece = memory.shift() ?? newPiece(start, end);
+  memory.push(piece);
+  const wanted = Math.max(0, Math.min(piece.byteLength, end - start));
+  let filled = 0;
   try {
-    return buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
+    while (filled < wanted) {
+      const { bytesRead } = await handle.read(piece, filled, wanted - filled, start + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
   } catch (error) {
     throw unreadable(path, error);
   }
+  return piece.subarray(0, filled);
 }
 
 async function openRegular(path: string): Promise<FileHandle> {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { writeFailure } from '../write-failure.ts';
 import { putInPlace } from './target.ts';
 
-const BUFFERED = 256 * 1024;
+const BUFFERED = 64 * 1024;
 
 /** A file that is written piece by piece, private (0600), and appears whole or not at all. */
 export class WholeFile {

@@ -55,6 +55,18 @@ describe('an upload', () => {
     expect(target.calls[0]?.headers['transfer-encoding']).toBeUndefined();
   });
 
+  it('R35 arrives byte for byte where the store reads haltingly, though memory is used again', async () => {
+    let arrived: Buffer | undefined;
+    const { send } = await setup(async (call) => {
+      const { socket } = call;
+      const halting = setInterval(() => (socket.isPaused() ? socket.resume() : socket.pause()), 3);
+      arrived = await takeObject(call);
+      clearInterval(halting);
+    }, LARGE);
+    await send();
+    expect(arrived?.equals(LARGE)).toBe(true);
+  });
+
   it('R03 R34 sends only the headers that the address needs: no key, no agent, no type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
     await send();
