@@ -62,6 +62,23 @@ describe('the package', () => {
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
+  it('installs without a network and without running anything', { timeout: 60_000 }, () => {
+    const desk = join(scratch, 'desk');
+    mkdirSync(desk);
+    writeFileSync(join(desk, 'package.json'), '{ "private": true }');
+    const packages = ['.', './node_modules/undici', './node_modules/zod'];
+    must('npm', ['pack', '--ignore-scripts', '--pack-destination', desk, ...packages]);
+    const archives = readdirSync(desk).filter((name) => name.endsWith('.tgz'));
+    const quiet = ['--offline', '--no-audit', '--no-fund', '--cache', join(desk, 'cache'), '--prefix', desk];
+    must('npm', ['install', ...quiet, ...archives.map((name) => join(desk, name))]);
+    expect(must(join(desk, 'node_modules/.bin/svc'), ['--version'])).toBe(`${manifest.version}\n`);
+    expect(readdirSync(join(desk, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      'svc-cli',
+      'undici',
+      'zod',
+    ]);
+  });
+
   it('says how to build it when it is not built', () => {
     must('cp', ['-r', join(project, 'bin'), join(scratch, 'bin')]);
     const { status, stdout, stderr } = spawnSync(
