@@ -126,7 +126,7 @@ export class DirectoryStore implements ArchiveStore {
       const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
       return found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return [];
+      if (isAbsent(error)) return [];
       throw readFailure(this.#at(directory), error);
     }
   }

@@ -47,8 +47,7 @@ export async function* readSegment(
     throw altered(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
 }
 
-/** The failure of a segment that is not as it was written. */
-export function altered(path: string, problem: string): SvcError {
+function altered(path: string, problem: string): SvcError {
   return new SvcError('altered', `${path} was changed: ${problem}`, {
     hint: "'svc logs verify' tells all that is wrong with the archive; bring the file back from a copy.",
     facts: { path },
@@ -70,7 +69,7 @@ async function* watched(
 }
 
 async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const gunzip = createGunzip();
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 });
   const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
   // Its failure comes out of the other end.
   feeding.catch(() => undefined);

@@ -1,10 +1,9 @@
-import { SvcError } from '../errors.ts';
 import { checkChain, type Seen } from './check-chain.ts';
 import { checkSegment, type Listed } from './check-segment.ts';
 import { Coverage } from './coverage.ts';
 import type { Finding } from './finding.ts';
-import type { BeginRecord } from './record.ts';
-import { parseRecord, recordPath } from './record.ts';
+import { noArchive } from './no-archive.ts';
+import { type BeginRecord, parseRecord, recordPath } from './record.ts';
 import { sideBySide } from './side-by-side.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -83,7 +82,7 @@ export class Verification {
     );
     for await (const found of checks) yield [...this.#take(), ...found];
     const left = [...this.#take(), ...(await this.#leftOver())];
-    if (this.#newest === undefined && left.length === 0) throw noArchive(this.#store);
+    if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
     yield left;
     if (!this.#met) yield [this.#rewritten()];
   }
@@ -157,11 +156,4 @@ export class Verification {
       message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was written anew`,
     };
   }
-}
-
-/** The failure of a place where no archive is. */
-function noArchive({ name }: ArchiveStore): SvcError {
-  return new SvcError('not_found', `there is no log archive at ${name}`, {
-    hint: "Name the place that 'svc logs archive' was given.",
-  });
 }

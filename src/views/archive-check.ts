@@ -48,9 +48,11 @@ export function checkRow(
   message: string,
   more: Partial<ArchiveCheckRow> = {},
 ): ArchiveCheckRow {
-  const nothing = {
+  return {
+    kind,
     problem: null,
     path: null,
+    message,
     from: null,
     to: null,
     records: null,
@@ -58,6 +60,6 @@ export function checkRow(
     entries: null,
     bytes: null,
     sha256: null,
+    ...more,
   };
-  return { kind, ...nothing, message, ...more };
 }

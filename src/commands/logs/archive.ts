@@ -1,3 +1,4 @@
+import { openArchive } from '../../cli/archive-place.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
@@ -62,12 +63,11 @@ export const archive = defineCommand({
   async run(context, input) {
     const place = placeOf(input);
     const print = await recordPrinter(context, archiveView);
-    const [{ openArchiveStore }, { runArchive }, { serviceOf }] = await Promise.all([
-      import('../../archive/open-store.ts'),
+    const [{ runArchive }, { serviceOf }] = await Promise.all([
       import('../../archive/run.ts'),
       import('../../cli/runs.ts'),
     ]);
-    const store = await openArchiveStore(hostOf(context), place);
+    const store = await openArchive(context, place);
     const service = serviceOf(context);
     const notices = new ArchiveNotices(context, input);
     const run = await runArchive(store, () => context.client(), {
@@ -93,11 +93,6 @@ function placeOf({ dir, to }: ArchiveInput): string {
   throw new SvcError('usage', 'name one place for the archive: a directory, or --to', {
     hint: "Such as 'svc logs archive audit'.",
   });
-}
-
-function hostOf({ system, clock, signal }: Context) {
-  const { env, platform, home, cwd, pid } = system;
-  return { env, platform, home, cwd, pid, clock, signal, isAlive: (one: number) => system.isAlive(one) };
 }
 
 async function summaryOf(

@@ -71,6 +71,14 @@ export function isFiltered(input: EntryInput): boolean {
   return input.operation.length + input.actor.length + input.actorType.length > 0 || input.grep !== undefined;
 }
 
+/** Whether an entry is about what was asked for, where no service looks at that. */
+export function isAbout(log: Log, { entityType, entityId }: Input<typeof ENTITY_PARAMETERS>): boolean {
+  return (
+    (entityType === undefined || log.entity_type === entityType) &&
+    (entityId === undefined || log.entity_id === entityId)
+  );
+}
+
 /** Whether an entry is wanted. */
 export function matches(log: Log, input: EntryInput): boolean {
   return (

@@ -2,6 +2,7 @@ import type { Group } from '../../cli/command.ts';
 import { archive } from './archive.ts';
 import { entityTypes } from './entity-types.ts';
 import { list } from './list.ts';
+import { search } from './search.ts';
 import { stats } from './stats.ts';
 import { tail } from './tail.ts';
 import { verify } from './verify.ts';
@@ -10,6 +11,6 @@ import { verify } from './verify.ts';
 export const logs: Group = {
   name: 'logs',
   summary: 'audit logs of the tenant',
-  commands: [list, tail, archive, verify, stats, entityTypes],
+  commands: [list, tail, archive, search, verify, stats, entityTypes],
   defaultCommand: 'list',
 };

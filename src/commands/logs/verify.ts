@@ -1,9 +1,10 @@
 import type { Verification, Verified } from '../../archive/verify.ts';
+import { archivePlace, openArchive } from '../../cli/archive-place.ts';
 import { ByteProgress } from '../../cli/byte-progress.ts';
 import { defineCommand } from '../../cli/command.ts';
-import { argument, flag, value } from '../../cli/parameter.ts';
+import { flag, value } from '../../cli/parameter.ts';
 import { isForPeople, listPrinter } from '../../cli/print.ts';
-import { sha256, text } from '../../cli/values.ts';
+import { sha256 } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import { type ArchiveCheckRow, archiveCheckView, checkRow } from '../../views/archive-check.ts';
 import { counted, stretchRow, summaryRows, summaryText } from './verify-summary.ts';
@@ -22,18 +23,15 @@ export const verify = defineCommand({
   exitCodes: [5, 12, 14],
   fields: archiveCheckView.fields,
   parameters: {
-    dir: argument('<dir>', 'the place of the archive', text),
+    dir: archivePlace,
     expect: value('--expect <sha256>', 'the chain must hold the record with this hash', sha256),
     strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
   },
   async run(context, { dir, expect, strict }) {
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await listPrinter(context, archiveCheckView);
-    const [{ openArchiveStore }, { Verification: Verifying }] = await Promise.all([
-      import('../../archive/open-store.ts'),
-      import('../../archive/verify.ts'),
-    ]);
-    const store = await openArchiveStore(context.system, dir);
+    const { Verification: Verifying } = await import('../../archive/verify.ts');
+    const store = await openArchive(context, dir);
     const progress = new ByteProgress(context, 'verify');
     const verification = new Verifying(store, {
       expect,

@@ -1,0 +1,136 @@
+import type { Manifest } from '../../archive/manifest.ts';
+import type { Lane } from '../../archive/merge.ts';
+import type { ArchiveStore } from '../../archive/store.ts';
+import { archivePlace, openArchive } from '../../cli/archive-place.ts';
+import { ByteProgress } from '../../cli/byte-progress.ts';
+import { defineCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { flag, type Input, value } from '../../cli/parameter.ts';
+import { listPrinter } from '../../cli/print.ts';
+import { integer } from '../../cli/values.ts';
+import { formatNumber } from '../../render/quantity.ts';
+import type { Log } from '../../schema/log.ts';
+import { logView } from '../../views/log.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  ENTRY_PARAMETERS,
+  INTERVAL_PARAMETERS,
+  intervalOf,
+  isAbout,
+  matches,
+} from './entry-filter.ts';
+import { tellGaps } from './archive-gaps.ts';
+
+const parameters = {
+  dir: archivePlace,
+  ...INTERVAL_PARAMETERS,
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
+  live: flag('--live', 'add what the service has and the archive does not, up to now'),
+} as const;
+
+type SearchInput = Input<typeof parameters>;
+type Bounds = ReturnType<typeof intervalOf>;
+
+const OVERLAP_MS = 120_000;
+const RETENTION_MS = 86_400_000;
+
+/** `svc logs search` */
+export const search = defineCommand({
+  name: 'search',
+  summary: 'find log entries in an archive, and with --live in the service too',
+  description:
+    'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given. Options marked * are applied to the archive and to what the service answers.',
+  examples: [
+    ['svc logs search audit --since 90d --entity-type card --operation delete', 'deletions of a quarter'],
+    ['svc logs search audit --since 2026-01-31 --until 2026-02-01 --live -o csv', 'a day, for a spreadsheet'],
+    ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
+  ],
+  exitCodes: [4, 5, 7, 8, 12],
+  fields: logView.fields,
+  parameters,
+  async run(context, input) {
+    entityFilter(input);
+    const bounds = intervalOf(input, context.clock.now());
+    const print = await listPrinter(context, logView);
+    const [{ readManifest }, { searchSegments }] = await Promise.all([
+      import('../../archive/manifest.ts'),
+      import('../../archive/search.ts'),
+    ]);
+    const store = await openArchive(context, input.dir);
+    const manifest = await readManifest(store, bounds);
+    const isWanted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
+    const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
+    tellGaps(context, manifest, bounds, input.live);
+    const { segments } = manifest;
+    const progress = new ByteProgress(context, 'search');
+    const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+    let [done, read] = [0, 0];
+    const found = searchSegments(store, {
+      ...bounds,
+      segments,
+      matches: isWanted,
+      most: input.limit,
+      more,
+      signal: context.signal,
+      onBytes: (bytes) => progress.update((done += bytes), total),
+      onRead: (entries) => (read += entries),
+    });
+    let shown: number;
+    try {
+      shown = await print(found);
+      progress.done();
+    } finally {
+      progress.stop();
+    }
+    tellEnd(context, input, { shown, read, manifest });
+  },
+});
+
+/** What the service has beyond the archive; asks nothing yet but which tenant the key is of. */
+async function liveOf(
+  context: Context,
+  input: SearchInput,
+  { store, manifest, bounds }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds },
+): Promise<Lane> {
+  const [{ liveLane }, { checkSubject }, { fromStored }, { learnTenant }, { serviceLogs }, { serviceOf }] =
+    await Promise.all([
+      import('../../archive/live.ts'),
+      import('../../archive/begin.ts'),
+      import('../../archive/standing.ts'),
+      import('../../archive/tenant.ts'),
+      import('../../tail/source.ts'),
+      import('../../cli/runs.ts'),
+    ]);
+  const { last } = manifest;
+  checkSubject(store, manifest, { service: serviceOf(context) });
+  const client = await context.client();
+  checkSubject(store, manifest, { tenantId: await learnTenant(client) });
+  return liveLane(serviceLogs(client, entityFilter(input)), fromStored(last.record.standing), {
+    ...bounds,
+    overlapMs: OVERLAP_MS,
+    retentionMs: RETENTION_MS,
+    matches: (log) => matches(log, input),
+    onEvent: (event) => {
+      if (event.kind !== 'gap') return;
+      const [from, to] = [event.from, event.to].map((at) => new Date(at).toISOString());
+      context.notices.warn(
+        `entries may be missing from ${from ?? ''} to ${to ?? ''}: the archive was not brought up to date within the retention of the logs`,
+      );
+    },
+  });
+}
+
+function tellEnd(
+  { notices }: Context,
+  { limit }: SearchInput,
+  { shown, read, manifest }: { shown: number; read: number; manifest: Manifest },
+): void {
+  const { segments, allSegments } = manifest;
+  notices.note(
+    `${formatNumber(shown)} entries found; ${formatNumber(read)} read, in ${segments.length} of ${allSegments} segments`,
+  );
+  if (limit !== undefined && shown >= limit) notices.note('there may be more: a larger --limit shows them');
+}

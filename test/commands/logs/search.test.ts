@@ -1,0 +1,171 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { buildArchive, filesIn, TENANT } from '../../archive/build.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { Home } from '../../support/svc.ts';
+
+const START = Date.UTC(2026, 0, 5, 20);
+const HOUR = 3_600_000;
+
+function log(at: number, operation: string, message: string): Log {
+  return {
+    tenant_id: TENANT,
+    actor_id: at % 2 === 0 ? 'even' : 'odd',
+    entity_type: 'card',
+    entity_id: `${at}`,
+    operation,
+    message,
+    created_at: new Date(START + at).toISOString(),
+  };
+}
+
+function archive() {
+  return buildArchive(START, [
+    { to: START + HOUR, entries: [log(0, 'create', 'made one'), log(1, 'read', 'read one')] },
+    { to: START + 2 * HOUR, gap: true },
+    { to: START + 3 * HOUR, entries: [log(2 * HOUR, 'delete', 'gone')], late: [log(2, 'read', 'read two')] },
+  ]);
+}
+
+function search(argv: readonly string[]) {
+  return svcHere(['logs', 'search', ...argv], { clock: new FakeClock({ start: START + 4 * HOUR }) });
+}
+
+function messages(stdout: string): unknown[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as Log).message);
+}
+
+describe('svc logs search', () => {
+  it('finds entries in order of time, without a key and without a service', async () => {
+    const { top } = await archive();
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, messages(stdout)]).toEqual([0, ['made one', 'read one', 'read two', 'gone']]);
+    expect(stderr).toContain('4 entries found; 4 read, in 3 of 3 segments');
+  });
+
+  it.each([
+    [
+      ['--operation', 'read', '--operation', 'delete'],
+      ['read one', 'read two', 'gone'],
+    ],
+    [['--actor', 'odd'], ['read one']],
+    [['--grep', '^read t'], ['read two']],
+    [['--entity-type', 'card', '--entity-id', '0'], ['made one']],
+    [['--entity-type', 'bank'], []],
+    [['--since', '3h'], ['gone']],
+    [
+      ['--until', '2026-01-05T20:00:00.002Z'],
+      ['made one', 'read one'],
+    ],
+    [
+      ['--limit', '3'],
+      ['made one', 'read one', 'read two'],
+    ],
+  ])('takes %j', async (argv, found) => {
+    const { top } = await archive();
+    const { code, stdout } = await search([top, ...argv]);
+    expect([code, messages(stdout)]).toEqual([0, found]);
+  });
+
+  it('says where the archive cannot tell', async () => {
+    const { top } = await archive();
+    const { stderr } = await search([top, '--since', '2025-12-31']);
+    expect(stderr).toContain('missing from 2026-01-05T21:00:00.000Z to 2026-01-05T22:00:00.000Z');
+    expect(stderr).toContain('the archive begins at 2026-01-05T20:00:00.000Z');
+    expect(stderr).toContain('the archive ends at 2026-01-05T23:00:00.000Z; --live adds what is newer');
+    const within = await search([top, '--until', '2026-01-05T21:00:00Z']);
+    expect(within.stderr).not.toContain('missing');
+    expect(within.stderr).not.toContain('--live');
+  });
+
+  it('ends with 12 and the name of the file that was changed', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    const file = path.join(top, segment);
+    const bytes = fs.readFileSync(file);
+    fs.writeFileSync(file, bytes.fill(1, 4, 8));
+    const { code, stderr } = await search([top]);
+    expect([code, errorIn({ stderr })['path']]).toEqual([12, segment]);
+  });
+
+  it.each([
+    ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5],
+    ['no manifest', (top: string) => fs.rmSync(path.join(top, '_manifest'), { recursive: true }), 12],
+    [
+      'a damaged manifest',
+      (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9),
+      12,
+    ],
+    ['a newer manifest', newer, 3],
+    ['a file in place of a directory', (top: string) => replaceByFile(top), 5],
+  ])('of %s fails in plain words', async (_what, harm, exitCode) => {
+    const { top } = await archive();
+    harm(top);
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, stdout]).toEqual([exitCode, '']);
+    expect(errorIn({ stderr })['hint']).toMatch(/\w/);
+  });
+
+  it('of an archive without entries finds none', async () => {
+    const { top } = await buildArchive(START, []);
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('0 entries found');
+  });
+
+  it('goes to another service than the archive is of with nothing but a refusal', async () => {
+    const { top } = await archive();
+    const { code, stderr } = await search([top, '--live', '--sandbox']);
+    expect([code, errorIn({ stderr })['code']]).toEqual([3, 'config']);
+  });
+});
+
+describe('svc logs search --live', () => {
+  let home: Home;
+  beforeEach(() => {
+    home = new Home();
+    onTestFinished(() => home.remove());
+  });
+
+  it('R28 adds what came since, each entry once', async () => {
+    await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
+    const before = messages((await home.svc(['logs', 'search', 'audit'])).stdout);
+    // Each request is logged by the service itself.
+    for (const _ of [1, 2, 3]) await home.svc(['--sandbox', 'tenant', 'show']);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const live = await home.svc(['--sandbox', 'logs', 'search', 'audit', '--live']);
+    const after = (await home.svc(['--sandbox', 'logs', 'list', '--all'])).stdout.trimEnd().split('\n');
+    const found = live.stdout.trimEnd().split('\n');
+    expect(live.code).toBe(0);
+    expect(found.length).toBeGreaterThan(before.length + 2);
+    const counts = countsOf(after.map(oneOrder));
+    for (const [line, count] of countsOf(found.map(oneOrder))) expect(counts.get(line) ?? 0).toBe(count);
+  });
+});
+
+function oneOrder(line: string): string {
+  const entry = JSON.parse(line) as Record<string, unknown>;
+  return JSON.stringify(Object.entries(entry).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function countsOf(lines: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}
+
+function newer(top: string): void {
+  const record = path.join(top, '_manifest/00000000.json');
+  fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":1', '"version":9'));
+}
+
+function replaceByFile(top: string): void {
+  fs.rmSync(top, { recursive: true });
+  fs.writeFileSync(top, 'x');
+}
