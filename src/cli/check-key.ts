@@ -63,7 +63,7 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
     case 'powerless':
       return undefined;
     case 'other kind':
-      return new SvcError('unauthorized', `the ${kind} key from ${from} is a ${other} key`, {
+      return new SvcError('unauthorized', `the key from ${from} is a ${other} key, not a ${kind} key`, {
         status: error?.status,
         hint: `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`,
         facts: { key_kind: other },

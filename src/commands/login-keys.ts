@@ -2,6 +2,7 @@ import type { Context } from '../cli/context.ts';
 import { commandName } from '../config/command-name.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyFromCommand } from '../config/key-command.ts';
+import { storedAs } from '../config/keys.ts';
 import { checkKey } from '../config/key-text.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../terminal/stdin.ts';
@@ -49,7 +50,8 @@ export async function askForKey(
   place: Place,
 ): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
-  const question = `${kind} key (${use}; empty to skip):`;
+  const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
+  const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
   const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
   for (let tries = 1; ; tries += 1) {
     const typed = (await context.prompts.promptHidden(question, instead)).trim();
@@ -62,7 +64,7 @@ export async function askForKey(
     } catch (error) {
       if (!isSvcError(error, 'config') && !isAboutKey(error)) throw error;
       if (tries >= TRIES) throw error;
-      context.notices.warn(`${error.message}. ${error.hint ?? ''}`.trimEnd());
+      context.notices.warn(wordsOf(error));
     }
   }
 }
@@ -80,9 +82,13 @@ export async function askedText<T>(
       return read(typed);
     } catch (error) {
       if (!isSvcError(error) || tries >= TRIES) throw error;
-      notices.warn(`${error.message}. ${error.hint ?? ''}`.trimEnd());
+      notices.warn(wordsOf(error));
     }
   }
+}
+
+function wordsOf({ message, hint = '' }: SvcError): string {
+  return `${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
 }
 
 async function pipedKeys(context: Context, kinds: readonly KeyKind[]): Promise<GivenKey[]> {

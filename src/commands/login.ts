@@ -2,7 +2,6 @@ import { defineCommand } from '../cli/command.ts';
 import { isAboutKey } from '../cli/check-key.ts';
 import type { Context } from '../cli/context.ts';
 import { rememberTenant } from '../cli/known-tenant.ts';
-import { dryRunParameter } from '../cli/not-sent.ts';
 import { flag, value } from '../cli/parameter.ts';
 import { text } from '../cli/values.ts';
 import { baseUrlText, parseBaseUrl } from '../config/base-url.ts';
@@ -29,7 +28,7 @@ const parameters = {
     text,
   ),
   noCheck: flag('--no-check', 'store without asking the service, as without a network'),
-  dryRun: dryRunParameter,
+  dryRun: flag('--dry-run', 'try the keys, and store nothing'),
 } as const;
 
 /** `svc login` */
@@ -81,7 +80,11 @@ export interface Place {
 
 async function askBaseUrl(context: Context): Promise<URL> {
   const { settings } = context;
-  if (settings.baseUrl) return settings.baseUrl.value;
+  if (settings.baseUrl) {
+    const { value: url, origin } = settings.baseUrl;
+    context.notices.note(`for ${baseUrlText(url)} (${origin.name}); another one with --base-url`);
+    return url;
+  }
   return askedText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
     parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
   );

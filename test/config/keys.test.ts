@@ -150,6 +150,9 @@ const SOURCES: Record<string, Given> = {
   SVC_API_KEY: { env: { SVC_API_KEY: 'key' } },
   SVC_API_KEY_FILE: { env: { SVC_API_KEY_FILE: 'key' }, file: 'key' },
   'the profile': { profile: { keys: { private: { value: 'key', base_url: `${HOME_URL}/` } } } },
+  'the command of the profile': {
+    profile: { keys: { private: { command: 'echo key', base_url: `${HOME_URL}/` } } },
+  },
 };
 const SAME = ['https://a.example/v1', 'https://A.EXAMPLE:443/v1/'];
 const OTHER = [
@@ -167,7 +170,7 @@ const MATRIX = Object.keys(SOURCES).flatMap((source) =>
       source,
       override,
       url,
-      refused: source === 'the profile' && OTHER.includes(url),
+      refused: source.endsWith('the profile') && OTHER.includes(url),
     })),
   ),
 );
@@ -183,6 +186,20 @@ function combined({ source, override, url }: { source: string; override: string;
 }
 
 describe('where a key may go', () => {
+  it('R02 a command is not even run for another base URL, nor for a key that the environment has', async () => {
+    const ran = path.join(temporaryDirectory(), 'ran');
+    const command = `touch ${ran}; echo key`;
+    const profile = { keys: { private: { command, base_url: HOME_URL } } };
+    await failureOf('private', { profile, flags: { baseUrl: 'https://b.example' } });
+    expect((await keyOf('private', { profile, env: { SVC_API_KEY: 'own' } })).value).toBe('own');
+    expect(fs.existsSync(ran)).toBe(false);
+    expect(await keyOf('private', { profile })).toEqual({
+      value: 'key',
+      origin: { kind: 'profile', name: 'profile default (command touch)' },
+    });
+    expect(fs.existsSync(ran)).toBe(true);
+  });
+
   it.each(MATRIX.filter(({ refused }) => !refused))(
     'R02 the key of $source goes to $url by $override',
     async (combination) => {
