@@ -7,7 +7,7 @@ import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from '..
 import { isSvcError } from '../errors.ts';
 
 /** Longest wait for the answers about one key, in seconds. */
-const LIMIT_S = 20;
+const LIMIT_S = 12;
 
 /** Both keys and every permission to read, tried side by side. */
 export async function checkKeys(context: Context): Promise<Finding[]> {

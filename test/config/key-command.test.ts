@@ -43,7 +43,7 @@ describe('a key command', () => {
 
   it.each([
     [`echo ${CANARY}; exit 3`, 'ended with exit code 3'],
-    [`${'./no-such-program'} ${CANARY}`, 'ended with exit code 127'],
+    [`./no-such-program ${CANARY}`, 'ended with exit code 127'],
     ['true', 'printed nothing'],
     [`printf '\\n${CANARY}\\n'`, 'printed nothing'],
     ['kill -9 $$', 'was ended by SIGKILL'],

@@ -1,0 +1,250 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Finding } from '../../src/doctor/finding.ts';
+import { makeCertificate, tlsServer, trust } from '../support/certificate.ts';
+import { ConnectProxy, type ProxyManner } from '../support/connect-proxy.ts';
+import { FaultServer } from '../support/fault-server.ts';
+import { answer, json, silence } from '../support/fault-steps.ts';
+import { type HereOptions, KEY, startSandboxHere, svcHere } from '../support/run-here.ts';
+
+interface Seen {
+  readonly code: number;
+  readonly stderr: string;
+  /** By the name of the check. */
+  readonly on: Readonly<Record<string, Finding>>;
+  readonly all: readonly Finding[];
+}
+
+/** What the doctor finds; real time, unless told otherwise. */
+async function seen(options: HereOptions, argv: readonly string[] = []): Promise<Seen> {
+  const { code, stdout, stderr } = await svcHere([...argv, 'doctor', '-o', 'json'], {
+    clock: systemClock,
+    ...options,
+  });
+  const all = JSON.parse(stdout) as Finding[];
+  expect(stdout + stderr).not.toContain(KEY);
+  for (const { result, mend, code: failure } of all) {
+    expect(mend !== null).toBe(result === 'failed' || result === 'warning');
+    expect(failure !== null).toBe(result === 'failed');
+  }
+  return { code, stderr, all, on: Object.fromEntries(all.map((finding) => [finding.check, finding])) };
+}
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
+  onTestFinished(() => {
+    chmodSync(path, 0o700);
+    rmSync(path, { recursive: true, force: true });
+  });
+  return path;
+}
+
+function configWith(text: string, mode = 0o600): Record<string, string> {
+  const path = directory();
+  writeFileSync(join(path, 'config.json'), text);
+  chmodSync(join(path, 'config.json'), mode);
+  return { SVC_CONFIG_DIR: path };
+}
+
+async function proxied(manner: ProxyManner): Promise<{ options: HereOptions; proxy: ConnectProxy }> {
+  const proxy = await ConnectProxy.start(manner);
+  onTestFinished(() => proxy.close());
+  const https_proxy = `http://user:proxy-canary-1@127.0.0.1:${proxy.port}`;
+  return { proxy, options: { baseUrl: new URL('https://api.test/v1'), env: { https_proxy } } };
+}
+
+describe('svc doctor', () => {
+  it('finds all well in the sandbox, and with good keys', async () => {
+    expect(await seen({}, ['--sandbox'])).toMatchObject({ code: 0, stderr: 'all is well\n' });
+    const { code, on } = await seen(await startSandboxHere());
+    expect(code).toBe(0);
+    expect(on['management key']?.found).toContain('accepted of the TEST tenant "Sandbox"');
+    expect(on).toMatchObject({
+      service: { result: 'ok', found: 'answers, and asks for a key (401)' },
+      clock: { result: 'ok' },
+      'log:read': { result: 'ok' },
+      'account-updater:job:read': { result: 'ok' },
+    });
+  });
+
+  it('works without keys and without a base URL, and points to the sandbox and to login', async () => {
+    const { code, on } = await seen({});
+    expect(code).toBe(3);
+    expect(on['base URL']).toMatchObject({
+      result: 'failed',
+      mend: expect.stringMatching(/svc login.*--sandbox/),
+    });
+    expect(on['management key']?.mend).toMatch(/svc login.*--sandbox/);
+    expect(on['network']).toMatchObject({ result: 'skipped' });
+  });
+
+  it.each([26, -26])('tells a clock that is %i h off, as a warning', async (hours) => {
+    const now = (): number => Date.now() + hours * 3_600_000;
+    const { code, on } = await seen({ ...(await startSandboxHere()), clock: { ...systemClock, now } });
+    // A certificate is judged by the same clock, but this machine's own sandbox needs none.
+    expect(on['clock']).toMatchObject({
+      result: 'warning',
+      found: `26 h ${hours > 0 ? 'ahead of' : 'behind'} the service's`,
+    });
+    expect(code).toBe(0);
+  });
+
+  it('tells a refused key, one of the other kind, and one that lacks a permission', async () => {
+    const { baseUrl, env } = await startSandboxHere();
+    const refused = await seen({ baseUrl, env: { ...env, SVC_MANAGEMENT_API_KEY: 'no-such-key-1' } });
+    expect(refused.code).toBe(4);
+    expect(refused.on['management key']?.found).toContain('not accepted (401)');
+    expect(refused.on['log:read']).toMatchObject({ result: 'skipped' });
+    const other = await seen({ baseUrl, env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-management-key' } });
+    expect(other.on['private key']?.found).toContain('is a management key, not a private key');
+    const weak = await seen({
+      baseUrl,
+      env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-private-key-3ds-only' },
+    });
+    expect(weak.code).toBe(0);
+    expect(weak.on['account-updater:job:read']).toMatchObject({
+      result: 'warning',
+      mend: expect.stringContaining('give the private key the permission account-updater:job:read'),
+    });
+  });
+
+  it('tells a name that cannot be resolved, once', async () => {
+    const { code, on, all } = await seen({ baseUrl: new URL('https://no-such-host.invalid/') });
+    expect(code).toBe(8);
+    expect(on['dns']).toMatchObject({
+      result: 'failed',
+      found: expect.stringContaining('could not be resolved'),
+    });
+    expect(all.filter(({ result }) => result === 'failed')).toHaveLength(1);
+    expect(on['connect']).toMatchObject({ result: 'skipped' });
+  });
+
+  it('tells a certificate that vouches for itself, and what it thinks of it once it is trusted', async () => {
+    const certificate = makeCertificate('localhost', 20);
+    const server = await FaultServer.start([json({}, 401)], tlsServer(certificate));
+    onTestFinished(() => server.close());
+    const baseUrl = new URL(`https://localhost:${server.port}/`);
+    const { code, on } = await seen({ baseUrl });
+    expect(code).toBe(8);
+    expect(on['tls']).toMatchObject({
+      result: 'failed',
+      found: expect.stringContaining('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      mend: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+    });
+    onTestFinished(trust(certificate));
+    const trusted = await seen({ baseUrl });
+    expect(trusted.on['tls']?.found).toMatch(
+      /^TLSv1\.3, certificate of localhost, valid for 18|19 more days$/,
+    );
+    expect(trusted.on['service']).toMatchObject({ result: 'ok' });
+  });
+
+  it('tells a proxy that wants a password, without showing the one it has', async () => {
+    const { options } = await proxied({ status: 407 });
+    const { code, on, all } = await seen(options);
+    expect(code).toBe(8);
+    expect(on['proxy']).toMatchObject({ result: 'ok', found: expect.stringContaining('(https_proxy)') });
+    expect(on['connect']).toMatchObject({
+      result: 'failed',
+      found: expect.stringContaining('(407)'),
+      mend: expect.stringContaining('https_proxy'),
+    });
+    expect(JSON.stringify(all)).not.toContain('proxy-canary');
+  });
+
+  it('tells a proxy address that is none', async () => {
+    const env = { https_proxy: 'http://[bad' };
+    const { on } = await seen({ baseUrl: new URL('https://api.test/'), env });
+    expect(on['proxy']).toMatchObject({ result: 'failed', code: 'config' });
+  });
+
+  it('R14 ends in bounded time with a proxy that says nothing', { timeout: 40_000 }, async () => {
+    const { options } = await proxied('silent');
+    const started = Date.now();
+    const { code, on } = await seen(options);
+    expect(code).toBe(8);
+    expect(on['connect']?.found).toContain('no answer within 5 s');
+    expect(Date.now() - started).toBeLessThan(30_000);
+  });
+
+  it('R14 ends in bounded time with a service that says nothing', { timeout: 60_000 }, async () => {
+    const server = await FaultServer.start([silence('request')]);
+    onTestFinished(() => server.close());
+    const started = Date.now();
+    expect((await seen({ baseUrl: server.url })).code).toBe(8);
+    expect(Date.now() - started).toBeLessThan(45_000);
+  });
+
+  it.each([
+    [
+      answer(302, '', { location: 'https://elsewhere.example/x?sig=canary-sig' }),
+      'failed',
+      'redirects to https://elsewhere.example (302)',
+    ],
+    [answer(503), 'failed', 'answers 503'],
+    [answer(404, '<html>'), 'warning', 'answers 404 without a key'],
+    [answer(401), 'ok', 'answers, and asks for a key (401)'],
+  ] as const)('judges what the service answers', async (step, result, words) => {
+    const server = await FaultServer.start([step]);
+    onTestFinished(() => server.close());
+    const { on } = await seen({ baseUrl: server.url });
+    expect(on['service']).toMatchObject({ result, found: expect.stringContaining(words) });
+    expect(server.ledger.filter(({ headers }) => !('svc-api-key' in headers))).toHaveLength(1);
+  });
+
+  it('goes on with a damaged config, a wrong variable and a profile that is not there', async () => {
+    const sandbox = await startSandboxHere();
+    const damaged = await seen({ ...sandbox, env: { ...sandbox.env, ...configWith('{"version": 1,') } });
+    expect(damaged.code).toBe(3);
+    expect(damaged.on['config']?.found).toMatch(/config\.json is damaged at line 1/);
+    expect(damaged.on['management key']).toMatchObject({ result: 'ok' });
+    const wrong = await seen({ ...sandbox, env: { ...sandbox.env, SVC_TIME: 'soon' } });
+    expect(wrong.on['settings']?.found).toContain('SVC_TIME');
+    const absent = await seen({ ...sandbox, env: { ...sandbox.env, SVC_PROFILE: 'absent' } });
+    expect(absent.on['settings']?.found).toContain('there is no profile');
+    expect(absent.on['service']).toMatchObject({ result: 'ok' });
+  });
+
+  it('tells a file with keys that others could read, and that it is closed now', async () => {
+    const env = configWith('{"version": 1, "profiles": {}}', 0o644);
+    const { on } = await seen({ env }, []);
+    expect(on['config']).toMatchObject({ result: 'warning', found: expect.stringContaining('0644') });
+    expect((await seen({ env })).on['config']?.found).toContain('(0600, 0 profiles)');
+  });
+
+  it('tells directories that cannot be written and a file of authorities that is none, and leaves nothing behind', async () => {
+    const place = directory();
+    writeFileSync(join(place, 'file'), '');
+    mkdirSync(join(place, 'cache'));
+    const { on } = await seen({
+      env: {
+        SVC_STATE_DIR: join(place, 'file', 'state'),
+        SVC_CACHE_DIR: join(place, 'cache'),
+        NODE_EXTRA_CA_CERTS: join(place, 'absent.pem'),
+      },
+    });
+    expect(on['state directory']).toMatchObject({
+      result: 'failed',
+      mend: expect.stringContaining('SVC_STATE_DIR'),
+    });
+    expect(on['cache directory']).toMatchObject({ result: 'ok' });
+    expect(on['certificate authorities']?.found).toContain('cannot be read (ENOENT)');
+    expect(readdirSync(join(place, 'cache'))).toEqual([]);
+  });
+
+  it('says how each check ended in a word, not by colour alone, within 80 columns', async () => {
+    const { stdout } = await svcHere(['doctor', '-o', 'table', '--color', 'always'], {
+      baseUrl: new URL('https://no-such-host.invalid/'),
+      clock: systemClock,
+    });
+    const plain = stripVTControlCharacters(stdout);
+    expect(plain).toMatch(/^ok {4}node {3,}\d/m);
+    expect(plain).toMatch(/^FAIL {2}dns {3,}no-such-host/m);
+    expect(plain).toMatch(/^ {10,}→ Check the base URL/m);
+    expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+});
