@@ -51,7 +51,7 @@ export function optionalArgument(
   return { kind: 'argument', syntax, description, parse };
 }
 
-/** Every word from here on, at least one; what looks like an option must come after `--`. */
+/** Every word that is no option from here on, at least one; what looks like an option must come after `--`. */
 export function rest(syntax: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return { kind: 'argument', syntax, description, parse: asTyped };
 }

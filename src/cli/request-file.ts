@@ -6,6 +6,7 @@ import type { RequestFileCheck } from '../csv/request-file.ts';
 import { SvcError } from '../errors.ts';
 import { spool } from '../runs/spool.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
+import { annotate } from './annotations.ts';
 import type { Context } from './context.ts';
 
 /** A request file that was checked and may be sent. */
@@ -30,13 +31,23 @@ const LARGEST_SPOOL = 360_000_000;
  * @throws SvcError `refused_input` with every problem found, before anything is created or sent
  */
 export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
+  const { name, path: file, check } = await lookAtRequestFile(context, typed);
+  if (!check.ok) throw refusedFile(check, name);
+  const source = await fileSource(file, { sha256: check.sha256 });
+  return { name, check, path: file, lasts: typed !== '-', source };
+}
+
+/** A request file and what is to be said of it, whether it is in order or not; warnings are said here. */
+export async function lookAtRequestFile(
+  context: Context,
+  typed: string,
+): Promise<Pick<RequestFile, 'name' | 'path' | 'check'>> {
   const name = typed === '-' ? 'standard input' : typed;
   const file = typed === '-' ? await spoolInput(context) : typed;
   const check = await checkShown(context, file);
-  if (!check.ok) throw refusedFile(check, name);
-  for (const warning of explainWarnings(check)) context.notices.warn(`${name}: ${warning}`);
-  const source = await fileSource(file, { sha256: check.sha256 });
-  return { name, check, path: file, lasts: typed !== '-', source };
+  annotate(context, typed, check);
+  if (check.ok) for (const warning of explainWarnings(check)) context.notices.warn(`${name}: ${warning}`);
+  return { name, path: file, check };
 }
 
 /** The file for a single job. @throws SvcError `refused_input` when it is larger than one job takes */

@@ -42,7 +42,9 @@ async function answerAt(at: Standing, program: Program, current: string, sources
   if (at.next === program.tree) commands.push(['help', 'help on a command or a topic']);
   const named = chosen(commands, current);
   if (named.candidates.length > 0) return named;
-  const argument = argumentsOf(at.command)[at.arguments];
+  const declared = argumentsOf(at.command);
+  const last = declared.at(-1);
+  const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
   if (argument) return valuesOf(argument, current, '', sources);
   // Where nothing else can come, an empty word is a question for the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
@@ -89,14 +91,14 @@ async function valuesOf(
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
 
-// What a value is called tells what can stand there: `<file|->`, `[dir]`, `<job|run>`.
+// What a value is called tells what can stand there: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
 async function valuesBySyntax(
   syntax: string,
   typed: string,
   prefix: string,
   sources: Sources,
 ): Promise<Answer> {
-  const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.split('|') ?? [];
+  const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
   if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
   if (isOneOf('dir')) return { ...NOTHING, prefix, kind: 'directories' };

@@ -45,6 +45,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxies, as other tools read them'],
   ['NODE_EXTRA_CA_CERTS', 'further certificate authorities'],
   ['NO_COLOR, FORCE_COLOR', 'colour, unless --color says otherwise'],
+  ['GITHUB_ACTIONS', 'when true, problems of a request file are annotations beside its lines'],
   ['CI', 'when set, nothing is ever asked, as with --no-input'],
 ];
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { argument, choice, flag, type Parameters, repeated, value } from '../../src/cli/parameter.ts';
+import { argument, choice, flag, type Parameters, repeated, rest, value } from '../../src/cli/parameter.ts';
 import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
 import { type Command, defineCommand, type Entry } from '../../src/cli/command.ts';
 import { text } from '../../src/cli/values.ts';
@@ -28,10 +28,12 @@ const explain = command('explain', {
 
 const wait = command('wait', { of: argument('<job|run>', 'a job or a run', text) });
 
+const check = command('check', { files: rest('<file...>', 'request files') });
+
 let loaded: string[] = [];
 const tree: Entry[] = [
   entry('logs', { name: 'logs', summary: 'audit logs', commands: [list, submit], defaultCommand: 'list' }),
-  entry('au', { name: 'au', summary: 'account updater', commands: [submit] }),
+  entry('au', { name: 'au', summary: 'account updater', commands: [submit, check] }),
   entry('explain', explain),
   entry('wait', wait),
 ];
@@ -126,6 +128,7 @@ describe('completion of values', () => {
   it('leaves files and directories to the shell', async () => {
     expect((await ask('au', 'submit', '')).kind).toBe('files');
     expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
+    expect((await ask('au', 'check', 'a.csv', 'b.csv', '')).kind).toBe('files');
     expect((await ask('au', 'submit', '--body', '')).kind).toBe('files');
     expect(await ask('au', 'submit', '--directory=x')).toMatchObject({
       kind: 'directories',

@@ -98,6 +98,10 @@ describe('progress elsewhere', () => {
   });
 });
 
+function aboutTwoHours(): string {
+  return 'about 2h left';
+}
+
 describe('progress on a terminal', () => {
   it('of a transfer is a bar with bytes, rate and time left', async () => {
     const all = set(100);
@@ -141,8 +145,9 @@ describe('progress on a terminal', () => {
       const parts = { done: 2, atWork: 1, waiting: 1, failed: 0 };
       const begun = all.clock.now() - 3_600_000;
       const nextLookAt = all.clock.now() + 60_000;
-      const left = (): string => 'about 2h left';
-      all.progress.waiting('run-1').update({ state: '2 of 4 jobs done', begun, nextLookAt, left, parts });
+      all.progress
+        .waiting('run-1')
+        .update({ state: '2 of 4 jobs done', begun, nextLookAt, left: aboutTwoHours, parts });
       await all.clock.advance(100);
       lines.push(lastLine(all).slice(2));
     }

@@ -1,27 +1,43 @@
 import { defineCommand } from '../../cli/command.ts';
-import { argument } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import { checkedFileRow, checkedFileView } from '../../views/request-file.ts';
+import type { Context } from '../../cli/context.ts';
+import { rest } from '../../cli/parameter.ts';
+import { listPrinter, type ListPrinter, once, recordPrinter } from '../../cli/print.ts';
+import { type CheckedFileRow, checkedFileView } from '../../views/request-file.ts';
 
 /** `svc au check` */
 export const check = defineCommand({
   name: 'check',
-  summary: 'check a request file without sending anything',
+  summary: 'check request files without sending anything',
   description:
-    'The file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown.',
+    'A file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown. On GitHub Actions the problems also stand beside the lines of the file.',
   examples: [
     ['svc au check tokens.csv', 'before it is submitted'],
+    ['svc au check requests/*.csv', 'several, each with all its problems'],
     ['cat tokens.csv | svc au check -', 'from a pipe'],
   ],
   exitCodes: [13],
   fields: checkedFileView.fields,
-  parameters: { file: argument('<file|->', 'a request file, or - for standard input', text) },
-  async run(context, { file }) {
-    const { openRequestFile } = await import('../../cli/request-file.ts');
-    const print = await recordPrinter(context, checkedFileView);
-    const { name, check: result } = await openRequestFile(context, file);
-    await print(checkedFileRow(name, result));
-    context.notices.note('the file is in order');
+  parameters: { files: rest('<file...>', 'request files, or - for standard input') },
+  async run(context, { files }) {
+    const { checkFiles } = await import('../../cli/check-files.ts');
+    const printed = await (files.length === 1 ? onePrinter(context) : listPrinter(context, checkedFileView));
+    const { rows, refused } = await checkFiles(context, files);
+    await printed(once(rows));
+    if (refused) throw refused;
+    context.notices.note(files.length === 1 ? 'the file is in order' : 'the files are in order');
   },
 });
+
+/** A single file is one object, as it always was. */
+async function onePrinter(context: Context): Promise<ListPrinter<CheckedFileRow>> {
+  const print = await recordPrinter(context, checkedFileView);
+  return async (batches) => {
+    let count = 0;
+    for await (const rows of batches)
+      for (const row of rows) {
+        await print(row);
+        count += 1;
+      }
+    return count;
+  };
+}

@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Finished, Home } from '../../support/svc.ts';
+
+const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
+const CARD = '4242424242424242';
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+  mkdirSync(home.file('in'));
+  writeFileSync(home.file('good.csv'), `${HEADER}a,27,01,\n`);
+  writeFileSync(home.file('in/bad, 100%.csv'), `${HEADER}a,2z,01,m-77\n,27,13,\n${CARD},27,01,\n`);
+  writeFileSync(home.file('in/twice.csv'), `${HEADER}secret-token,27,01,\nsecret-token,27,01,\n`);
+});
+afterEach(() => home.remove());
+
+function check(files: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  return home.svc(['au', 'check', ...files], { env });
+}
+
+/** The workflow commands among what was said. */
+function annotations({ stderr }: Finished): string[] {
+  return stderr.split('\n').filter((line) => line.startsWith('::'));
+}
+
+describe('svc au check', () => {
+  it('checks several files, prints those in order, and names the problems of all others by file and line', async () => {
+    const checked = await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']);
+    expect(checked.code).toBe(13);
+    const rows = checked.stdout.trimEnd().split('\n');
+    expect(rows.map((row) => (JSON.parse(row) as { file: string }).file)).toEqual([
+      'good.csv',
+      'in/twice.csv',
+    ]);
+    const error = JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
+    expect(error).toMatchObject({
+      code: 'refused_input',
+      message: '1 of 3 files are refused',
+      files: [{ file: 'in/bad, 100%.csv', problem_count: 4 }],
+    });
+    expect(checked.stderr).toContain('in/bad, 100%.csv: line 3, token: ');
+    expect(await check(['good.csv', 'in/twice.csv'])).toMatchObject({ code: 0 });
+  });
+
+  it('gives one file as one object', async () => {
+    const { code, stdout } = await check(['good.csv']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ file: 'good.csv', rows: 1 });
+  });
+
+  it('R40 puts problems beside their lines on GitHub Actions, without a value of any row', async () => {
+    const files = ['good.csv', 'in/bad, 100%.csv', 'in/twice.csv'];
+    const checked = await check(files, { GITHUB_ACTIONS: 'true' });
+    const bad = 'file=in/bad%2C 100%25.csv';
+    expect(annotations(checked)).toEqual([
+      `::error ${bad},line=2,title=svc au check::expiration_year: this is not a year of 2 digits`,
+      expect.stringContaining(`::error ${bad},line=3,title=svc au check::token: `),
+      `::error ${bad},line=3,title=svc au check::expiration_month: this is not a month from 01 to 12`,
+      expect.stringContaining(`::error ${bad},line=4,title=svc au check::token: `),
+      '::warning file=in/twice.csv,line=3,title=svc au check::token: the same as on line 2',
+    ]);
+    for (const value of [CARD, '2z', 'm-77', 'secret-token', '"13"'])
+      expect(annotations(checked).join('\n')).not.toContain(value);
+    // What reads the error still finds it where it always is.
+    expect(JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ exit_code: 13 });
+  });
+
+  it('names files from the root of the repository where GitHub tells it', async () => {
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home.path };
+    const child = await home.svc(['au', 'check', home.file('in/twice.csv')], { env });
+    expect(annotations(child)).toEqual([
+      '::warning file=in/twice.csv,line=3,title=svc au check::token: the same as on line 2',
+    ]);
+    const elsewhere = { ...env, GITHUB_WORKSPACE: '/nowhere/at/all' };
+    expect(annotations(await check(['in/twice.csv'], elsewhere))[0]).toContain('file=in/twice.csv,');
+  });
+
+  it('annotates nothing elsewhere, nor standard input, and does so for submit too', async () => {
+    for (const env of [{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true', CI: 'true' }])
+      expect(annotations(await check(['in/bad, 100%.csv'], env))).toEqual([]);
+    const piped = await home.svc(['au', 'check', '-'], { input: 'x\n', env: { GITHUB_ACTIONS: 'true' } });
+    expect([piped.code, annotations(piped)]).toEqual([13, []]);
+    const env = { GITHUB_ACTIONS: 'true', SVC_BASE_URL: 'http://127.0.0.1:9', SVC_PRIVATE_API_KEY: 'key' };
+    const submitted = await home.svc(['au', 'submit', 'in/bad, 100%.csv'], { env });
+    expect([submitted.code, annotations(submitted).length]).toEqual([13, 4]);
+  });
+});
