@@ -1,16 +1,23 @@
+import { S3_SECRETS } from '../archive/s3/settings.ts';
 import type { ArchiveStore } from '../archive/store.ts';
 import type { Context } from './context.ts';
 import { argument } from './parameter.ts';
 import { text } from './values.ts';
 
 /** The place of an archive that is read. */
-export const archivePlace = argument('<dir>', 'the place of the archive', text);
+export const archivePlace = argument('<dir>', 'the place of the archive, or s3://bucket/prefix', text);
 
-/** Opens the place of an archive as it was typed, without looking at it. @throws SvcError `usage` */
+/**
+ * Opens the place of an archive as it was typed, without looking at it. From here on the credentials of a bucket are
+ * kept out of all output.
+ * @throws SvcError `usage`, and for a bucket `key_missing`, `config`
+ */
 export async function openArchive(context: Context, place: string): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('../archive/open-store.ts');
-  const { clock, signal, system } = context;
+  const { clock, signal, system, notices } = context;
   const { env, platform, home, cwd, pid } = system;
+  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
   const isAlive = (one: number): boolean => system.isAlive(one);
-  return openArchiveStore({ env, platform, home, cwd, pid, isAlive, clock, signal }, place);
+  const onWarning = (words: string): void => notices.warn(words);
+  return openArchiveStore({ env, platform, home, cwd, pid, isAlive, clock, signal, onWarning }, place);
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PatternRouter } from 'hono/router/pattern-router';
 import { sendAnswer } from './answer.ts';
 import { recordAudit, unknownNote } from './audit.ts';
+import { serveBuckets } from './buckets/serve.ts';
+import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { PAGE_ROUTES } from './routes/pages.ts';
@@ -38,6 +40,7 @@ export function createApp(service: Service): App {
   const find = (method: string, path: string) => router.match(method, path)[0][0];
   return async (incoming, outgoing) => {
     const exchange = exchangeOf(incoming, outgoing);
+    if (isSigned(incoming) && !exchange.path.startsWith(STORE_PATH)) return serveBuckets(service, exchange);
     const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
     const [serve, params] = find(method, exchange.path) ?? [];
     if (serve !== undefined) return serve(exchange, decoded(params));

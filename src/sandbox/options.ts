@@ -39,12 +39,22 @@ export interface SandboxOptions {
   readonly intercept?: Interceptor | undefined;
 }
 
+/** Credentials of the sandbox's buckets, and the bucket that is always there. */
+export interface SandboxStore {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+  readonly bucket: string;
+}
+
 /** A sandbox that accepts requests. */
 export interface RunningSandbox {
   /** Base URL, without a slash at the end. */
   readonly url: string;
   readonly port: number;
   readonly keys: readonly SandboxKey[];
+  /** How to reach its buckets, of the S3 kind, at the same address. */
+  readonly store: SandboxStore;
   /** The requests that this process got. */
   ledger(): LedgerEntry[];
   /** Ends open connections and lets go of the directory. */

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
+import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/credentials.ts';
+import { ObjectFiles } from './buckets/objects.ts';
 import { SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { RateLimits } from './limits.ts';
@@ -44,8 +46,10 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     throw error;
   });
   origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return { url: origin, port, keys: SANDBOX_KEYS, ledger: () => ledger.entries(), close };
+  return { url: origin, port, keys: SANDBOX_KEYS, store: STORE, ledger: () => ledger.entries(), close };
 }
+
+const STORE = { ...STORE_CREDENTIALS, region: STORE_REGION, bucket: FIRST_BUCKET };
 
 function makeService(options: SandboxOptions, now: () => number, origin: () => string): Service {
   const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250 } = options;
@@ -54,7 +58,8 @@ function makeService(options: SandboxOptions, now: () => number, origin: () => s
   const files = new StoreFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
-  return { state, files, processing: new Processing(state, files), limits, speed, origin };
+  const objects = new ObjectFiles(paths.objects);
+  return { state, files, objects, processing: new Processing(state, files), limits, speed, origin };
 }
 
 function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): Notifier | undefined {

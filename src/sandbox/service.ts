@@ -1,4 +1,5 @@
 import type { Processing } from './account-updater/processing.ts';
+import type { ObjectFiles } from './buckets/objects.ts';
 import type { RateLimits } from './limits.ts';
 import type { SandboxState } from './state/state.ts';
 import type { StoreFiles } from './store/files.ts';
@@ -13,6 +14,8 @@ export interface JobSpeed {
 export interface Service {
   readonly state: SandboxState;
   readonly files: StoreFiles;
+  /** What the buckets hold. */
+  readonly objects: ObjectFiles;
   readonly processing: Processing;
   /** Absent where no limits hold. */
   readonly limits: RateLimits | undefined;

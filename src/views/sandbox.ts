@@ -5,13 +5,25 @@ export interface SandboxReady {
   readonly url: string;
   readonly management_key: string;
   readonly private_key: string;
+  /** Credentials of its buckets, and the bucket that is always there; their endpoint is `url`. */
+  readonly store_access_key_id: string;
+  readonly store_secret_access_key: string;
+  readonly store_bucket: string;
   readonly directory: string;
 }
 
 /** How a listening sandbox is shown. */
 export const sandboxReadyView: View<SandboxReady> = {
   name: 'sandbox',
-  fields: ['url', 'management_key', 'private_key', 'directory'],
+  fields: [
+    'url',
+    'management_key',
+    'private_key',
+    'store_access_key_id',
+    'store_secret_access_key',
+    'store_bucket',
+    'directory',
+  ],
   columns: [{ path: 'url', kind: 'id' }],
 };
 

@@ -13,7 +13,7 @@ import { ArchiveNotices } from './archive-notices.ts';
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the directory of the archive; it is made when it is not there'),
-  to: value('--to <place>', 'another place than a directory', text),
+  to: value('--to <place>', 'another place than a directory: s3://bucket/prefix', text),
   since: value(
     '--since <time>',
     'where a new archive begins: 30d, 2026-01-31 (default: with what the service still has)',
@@ -54,6 +54,10 @@ export const archive = defineCommand({
       'svc logs archive audit --retention-margin 12h --strict --quiet',
       'for cron: exit code 10 when it became tight, 14 when entries are missing',
     ],
+    [
+      'svc logs archive --to s3://audit-logs/vault',
+      'in a bucket; credentials and endpoint as AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 … say',
+    ],
     ['svc logs archive audit --follow', 'as a service; ends cleanly when asked to'],
   ],
   permissions: ['log:read', 'tenant:read'],
@@ -91,7 +95,7 @@ function placeOf({ dir, to }: ArchiveInput): string {
   const place = dir ?? to;
   if (place !== undefined && place !== '' && (dir === undefined || to === undefined)) return place;
   throw new SvcError('usage', 'name one place for the archive: a directory, or --to', {
-    hint: "Such as 'svc logs archive audit'.",
+    hint: "Such as 'svc logs archive audit', or --to s3://bucket/prefix.",
   });
 }
 

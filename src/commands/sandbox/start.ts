@@ -36,14 +36,21 @@ export const start = defineCommand({
     const directory = directoryFrom(context, input.directory);
     const sandbox = await openServer(context, { directory, port: input.port ?? 4010 }, input);
     const [management, privateKey] = sandbox.keys;
+    const { accessKeyId, secretAccessKey, bucket } = sandbox.store;
     await print({
       url: sandbox.url,
       management_key: management?.value ?? '',
       private_key: privateKey?.value ?? '',
+      store_access_key_id: accessKeyId,
+      store_secret_access_key: secretAccessKey,
+      store_bucket: bucket,
       directory,
     });
     context.notices.note(
       `to use it: export SVC_BASE_URL=${sandbox.url} SVC_MANAGEMENT_API_KEY=${management?.value} SVC_PRIVATE_API_KEY=${privateKey?.value}`,
+    );
+    context.notices.note(
+      `its bucket s3://${bucket}: export AWS_ENDPOINT_URL_S3=${sandbox.url} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
     );
     context.notices.note('stop it with Ctrl-C');
     return untilEnded(context);

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers';
+import { isSigned } from '../buckets/signature.ts';
 import type { Interceptor } from '../options.ts';
 import { problem } from '../problem.ts';
 import { captureAnswer } from './capture-answer.ts';
@@ -58,11 +59,31 @@ function ownAnswer(effect: Effect, incoming: IncomingMessage, outgoing: ServerRe
   const status = effect.status ?? 307;
   outgoing.statusCode = status;
   if (effect.redirect !== undefined) outgoing.setHeader('location', effect.redirect);
-  const standard = problem(status, STATUS_CODES[status] ?? 'Fault', 'A fault that was asked for.');
-  if (effect.body === undefined) outgoing.setHeader('content-type', 'application/problem+json');
-  const body = Buffer.from(effect.body ?? JSON.stringify(standard.body));
+  const standard = standardBody(status, incoming);
+  if (effect.body === undefined) outgoing.setHeader('content-type', standard.type);
+  const body = Buffer.from(effect.body ?? standard.text);
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
   // What the client is still sending is not wanted, and must not be taken for its next request.
   incoming.resume();
   return status === 204 || status === 304 ? Buffer.alloc(0) : body;
 }
+
+// A request to a bucket expects XML, with the word of stores for it.
+function standardBody(status: number, incoming: IncomingMessage): { type: string; text: string } {
+  const words = STATUS_CODES[status] ?? 'Fault';
+  const why = 'A fault that was asked for.';
+  if (!isSigned(incoming)) {
+    const { body } = problem(status, words, why);
+    return { type: 'application/problem+json', text: JSON.stringify(body) };
+  }
+  const code = STORE_CODES[status] ?? words.replaceAll(' ', '');
+  return { type: 'application/xml', text: `<Error><Code>${code}</Code><Message>${why}</Message></Error>` };
+}
+
+const STORE_CODES: Readonly<Record<number, string>> = {
+  403: 'AccessDenied',
+  409: 'ConditionalRequestConflict',
+  412: 'PreconditionFailed',
+  500: 'InternalError',
+  503: 'SlowDown',
+};

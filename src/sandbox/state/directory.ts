@@ -8,6 +8,8 @@ export interface StatePaths {
   readonly ledger: string;
   /** Request and result files. */
   readonly files: string;
+  /** What the buckets hold. */
+  readonly objects: string;
 }
 
 /** The paths below a state directory. */
@@ -17,6 +19,7 @@ export function statePaths(directory: string): StatePaths {
     journal: join(directory, 'journal.jsonl'),
     ledger: join(directory, 'ledger.jsonl'),
     files: join(directory, 'files'),
+    objects: join(directory, 'objects'),
   };
 }
 
@@ -32,11 +35,12 @@ export function prepareDirectory(paths: StatePaths): void {
 /** Forgets everything that a sandbox knows. Sandboxes that run on the directory start anew. */
 export function resetSandbox(directory: string): void {
   const paths = statePaths(directory);
-  for (const path of [paths.journal, paths.files]) rmSync(path, { recursive: true, force: true });
+  for (const path of [paths.journal, paths.files, paths.objects])
+    rmSync(path, { recursive: true, force: true });
   // Running sandboxes go on writing to the same file.
   if (existsSync(paths.ledger)) truncateSync(paths.ledger);
 }
 
 function isOurs(name: string): boolean {
-  return /^(journal\.jsonl|ledger\.jsonl|files)/.test(name);
+  return /^(journal\.jsonl|ledger\.jsonl|files|objects)/.test(name);
 }

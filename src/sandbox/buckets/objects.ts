@@ -1,0 +1,122 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { FIRST_BUCKET } from './credentials.ts';
+
+/** What is known of an object. */
+export interface StoredObject {
+  readonly key: string;
+  readonly bytes: number;
+  /** MD5 of its bytes, hexadecimal: its ETag. */
+  readonly md5: string;
+  /** When it was written, by the sandbox's clock, in milliseconds. */
+  readonly at: number;
+  /** The file that holds it, from this byte on. */
+  readonly file: string;
+  readonly start: number;
+}
+
+/** The first line of an object's file. It has a fixed length, so that it can be written after the bytes. */
+const HEAD_BYTES = 4096;
+const DRAFT_ENDING = '.draft';
+
+/**
+ * The objects of all buckets, one file each, named by the hash of its key: a directory for each bucket. A file gets
+ * its name when it is whole, so several processes can share them.
+ */
+export class ObjectFiles {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  hasBucket(bucket: string): boolean {
+    return bucket === FIRST_BUCKET || existsSync(join(this.#directory, bucket));
+  }
+
+  createBucket(bucket: string): void {
+    mkdirSync(join(this.#directory, bucket), { recursive: true, mode: 0o700 });
+  }
+
+  buckets(): string[] {
+    const found = existsSync(this.#directory) ? readdirSync(this.#directory) : [];
+    return [...new Set([FIRST_BUCKET, ...found])].toSorted();
+  }
+
+  /** A path for an object that is not whole yet; its bytes begin after the head. */
+  draft(bucket: string): { readonly path: string; readonly start: number } {
+    this.createBucket(bucket);
+    return { path: join(this.#directory, bucket, `${randomUUID()}${DRAFT_ENDING}`), start: HEAD_BYTES };
+  }
+
+  /** Gives a whole draft its name; with `isNew` only if there is no such object, which false tells. */
+  keep(bucket: string, key: string, draft: string, isNew: boolean): boolean {
+    const path = this.#path(bucket, key);
+    if (!isNew) {
+      renameSync(draft, path);
+      return true;
+    }
+    try {
+      linkSync(draft, path);
+      return true;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  find(bucket: string, key: string): StoredObject | undefined {
+    return readHead(this.#path(bucket, key));
+  }
+
+  remove(bucket: string, key: string): void {
+    rmSync(this.#path(bucket, key), { force: true });
+  }
+
+  /** Every object of a bucket, in order of the keys' bytes. */
+  list(bucket: string): StoredObject[] {
+    const directory = join(this.#directory, bucket);
+    if (!existsSync(directory)) return [];
+    const names = readdirSync(directory).filter((name) => !name.endsWith(DRAFT_ENDING));
+    const found = names.flatMap((name) => readHead(join(directory, name)) ?? []);
+    return found.toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
+  }
+
+  #path(bucket: string, key: string): string {
+    return join(this.#directory, bucket, createHash('sha256').update(key).digest('hex'));
+  }
+}
+
+/** The head of an object's file, to be written before its bytes. */
+export function objectHead(key: string, md5: string, at: number): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES, ' ');
+  head.write(JSON.stringify({ key, md5, at }));
+  return head;
+}
+
+function readHead(file: string): StoredObject | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  const head = Buffer.alloc(HEAD_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, head, 0, HEAD_BYTES, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  const { key, md5, at } = JSON.parse(head.toString('utf8')) as Pick<StoredObject, 'key' | 'md5' | 'at'>;
+  return { key, md5, at, bytes: statSync(file).size - HEAD_BYTES, file, start: HEAD_BYTES };
+}
