@@ -108,7 +108,7 @@ async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise
 }
 
 /** The head, or undefined where there is none. @throws SvcError `altered` when it cannot be read */
-export async function readHead(store: ArchiveStore): Promise<Head | undefined> {
+async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
   const head = parseHead(text);

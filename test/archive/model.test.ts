@@ -21,7 +21,7 @@ import {
 import { readArchive } from './archived.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
 
-const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 60;
+const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 150;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 /** Two minutes before midnight, so that every history has two days. */

@@ -9,6 +9,12 @@ export interface LogServer {
   /** Status with which requests are refused, while it is set. */
   refusal: number | undefined;
   requests: number;
+  /** The tenant of the key; undefined where the key may not ask that. */
+  tenant: string | undefined;
+  /** How far the service's clock is ahead, in milliseconds. */
+  aheadMs: number;
+  /** How long each answer takes, in milliseconds. */
+  delayMs: number;
   close(): Promise<void>;
 }
 
@@ -18,8 +24,14 @@ export async function startLogServer(): Promise<LogServer> {
     served.requests += 1;
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     response.setHeader('content-type', 'application/json');
+    response.setHeader('date', new Date(Date.now() + served.aheadMs).toUTCString());
     if (served.refusal !== undefined) {
       response.writeHead(served.refusal).end('{}');
+      return;
+    }
+    if (request.url === '/tenants/self') {
+      response.statusCode = served.tenant === undefined ? 403 : 200;
+      response.end(JSON.stringify({ id: served.tenant, name: 'Tenant', type: 'test' }));
       return;
     }
     const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
@@ -31,7 +43,8 @@ export async function startLogServer(): Promise<LogServer> {
     const start = Number(query.get('start') ?? 0);
     const end = start + Number(query.get('size') ?? 20);
     const next = end < sorted.length ? String(end) : null;
-    response.end(JSON.stringify({ pagination: { next }, data: sorted.slice(start, end) }));
+    const answer = JSON.stringify({ pagination: { next }, data: sorted.slice(start, end) });
+    setTimeout(() => response.end(answer), served.delayMs);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const served: LogServer = {
@@ -39,6 +52,9 @@ export async function startLogServer(): Promise<LogServer> {
     logs: [],
     refusal: undefined,
     requests: 0,
+    tenant: 't-1',
+    aheadMs: 0,
+    delayMs: 0,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -1,0 +1,209 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beginArchive, findArchive } from '../../src/archive/begin.ts';
+import { bringUpToDate } from '../../src/archive/bring-up.ts';
+import type { ArchiveRecord } from '../../src/archive/record.ts';
+import type { LocalFile } from '../../src/archive/store.ts';
+import { ArchiveWriter } from '../../src/archive/writer.ts';
+import { SvcError } from '../../src/errors.ts';
+import type { Log } from '../../src/schema/log.ts';
+import type { LogSource } from '../../src/tail/source.ts';
+import { beginAt, type Standing } from '../../src/tail/state.ts';
+import { FakeClock } from '../support/clock.ts';
+import { readArchive } from './archived.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const HOUR = 3_600_000;
+const TENANT = 't/1';
+
+let work: string;
+let store: MemoryStore;
+
+beforeEach(() => {
+  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-writer-'));
+  store = new MemoryStore(work);
+});
+
+afterEach(() => {
+  fs.rmSync(work, { recursive: true, force: true });
+});
+
+async function writerOn(at = store): Promise<ArchiveWriter> {
+  const subject = { service: 'https://vault.example', tenantId: TENANT };
+  if (!(await findArchive(at)))
+    await beginArchive(at, subject, { standing: beginAt(NOON), since: undefined, now: NOON });
+  const found = await findArchive(at);
+  return new ArchiveWriter(at, found!.last, { tenantId: TENANT, now: () => NOON + HOUR });
+}
+
+function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
+  return { tenant_id: TENANT, message, created_at: new Date(at).toISOString(), ...more };
+}
+
+function standing(readTo: number): Standing {
+  return { settled: readTo - 60_000, readTo, newest: readTo, passed: [] };
+}
+
+async function segments(): Promise<Extract<ArchiveRecord, { kind: 'segments' }>['segments'][]> {
+  const { links } = await readArchive(store);
+  return links.flatMap(({ record }) => (record.kind === 'segments' ? [record.segments] : []));
+}
+
+describe('the writer of an archive', () => {
+  it('puts each day, late entries and those without a time into segments of their own', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);
+    await writer.add([log(NOON, 'x', { created_at: 'soon' }), log(NOON + 14 * HOUR)]);
+    await writer.commit(standing(NOON + 15 * HOUR));
+    const [first = []] = await segments();
+    const kinds = first.map(({ path: at, entries, supplementary }) => [
+      at.replace(/-[0-9a-f]{12}/, ''),
+      entries,
+      supplementary,
+    ]);
+    expect(kinds).toEqual([
+      ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 2, false],
+      ['tenant=t%2F1/date=2026-01-06/part-00000001.jsonl.gz', 2, false],
+      ['tenant=t%2F1/date=unknown/part-00000001.jsonl.gz', 1, false],
+      ['tenant=t%2F1/date=1970-01-01/part-00000001.jsonl.gz', 1, true],
+      ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 1, true],
+    ]);
+    expect(first[2]).toMatchObject({ first: null, last: null });
+    expect(writer.written).toMatchObject({ entries: 7, late: 2, segments: 5 });
+    expect(fs.readdirSync(work)).toEqual([]);
+  });
+
+  it('counts as late what lies before an earlier commit, and never as another copy of the same file', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON)]);
+    await writer.commit(standing(NOON + HOUR));
+    await writer.add([log(NOON), log(NOON + HOUR)]);
+    await writer.commit(standing(NOON + 2 * HOUR));
+    // A twin that comes after the next day's first entry has the same bytes as its twin's segment.
+    await writer.add([log(NOON + 3 * HOUR), log(NOON + 13 * HOUR), log(NOON + 3 * HOUR)]);
+    await writer.commit(standing(NOON + 14 * HOUR));
+    const kinds = (await segments()).map((each) => each.map(({ supplementary }) => supplementary));
+    expect(kinds).toEqual([[false], [false, true], [false, false, true]]);
+    expect((await readArchive(store)).logs).toHaveLength(6);
+  });
+
+  it('writes no record where nothing is new', async () => {
+    const writer = await writerOn();
+    await writer.commit(standing(NOON));
+    expect(writer.last.record.sequence).toBe(0);
+    await writer.commit(standing(NOON + 1));
+    expect(writer.last.record).toMatchObject({ sequence: 1, segments: [], read_to: iso(NOON + 1) });
+    await writer.commit(standing(NOON - HOUR));
+    expect(writer.last.record.sequence).toBe(1);
+  });
+
+  it('refuses an entry of another tenant before it writes it', async () => {
+    const writer = await writerOn();
+    const refused = writer.add([log(NOON), log(NOON, 'x', { tenant_id: 't-2' })]);
+    await expect(refused).rejects.toMatchObject({ code: 'config' });
+    await expect(refused).rejects.toThrow('memory is an archive of tenant t/1, and the key is of tenant t-2');
+    expect(writer.waiting).toBe(0);
+    await writer.add([log(NOON, 'x', { tenant_id: null })]);
+  });
+
+  it('stops without harm where another machine was faster', async () => {
+    const [one, other] = [await writerOn(), await writerOn()];
+    await one.add([log(NOON, 'same')]);
+    await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
+    await one.commit(standing(NOON + HOUR));
+    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'changed', exitCode: 6 });
+    expect(other.isWhole).toBe(false);
+    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
+    expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
+  });
+
+  it('accepts a segment that a killed run left, and no other file in its place', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON)]);
+    store.death = { change: store.changes + 2, when: 'before' };
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toThrow();
+    const [left = ''] = [...store.files.keys()].filter((file) => file.startsWith('tenant='));
+    const again = await writerOn();
+    await again.add([log(NOON)]);
+    await again.commit(standing(NOON + HOUR));
+    expect((await readArchive(store)).logs).toHaveLength(1);
+    store = new MemoryStore(work);
+    const third = await writerOn();
+    store.files.set(left, Buffer.from('other'));
+    await third.add([log(NOON)]);
+    await expect(third.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'altered' });
+    expect(store.files.get(left)?.toString()).toBe('other');
+  });
+
+  it('commits nothing of what it could not write whole, and goes on later', async () => {
+    class FullStore extends MemoryStore {
+      override async create(file: string, content: LocalFile | string): Promise<boolean> {
+        if (typeof content !== 'string') throw new SvcError('local', 'the disk is full');
+        return super.create(file, content);
+      }
+    }
+    const full = new FullStore(work);
+    const writer = await writerOn(full);
+    await writer.add([log(NOON)]);
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toThrow('the disk is full');
+    expect(writer.isWhole).toBe(false);
+    expect((await findArchive(full))?.last.record.sequence).toBe(0);
+  });
+
+  it('takes no entry that the disk does not take', async () => {
+    const writer = await writerOn();
+    fs.rmSync(work, { recursive: true });
+    await writer.add([log(NOON)]).catch(() => undefined);
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'local' });
+    fs.mkdirSync(work);
+  });
+});
+
+describe('an archive that follows', () => {
+  it('commits when its time has come, quiet or not, and when it is told to end', async () => {
+    const clock = new FakeClock({ start: NOON + HOUR, auto: false });
+    const ended = new AbortController();
+    const logs = [log(NOON + 1000), log(NOON + 2000)];
+    const source: LogSource = {
+      clock,
+      signal: ended.signal,
+      now: () => clock.now(),
+      async *pages({ from, to }) {
+        const items = logs.filter(({ created_at }) => {
+          const at = Date.parse(created_at);
+          return at >= from && at < to;
+        });
+        yield { items, next: undefined };
+      },
+    };
+    const writer = await writerOn();
+    let commits = 0;
+    const following = bringUpToDate(writer, source, {
+      overlapMs: 60_000,
+      retentionMs: 24 * HOUR,
+      everyMs: 300_000,
+      follow: true,
+      isNew: false,
+      onCommit: () => (commits += 1),
+    });
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));
+    await clock.advance(301_000);
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([0, 1]));
+    expect((await readArchive(store)).logs).toHaveLength(2);
+    logs.push(log(clock.now() - 5_000, 'more'));
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([1, 1]));
+    const reason = new SvcError('terminated', 'ended');
+    ended.abort(reason);
+    await expect(following).rejects.toBe(reason);
+    const { logs: archived } = await readArchive(store);
+    expect(archived.map(({ message }) => message)).toEqual(['did', 'did', 'more']);
+  });
+});
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
