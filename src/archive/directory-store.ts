@@ -85,7 +85,9 @@ export class DirectoryStore implements ArchiveStore {
     try {
       makeDirectories(path.parse(this.name).root, this.name);
     } catch (error) {
-      throw writeFailure(this.name, error);
+      throw ['EEXIST', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
+        ? noDirectory(this.name)
+        : writeFailure(this.name, error);
     }
     return withLock(lock, this.#host, () => this.#withWorkDirectory(work), {
       waitMs: LOCK_WAIT_MS,
@@ -134,6 +136,12 @@ export class DirectoryStore implements ArchiveStore {
   #at(file: string): string {
     return path.join(this.name, ...file.split('/'));
   }
+}
+
+function noDirectory(file: string): SvcError {
+  return new SvcError('local', `${file} is no directory`, {
+    hint: 'Name a directory for the archive, or move the file away.',
+  });
 }
 
 function isAbsent(error: unknown): boolean {
