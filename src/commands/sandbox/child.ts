@@ -54,8 +54,11 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
   if (name === 'time_up') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 
-/** The environment of a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. */
-export function sandboxEnvironment(env: Environment, { url, keys }: RunningSandbox): Environment {
+/**
+ * The environment of a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. Keys
+ * of a store that are there already stay: they may be for something else that the command does.
+ */
+export function sandboxEnvironment(env: Environment, { url, keys, store }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
   if (management === undefined || privateKey === undefined)
     throw new SvcError('bug', 'the sandbox has no keys');
@@ -69,6 +72,11 @@ export function sandboxEnvironment(env: Environment, { url, keys }: RunningSandb
     SVC_BASE_URL: url,
     SVC_MANAGEMENT_API_KEY: management.value,
     SVC_PRIVATE_API_KEY: privateKey.value,
+    ...(env['AWS_ACCESS_KEY_ID'] === undefined && {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_ACCESS_KEY_ID: store.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+    }),
   };
 }
 
