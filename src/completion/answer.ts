@@ -52,8 +52,7 @@ async function answerAt(at: Standing, program: Program, current: string, sources
 
 function helpWords(at: Standing, { topics, tree }: Program): Suggestion[] {
   const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
-  const about = at.next === tree ? topics.map((topic): Suggestion => [topic, 'a topic of its own']) : [];
-  return [...commands, ...about];
+  return at.next === tree ? [...commands, ...topics] : commands;
 }
 
 // Options that were given are left out, unless they may be repeated.

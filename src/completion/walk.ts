@@ -1,13 +1,19 @@
 import { type Command, type Entry, isGroup } from '../cli/command.ts';
-import { optionWords, type Parameter, type Parameters, takesValue } from '../cli/parameter.ts';
+import {
+  optionWords,
+  type Parameter,
+  type Parameters,
+  type Suggestion,
+  takesValue,
+} from '../cli/parameter.ts';
 
 /** The program as completion sees it. */
 export interface Program {
   readonly tree: readonly Entry[];
   /** Options that every command takes. */
   readonly globals: Parameters;
-  /** Words that can follow `svc help` beside commands. */
-  readonly topics: readonly string[];
+  /** Words that can follow `svc help` beside commands, and what each is about. */
+  readonly topics: readonly Suggestion[];
 }
 
 /** Where the words typed so far lead: what can be said next. */

@@ -16,7 +16,7 @@ export const SANDBOX_KEYS: Readonly<Record<KeyKind, string>> = {
 };
 
 /** The variables that may hold a key of this kind, first come first. Each also exists with `_FILE` at its end. */
-const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
+export const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };

@@ -51,7 +51,7 @@ export interface Settings {
 }
 
 /** Longest pause for a rate limit unless `--max-wait` says otherwise. */
-const DEFAULT_MAX_WAIT_MS = 90_000;
+export const DEFAULT_MAX_WAIT_MS = 90_000;
 
 /**
  * Settings by precedence: flag, environment, profile, default. Throws `SvcError`: `usage` for a bad flag, `config`

@@ -10,7 +10,7 @@ import { TREE } from './tree.ts';
  * wrong, it says nothing: its words would land in the line that somebody is typing.
  */
 export async function runComplete(argv: readonly string[], system: System): Promise<number> {
-  const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: Object.keys(TOPICS) };
+  const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
   try {
     const text = await complete(program, argv, system);
     return text === undefined ? 2 : await writeAlone(system, text);

@@ -1,67 +1,88 @@
 import { type Command, type Entry, type Example, exitCodesOf, type Group } from '../cli/command.ts';
 import { GLOBAL_PARAMETERS } from '../cli/globals.ts';
 import type { Parameter, Parameters } from '../cli/parameter.ts';
+import { meaningOf } from './exit-codes.ts';
+import type { Page, Row } from './page.ts';
 import { TOPICS } from './topics.ts';
 
 /** Help of the whole tool. */
-export function rootHelp(tree: readonly Entry[]): string {
-  return sections([
-    ['svc: the card vault from the command line', []],
-    ['Examples', exampleLines(ROOT_EXAMPLES)],
-    ['Usage', ['svc <command> [options]']],
-    ['Commands', pairLines(tree.map((entry) => [entry.name, entry.summary]))],
-    ['Options', optionLines(GLOBAL_PARAMETERS)],
-    [
-      'More',
-      pairLines([
-        ['svc <command> --help', 'examples and options of one command'],
-        ['svc help <topic>', Object.keys(TOPICS).join(', ')],
-        ['svc --version', 'the version'],
-      ]),
+export function rootPage(tree: readonly Entry[]): Page {
+  return {
+    title: 'svc: the card vault from the command line',
+    sections: [
+      { title: 'Examples', examples: ROOT_EXAMPLES },
+      { title: 'Usage', rows: [['svc <command> [options]', '']] },
+      { title: 'Commands', rows: tree.map(({ name, summary }) => [name, summary]) },
+      { title: 'Options', rows: optionRows(GLOBAL_PARAMETERS) },
+      { title: 'Topics', rows: Object.entries(TOPICS).map(([name, about]) => [`svc help ${name}`, about]) },
+      {
+        title: 'More',
+        rows: [
+          ['svc help <command>', 'examples and options of one command'],
+          ['svc --version', 'the version'],
+        ],
+      },
     ],
-  ]);
+  };
 }
 
 /** Help of a group, with the options of its default command. */
-export function groupHelp(group: Group): string {
+export function groupPage(group: Group): Page {
   const main = group.commands.find((command) => command.name === group.defaultCommand);
   const examples = group.commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1));
-  return sections([
-    [sentence(group.summary), []],
-    ['Examples', exampleLines(examples)],
-    [
-      'Commands',
-      pairLines(
-        group.commands.map((command) => [
+  return {
+    title: sentence(group.summary),
+    sections: [
+      { title: 'Examples', examples },
+      {
+        title: 'Commands',
+        rows: group.commands.map((command) => [
           usage(command, `svc ${group.name} ${command.name}`),
           command.summary,
         ]),
-      ),
+      },
+      {
+        title: `Options of '${group.name} ${main?.name ?? ''}', which runs when no command is named`,
+        rows: main ? optionRows(main.parameters) : [],
+      },
+      { title: 'Global options', text: GLOBAL_LINE },
+      { title: 'More', rows: [[`svc help ${group.name} <command>`, 'all about one of these commands']] },
     ],
-    [
-      `Options of '${group.name} ${main?.name ?? ''}', which runs when no command is named`,
-      main ? optionLines(main.parameters) : [],
-    ],
-    ['Global options', [GLOBAL_LINE]],
-  ]);
+  };
 }
 
-/** Help of one command. */
-export function commandHelp(command: Command, words: string): string {
-  const positional = Object.values(command.parameters).filter((parameter) => parameter.kind === 'argument');
-  return sections([
-    [sentence(command.summary), command.description === undefined ? [] : wrap(command.description)],
-    ['Examples', exampleLines(command.examples)],
-    ['Usage', [`${usage(command, `svc ${words}`)} [options]`]],
-    ['Arguments', pairLines(positional.map((parameter) => [parameter.syntax, parameter.description]))],
-    ['Options', optionLines(command.parameters)],
-    ['Global options', [GLOBAL_LINE]],
-    ['Permissions', command.permissions === undefined ? [] : [command.permissions.join(', ')]],
-    ['Exit codes', [exitLine(command)]],
-  ]);
+/** Help of one command; `words` are those that name it, without `svc`. */
+export function commandPage(command: Command, words: string): Page {
+  const positional = Object.values(command.parameters).filter(({ kind }) => kind === 'argument');
+  return {
+    title: sentence(command.summary),
+    text: command.description,
+    sections: [
+      { title: 'Examples', examples: command.examples },
+      { title: 'Usage', rows: [[`${usage(command, `svc ${words}`)} [options]`, '']] },
+      { title: 'Arguments', rows: positional.map((argument) => [argument.syntax, described(argument)]) },
+      { title: 'Options', rows: optionRows(command.parameters) },
+      { title: 'Global options', text: GLOBAL_LINE },
+      { title: 'Permissions of the key', words: command.permissions },
+      {
+        title: 'Exit codes',
+        rows: exitCodesOf(command).map((code) => [String(code), meaningOf(code)]),
+      },
+      {
+        title: 'Fields of what it prints, for --fields, --jq and programs',
+        words: command.fields?.map((field) => (field === '*' ? 'whatever the answer has' : field)),
+      },
+    ],
+  };
 }
 
-const GLOBAL_LINE = '-o, --fields, --profile, --sandbox, --timeout and more: see svc --help';
+/** Options as rows of a page. */
+export function optionRows(parameters: Parameters): Row[] {
+  const options = Object.values(parameters).filter(({ kind }) => kind !== 'argument');
+  return options.map((parameter) => [parameter.syntax, described(parameter)]);
+}
+
+const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox, --timeout and more: see svc --help';
 
 const ROOT_EXAMPLES: readonly Example[] = [
   ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
@@ -70,58 +91,14 @@ const ROOT_EXAMPLES: readonly Example[] = [
   ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarise'],
 ];
 
-function sections(parts: readonly (readonly [title: string, lines: readonly string[]])[]): string {
-  return parts
-    .filter(([, lines], index) => index === 0 || lines.length > 0)
-    .map(([title, lines]) => [title, ...lines.map((line) => `  ${line}`.trimEnd())].join('\n'))
-    .join('\n\n')
-    .concat('\n');
-}
-
 function usage(command: Command, words: string): string {
-  const positional = Object.values(command.parameters).filter((parameter) => parameter.kind === 'argument');
+  const positional = Object.values(command.parameters).filter(({ kind }) => kind === 'argument');
   return [words, ...positional.map((parameter) => parameter.syntax)].join(' ');
 }
 
-function exampleLines(examples: readonly Example[]): string[] {
-  return pairLines(examples);
-}
-
-function optionLines(parameters: Parameters): string[] {
-  const options = Object.values(parameters).filter((parameter) => parameter.kind !== 'argument');
-  return pairLines(options.map((parameter) => [parameter.syntax, described(parameter)]));
-}
-
-function described(parameter: Parameter<unknown>): string {
-  const choices = parameter.choices ? ` (${parameter.choices.join(', ')})` : '';
-  const environment = parameter.environment === undefined ? '' : ` [${parameter.environment}]`;
-  return parameter.description + choices + environment;
-}
-
-function pairLines(pairs: readonly (readonly [string, string])[]): string[] {
-  const width = Math.min(44, Math.max(0, ...pairs.map(([left]) => left.length)));
-  return pairs.flatMap(([left, right]) => {
-    const lines = wrap(right, 96 - width);
-    const first =
-      left.length > width
-        ? [left, `${' '.repeat(width)}  ${lines[0] ?? ''}`]
-        : [`${left.padEnd(width)}  ${lines[0] ?? ''}`];
-    return [...first, ...lines.slice(1).map((line) => `${' '.repeat(width)}  ${line}`)];
-  });
-}
-
-function wrap(text: string, width = 90): string[] {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-
-function exitLine(command: Command): string {
-  return `${exitCodesOf(command).join(', ')} (svc help exit-codes)`;
+function described({ description, choices, environment }: Parameter<unknown>): string {
+  const values = choices ? ` (${choices.join(', ')})` : '';
+  return `${description}${values}${environment === undefined ? '' : ` [${environment}]`}`;
 }
 
 function sentence(text: string): string {

@@ -18,6 +18,15 @@ export function parseError(error: unknown, place: Place): unknown {
   });
 }
 
+/** The error for help on what is neither a command nor a topic. */
+export function noHelpOn(typed: string, names: readonly string[]): SvcError {
+  const meant = nearest(typed, names);
+  return new SvcError('usage', 'there is no help on that', {
+    hint:
+      meant === undefined ? "'svc help' lists the commands and topics." : `Did you mean 'svc help ${meant}'?`,
+  });
+}
+
 function wordsOf(error: CommanderError, place: Place): { message: string; suggestion: string | undefined } {
   const names = place.parser.commands.map((command) => command.name());
   const typed = place.parser.args[0] ?? '';

@@ -3,14 +3,13 @@ import { type Command, type Entry, type Group, isGroup } from '../cli/command.ts
 import { GLOBAL_PARAMETERS, type Globals } from '../cli/globals.ts';
 import { SvcError } from '../errors.ts';
 import { addParameters, readInput } from './declare.ts';
-import { commandHelp, groupHelp, rootHelp } from './help.ts';
-import { parseError } from './parse-error.ts';
-import { TOPICS } from './topics.ts';
+import { noHelpOn, parseError } from './parse-error.ts';
+import { isTopic, type TopicName, TOPICS } from './topics.ts';
 import { TREE } from './tree.ts';
 
 /** What a command line asks for. */
 export type Invocation =
-  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'help'; readonly about: About }
   | {
       readonly kind: 'run';
       readonly command: Command;
@@ -20,11 +19,19 @@ export type Invocation =
       readonly globals: Globals;
     };
 
-/** Where the parser stands, for messages about a mistake. */
+/** What help is asked about. */
+export type About =
+  | { readonly kind: 'tool' }
+  | { readonly kind: 'group'; readonly group: Group }
+  | { readonly kind: 'command'; readonly command: Command; readonly words: string }
+  | { readonly kind: 'topic'; readonly topic: TopicName };
+
+/** Where the parser stands, for messages about a mistake and for help. */
 export interface Place {
   /** Words so far, from `svc` on. */
   words: string;
   parser: Parser;
+  about: About;
 }
 
 /**
@@ -32,28 +39,28 @@ export interface Place {
  * @throws SvcError `usage`, which never repeats a typed value
  */
 export async function parse(argv: readonly string[]): Promise<Invocation> {
-  const topic = argv[0] === 'help' && argv.length === 2 ? TOPICS[argv[1] ?? ''] : undefined;
-  if (topic) return { kind: 'help', text: topic() };
+  const topic = argv[0] === 'help' && argv.length === 2 ? (argv[1] ?? '') : '';
+  if (isTopic(topic)) return { kind: 'help', about: { kind: 'topic', topic } };
+  const names = TREE.map(({ name }) => name);
+  if (/^\w/.test(topic) && !names.includes(topic)) throw noHelpOn(topic, [...names, ...Object.keys(TOPICS)]);
   const root = createParser('svc');
-  const place: Place = { words: 'svc', parser: root };
+  const place: Place = { words: 'svc', parser: root, about: { kind: 'tool' } };
   let invocation: Invocation | undefined;
   const select = (command: Command, words: string, parser: Parser): void => {
     const globals = readInput(root, GLOBAL_PARAMETERS) as Globals;
     invocation = { kind: 'run', command, words, input: readInput(parser, command.parameters), globals };
   };
   addParameters(root, GLOBAL_PARAMETERS);
-  root.helpInformation = () => rootHelp(TREE);
   for (const entry of TREE) root.command(entry.name).description(entry.summary);
   root.hook('preSubcommand', (_, parser) => populate(parser, entryOf(parser.name()), place, select));
   try {
     await root.parseAsync(helpWordsLast(argv), { from: 'user' });
   } catch (error) {
     if (isBare(error, place, root)) return greeting(root);
-    const help = error instanceof CommanderError ? helpOf(error, place) : undefined;
-    if (help === undefined) throw parseError(error, place);
-    invocation = { kind: 'help', text: help };
+    if (!isHelpAsked(error)) throw parseError(error, place);
+    return { kind: 'help', about: place.about };
   }
-  return invocation ?? { kind: 'help', text: rootHelp(TREE) };
+  return invocation ?? { kind: 'help', about: place.about };
 }
 
 // Not asked for help: no command was named, options at most.
@@ -78,8 +85,11 @@ async function populate(parser: Parser, entry: Entry, place: Place, select: Sele
   const node = await entry.load();
   place.words = `svc ${entry.name}`;
   place.parser = parser;
-  if (!isGroup(node)) return addCommand(parser, node, entry.name, select);
-  parser.helpInformation = () => groupHelp(node);
+  if (!isGroup(node)) {
+    place.about = { kind: 'command', command: node, words: entry.name };
+    return addCommand(parser, node, entry.name, select);
+  }
+  place.about = { kind: 'group', group: node };
   for (const command of node.commands) {
     const isDefault = command.name === node.defaultCommand;
     addCommand(parser.command(command.name, { isDefault }), command, `${entry.name} ${command.name}`, select);
@@ -88,13 +98,15 @@ async function populate(parser: Parser, entry: Entry, place: Place, select: Sele
 }
 
 function enter(child: Parser, group: Group, place: Place): void {
-  place.words = `svc ${group.name} ${child.name()}`;
+  const words = `${group.name} ${child.name()}`;
+  const command = group.commands.find(({ name }) => name === child.name());
+  place.words = `svc ${words}`;
   place.parser = child;
+  if (command) place.about = { kind: 'command', command, words };
 }
 
 function addCommand(parser: Parser, command: Command, words: string, select: Select): void {
   addParameters(parser, command.parameters);
-  parser.helpInformation = () => commandHelp(command, words);
   parser.action(() => select(command, words, parser));
 }
 
@@ -109,7 +121,7 @@ function helpWordsLast(argv: readonly string[]): string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }
 
-function helpOf(error: CommanderError, place: Place): string | undefined {
-  const asked = error.code === 'commander.helpDisplayed' || error.code === 'commander.help';
-  return asked ? place.parser.helpInformation() : undefined;
+function isHelpAsked(error: unknown): boolean {
+  if (!(error instanceof CommanderError)) return false;
+  return error.code === 'commander.helpDisplayed' || error.code === 'commander.help';
 }

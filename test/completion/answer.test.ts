@@ -37,7 +37,7 @@ const tree: Entry[] = [
   entry('explain', explain),
   entry('wait', wait),
 ];
-const program = { tree, globals: GLOBAL_PARAMETERS, topics: ['exit-codes'] };
+const program = { tree, globals: GLOBAL_PARAMETERS, topics: [['exit-codes', 'what each means']] } as const;
 
 let home = '';
 
