@@ -76,8 +76,8 @@ export function commandPage(command: Command, words: string): Page {
   };
 }
 
-/** Options as rows of a page. */
-export function optionRows(parameters: Parameters): Row[] {
+// Options as rows of a page.
+function optionRows(parameters: Parameters): Row[] {
   const options = Object.values(parameters).filter(({ kind }) => kind !== 'argument');
   return options.map((parameter) => [parameter.syntax, described(parameter)]);
 }

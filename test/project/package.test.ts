@@ -31,6 +31,7 @@ const PACKED = [
   /^dist\/library\/[\w.-]+\.js$/,
   /^dist\/types\/[\w./-]+\.d\.ts$/,
   /^completions\//,
+  /^man\/svc\.1$/,
 ];
 
 describe('the package', () => {

@@ -17,7 +17,7 @@ export function environment(): Page {
       },
       { title: 'In place of an option', rows: optionVariables(GLOBAL_PARAMETERS) },
       { title: 'Others', rows: OTHERS },
-      { title: 'More', text: "'svc profile show' shows what a profile holds." },
+      { title: 'More', text: "'svc whoami' shows where each setting in use came from." },
     ],
   };
 }

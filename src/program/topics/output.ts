@@ -1,5 +1,5 @@
 import { OUTPUT_FORMATS, TIME_STYLES } from '../../output-format.ts';
-import type { Page } from '../page.ts';
+import type { Page, Section } from '../page.ts';
 
 /** `svc help output` */
 export function output(): Page {
@@ -43,24 +43,28 @@ export function output(): Page {
           ['--show-urls', 'upload and download addresses are secrets, and (hidden) without it'],
         ],
       },
-      {
-        title: 'On a terminal',
-        rows: [
-          [
-            'pager',
-            'long lists go through SVC_PAGER, else PAGER, else less with FRX; not with --no-pager, --plain, in CI or on a dumb terminal, and never a tail or a wait',
-          ],
-          [
-            '--plain',
-            'a value a line with its name, no drawings, no colour, nothing repainted; so too with SVC_PLAIN=1 or TERM=dumb',
-          ],
-          ['--color', 'auto, always, never; NO_COLOR takes the colour away, and the words say the same'],
-        ],
-      },
-      {
-        title: 'For programs',
-        text: "What is absent is absent, or null. Fields may be added, none is renamed or taken away. An empty list is [], or nothing, with exit code 0. With a machine format an error is one JSON object on stderr: see 'svc help exit-codes'. 'svc commands -o json' tells every command, option and field. A reader that goes away, as head does, ends the command quietly.",
-      },
+      ON_A_TERMINAL,
+      FOR_PROGRAMS,
     ],
   };
 }
+
+const ON_A_TERMINAL: Section = {
+  title: 'On a terminal',
+  rows: [
+    [
+      'pager',
+      'long lists go through SVC_PAGER, else PAGER, else less with FRX; not with --no-pager, --plain, in CI or on a dumb terminal, and never a tail or a wait',
+    ],
+    [
+      '--plain',
+      'a value a line with its name, no drawings, no colour, nothing repainted; so too with SVC_PLAIN=1 or TERM=dumb',
+    ],
+    ['--color', 'auto, always, never; NO_COLOR takes the colour away, and the words say the same'],
+  ],
+};
+
+const FOR_PROGRAMS: Section = {
+  title: 'For programs',
+  text: "What is absent is absent, or null. Fields may be added, none is renamed or taken away. An empty list is [], or nothing, with exit code 0. With a machine format an error is one JSON object on stderr: see 'svc help exit-codes'. 'svc commands -o json' tells every command, option and field. A reader that goes away, as head does, ends the command quietly.",
+};
