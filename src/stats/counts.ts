@@ -1,16 +1,15 @@
 import { parseTime } from '../render/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { StatsBy, StatsRow } from '../views/log-stats.ts';
+import { HOUR_MS, hourOf, type Interval } from './hours.ts';
 import { type Bucket, emptyBucket, fill, OTHERS, ValueTally } from './tally.ts';
 
-/** A half-open stretch of time, in epoch milliseconds. */
-export interface Interval {
-  readonly since: number;
-  readonly until: number;
+/** What there is to be said of an actor or an hour, beside its count. */
+export interface Notes {
+  noteActor(id: string): string | null;
+  /** `hour`: its beginning in epoch milliseconds. */
+  noteHour(hour: number, count: number): string | null;
 }
-
-/** An hour in milliseconds. */
-export const HOUR_MS = 3_600_000;
 
 const MOST_ACTORS = 10_000;
 const MOST_NAMES = 1_000;
@@ -55,24 +54,30 @@ export class LogCounts {
   }
 
   /** All counts: all entries, each hour of the interval, then by value, the most frequent first. */
-  rows(interval: Interval): StatsRow[] {
+  rows(interval: Interval, notes: Notes = NO_NOTES): StatsRow[] {
     const named = (['entity_type', 'operation', 'actor_type'] as const).flatMap((by) =>
       byCount(this.#names[by]).map(([value, bucket]) => this.#row(by, value, bucket)),
     );
     const actors = byCount(this.#actors).map(([value, bucket]) =>
-      this.#row('actor', value, bucket, value === null ? null : (this.#actorTypes.get(value) ?? null)),
+      this.#row('actor', value, bucket, {
+        actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null),
+        note: value === null || value === OTHERS ? null : notes.noteActor(value),
+      }),
     );
-    return [this.#row('all', null, this.#all), ...this.#hourRows(interval), ...named, ...actors];
+    return [this.#row('all', null, this.#all), ...this.#hourRows(interval, notes), ...named, ...actors];
   }
 
-  #hourRows({ since, until }: Interval): StatsRow[] {
+  #hourRows({ since, until }: Interval, notes: Notes): StatsRow[] {
     const { buckets } = this.#hours;
     const hours = new Set([...buckets.keys()].filter((hour) => typeof hour === 'number'));
     if ((until - since) / HOUR_MS <= MOST_HOURS)
       for (let hour = hourOf(since); hour < until; hour += HOUR_MS) hours.add(hour);
     const rows = [...hours]
       .toSorted((one, other) => one - other)
-      .map((hour) => this.#row('hour', iso(hour), buckets.get(hour) ?? emptyBucket()));
+      .map((hour) => {
+        const bucket = buckets.get(hour) ?? emptyBucket();
+        return this.#row('hour', iso(hour), bucket, { note: notes.noteHour(hour, bucket.count) });
+      });
     for (const rest of [null, OTHERS] as const) {
       const bucket = buckets.get(rest);
       if (bucket) rows.push(this.#row('hour', rest, bucket));
@@ -84,24 +89,22 @@ export class LogCounts {
     by: StatsBy,
     value: string | null,
     { count, first, last }: Bucket,
-    actorType: string | null = null,
+    { actor_type = null, note = null }: Partial<Pick<StatsRow, 'actor_type' | 'note'>> = {},
   ): StatsRow {
     return {
       by,
       value,
-      actor_type: actorType,
+      actor_type,
       count,
       share: count === 0 ? 0 : count / this.#all.count,
       first_at: first === Infinity ? null : iso(first),
       last_at: last === -Infinity ? null : iso(last),
+      note,
     };
   }
 }
 
-/** The beginning of the hour that a time lies in. Both in epoch milliseconds. */
-function hourOf(at: number): number {
-  return Math.floor(at / HOUR_MS) * HOUR_MS;
-}
+const NO_NOTES: Notes = { noteActor: () => null, noteHour: () => null };
 
 function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
   return [...buckets].toSorted(

@@ -19,17 +19,20 @@ export interface StatsRow {
   /** The earliest and the latest entry of the row, RFC 3339. */
   readonly first_at: string | null;
   readonly last_at: string | null;
+  /** What the archive's own past says of it: an actor that is new, an hour that is unusual. Null where nothing. */
+  readonly note: string | null;
 }
 
 /** How counts of entries are shown. */
 export const statsView: View<StatsRow> = {
   name: 'count of log entries',
-  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at'],
+  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at', 'note'],
   columns: [
     { path: 'by', kind: 'text' },
     { path: 'value', kind: 'id' },
     { path: 'count', kind: 'number' },
     { path: 'first_at', kind: 'time', priority: 1 },
     { path: 'last_at', kind: 'time', priority: 2 },
+    { path: 'note', kind: 'text', priority: 3 },
   ],
 };

@@ -40,7 +40,7 @@ async function query(connection: DuckDBConnection, sql: string): Promise<unknown
 
 describe('an archive', () => {
   it('is queried in place by an engine, with the words of README, and the counts are right', async () => {
-    const [sql] = readBlocks(readFileSync(README, 'utf8')).filter(({ language }) => language === 'sql');
+    const sql = readBlocks(readFileSync(README, 'utf8')).find(({ language }) => language === 'sql');
     const top = await archive();
     const connection = await (
       await DuckDBInstance.create(':memory:', {

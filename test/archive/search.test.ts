@@ -95,10 +95,9 @@ describe('a search of an archive', () => {
             since: since === undefined ? undefined : START + since,
             until: until === undefined ? undefined : START + until,
           };
-          const matches = ({ message }: Log): boolean => message?.endsWith('x') === true;
-          const { found } = await searched(top, { ...bounds, matches });
+          const { found } = await searched(top, { ...bounds, matches: endsWithX });
           const due = built
-            .flatMap(({ entries, late }) => [...entries, ...late])
+            .flatMap(({ entries, late }) => entries.concat(late))
             .map(({ message }) => message ?? '')
             .filter((message) => message.endsWith('x'))
             .filter((message) => timeOf(message) >= (since ?? 0) && timeOf(message) < (until ?? Infinity));
@@ -142,4 +141,8 @@ describe('lanes', () => {
 
 function timeOf(message: string): number {
   return Number.parseInt(message, 10);
+}
+
+function endsWithX({ message }: Log): boolean {
+  return message?.endsWith('x') === true;
 }

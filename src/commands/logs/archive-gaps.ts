@@ -8,12 +8,12 @@ interface Bounds {
 
 const MOST_GAPS = 5;
 
-/** Says of which parts of the stretch asked for the archive cannot tell. */
+/** Says of which parts of the stretch asked for the archive cannot tell. `newer`: how to have what is newer, if at all. */
 export function tellGaps(
   { notices, clock }: Context,
   { coverage }: { readonly coverage: Coverage },
   { since = -Infinity, until = Infinity }: Bounds,
-  isLive: boolean,
+  newer: string | undefined,
 ): void {
   const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
   for (const { from, to } of gaps.slice(0, MOST_GAPS))
@@ -27,8 +27,8 @@ export function tellGaps(
     return;
   }
   if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${iso(begin)}`);
-  if (!isLive && Math.min(until, clock.now()) > end)
-    notices.note(`the archive ends at ${iso(end)}; --live adds what is newer`);
+  if (newer !== undefined && Math.min(until, clock.now()) > end)
+    notices.note(`the archive ends at ${iso(end)}; ${newer}`);
 }
 
 function iso(at: number): string {

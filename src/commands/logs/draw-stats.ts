@@ -3,11 +3,12 @@ import { drawBar, drawSparkline } from '../../render/bars.ts';
 import { cleanText } from '../../render/clean.ts';
 import { formatNumber, formatPercent } from '../../render/quantity.ts';
 import { formatTime, parseTime } from '../../render/time.ts';
-import { HOUR_MS, type Interval } from '../../stats/counts.ts';
+import { HOUR_MS, type Interval } from '../../stats/hours.ts';
 import type { StatsBy, StatsRow } from '../../views/log-stats.ts';
 
 const BAR_COLUMNS = 16;
 const MOST_BARS = 12;
+const MOST_NOTES = 20;
 const NAME_COLUMNS = 40;
 /** How many hours one mark of the sparkline can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
@@ -32,6 +33,7 @@ export function drawStats(context: Show, rows: readonly StatsRow[], interval: In
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
       lines.push('', ...barLines(context, by, ofKind(rows, by)));
+    lines.push(...noteLines(context, rows));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -85,6 +87,19 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
       `  and ${rows.length - MOST_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`,
     );
   return [TITLES[by], ...lines];
+}
+
+/** What the archive's past says, in words. */
+function noteLines(context: Show, rows: readonly StatsRow[]): string[] {
+  const noted = rows.filter(({ note }) => note !== null);
+  if (noted.length === 0) return [];
+  const lines = noted.slice(0, MOST_NOTES).map((row) => {
+    const at = row.by === 'hour' ? parseTime(row.value ?? '') : undefined;
+    const name = at === undefined ? nameOf(row) : `hour ${shownTime(context, at)}`;
+    return `  ${context.palette.warn(name)}: ${row.note ?? ''}`;
+  });
+  if (noted.length > MOST_NOTES) lines.push(`  and ${noted.length - MOST_NOTES} more (-o jsonl shows them)`);
+  return ['', 'against the past of the archive', ...lines];
 }
 
 /** A value for people. An actor's id is never cut, as no identifier is. */

@@ -63,7 +63,7 @@ export const search = defineCommand({
     const manifest = await readManifest(store, bounds);
     const isWanted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
     const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
-    tellGaps(context, manifest, bounds, input.live);
+    tellGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
     const { segments } = manifest;
     const progress = new ByteProgress(context, 'search');
     const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);

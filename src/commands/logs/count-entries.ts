@@ -1,0 +1,109 @@
+import { readManifest } from '../../archive/manifest.ts';
+import { readSegment } from '../../archive/read-segment.ts';
+import { openArchive } from '../../cli/archive-place.ts';
+import { ByteProgress } from '../../cli/byte-progress.ts';
+import type { Context } from '../../cli/context.ts';
+import type { Input } from '../../cli/parameter.ts';
+import { formatNumber } from '../../render/quantity.ts';
+import { parseTime } from '../../render/time.ts';
+import type { Log } from '../../schema/log.ts';
+import { LogCounts, type Notes } from '../../stats/counts.ts';
+import type { Interval } from '../../stats/hours.ts';
+import { Past } from '../../stats/past.ts';
+import { tellGaps } from './archive-gaps.ts';
+import {
+  type ENTITY_PARAMETERS,
+  entityFilter,
+  type ENTRY_PARAMETERS,
+  type INTERVAL_PARAMETERS,
+  intervalOf,
+  isAbout,
+  matches,
+  tellFiltered,
+} from './entry-filter.ts';
+
+const DAY_MS = 86_400_000;
+
+type CountInput = Input<typeof ENTITY_PARAMETERS & typeof ENTRY_PARAMETERS & typeof INTERVAL_PARAMETERS>;
+
+/** What was counted, of which stretch of time, and what an archive's past says of it. */
+export interface Counted {
+  readonly counts: LogCounts;
+  readonly interval: Interval;
+  readonly notes?: Notes | undefined;
+}
+
+/** Counts what the service has. */
+export async function countService(context: Context, input: CountInput): Promise<Counted> {
+  const now = context.clock.now();
+  const { since: asked, until } = intervalOf(input, now);
+  const since = asked ?? (until ?? now) - DAY_MS;
+  const client = await context.client();
+  const filter = { ...entityFilter(input), startDate: iso(since), endDate: iso(until) };
+  const counts = new LogCounts();
+  const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
+  let read = 0;
+  try {
+    for await (const { items } of client.logs.list(filter, { pageSize: 100 }).pages()) {
+      for (const log of items) if (matches(log, input)) counts.add(log);
+      read += items.length;
+      live?.update({ state: `${formatNumber(read)} entries read` });
+    }
+  } finally {
+    live?.fail();
+  }
+  tellFiltered(context, input, { shown: counts.entries, read });
+  return { counts, interval: { since, until: until ?? context.clock.now() } };
+}
+
+/** Counts what an archive has, and holds it against what it has from before. @throws SvcError as `readManifest` */
+export async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
+  const now = context.clock.now();
+  const asked = intervalOf(input, now);
+  const store = await openArchive(context, dir);
+  const manifest = await readManifest(store, { until: asked.until });
+  const covered = manifest.coverage.covered();
+  const end = covered.at(-1)?.to ?? now;
+  const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
+  const interval = { since: asked.since ?? until - DAY_MS, until };
+  tellGaps(context, manifest, interval, "'svc logs archive' brings it up to date");
+  const counts = new LogCounts();
+  const past = new Past(interval, covered);
+  if (!past.isLong) {
+    context.notices.note(
+      `the archive holds less than 7 days before ${iso(interval.since) ?? ''}: too little to tell what is new or unusual`,
+    );
+  }
+  const isCounted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
+  const progress = new ByteProgress(context, 'stats');
+  const total = manifest.segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const options = {
+    signal: context.signal,
+    onBytes: (bytes: number) => progress.update((done += bytes), total),
+  };
+  try {
+    for (const segment of manifest.segments)
+      for await (const batch of readSegment(store, segment, options))
+        for (const log of batch) take(log, isCounted(log), { counts, past, interval });
+    progress.done();
+  } finally {
+    progress.stop();
+  }
+  return { counts, interval, notes: past };
+}
+
+function take(
+  log: Log,
+  isCounted: boolean,
+  { counts, past, interval }: { counts: LogCounts; past: Past; interval: Interval },
+): void {
+  const at = parseTime(log.created_at);
+  if (at === undefined || at >= interval.until) return;
+  past.add(log, at, isCounted);
+  if (isCounted && at >= interval.since) counts.add(log);
+}
+
+function iso(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}
