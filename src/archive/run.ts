@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { wholeSecond } from '../tail/read-window.ts';
+import { wholeSecond } from '../tail/window.ts';
 import { serviceLogs } from '../tail/source.ts';
 import { beginAt } from '../tail/state.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './begin.ts';

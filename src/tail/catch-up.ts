@@ -2,9 +2,9 @@ import { NO_TIME } from './entry.ts';
 import { type Look, lookAtPast } from './look.ts';
 import type { TailEvent } from './options.ts';
 import { Past } from './past.ts';
-import { wholeSecond } from './read-window.ts';
 import type { LogSource } from './source.ts';
 import type { TailState } from './state.ts';
+import { wholeSecond } from './window.ts';
 
 /** What a catch-up is told. */
 export interface CatchUpOptions {

@@ -2,9 +2,10 @@ import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { CatchUp } from './catch-up.ts';
 import type { Entry } from './entry.ts';
-import { type Look, lookAtPresent } from './look.ts';
+import type { Look } from './look.ts';
 import type { TailEvent, TailOptions } from './options.ts';
 import { Pace, pauseAfterFailure } from './pace.ts';
+import { Present } from './present.ts';
 import type { LogSource } from './source.ts';
 import { type Standing, TailState } from './state.ts';
 
@@ -21,6 +22,7 @@ export class Tail {
   readonly #options: TailOptions;
   readonly #state: TailState;
   readonly #catchUp: CatchUp;
+  readonly #present: Present;
   readonly #pace: Pace;
   readonly #startedAt: number;
   #lastNewsAt: number;
@@ -42,6 +44,7 @@ export class Tail {
       retentionMs,
       onEvent: (event) => this.#tell(event),
     });
+    this.#present = new Present(source, this.#state, overlapMs);
     this.#pace = new Pace(options.intervalMs);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
   }
@@ -80,8 +83,7 @@ export class Tail {
   }
 
   async #look(isBehind: boolean): Promise<Look | 'over' | 'failed'> {
-    const { overlapMs } = this.#options;
-    const work = isBehind ? this.#catchUp.look() : lookAtPresent(this.#source, this.#state, overlapMs);
+    const work = isBehind ? this.#catchUp.look() : this.#present.look();
     try {
       const look = await this.#whileTimeLasts(work);
       this.#hasRead = true;

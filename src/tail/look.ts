@@ -1,9 +1,13 @@
-import type { Entry } from './entry.ts';
-import { NO_TIME } from './entry.ts';
-import { type Found, isIn, readFirmly, readOnce, SECOND_MS, wholeSecond } from './read-window.ts';
+import { type Entry, NO_TIME } from './entry.ts';
 import type { Stretch } from './past.ts';
+import { type Found, readIfAtRest, readOnce, readSettled, resolved } from './read-window.ts';
 import type { LogSource, Window } from './source.ts';
 import type { TailState } from './state.ts';
+import { replaced, secondsOf, wholeSecond } from './window.ts';
+
+const MOST_DOUBTS = 5;
+/** So many equal entries are no page that shifted. */
+const MANY_EQUAL = 10;
 
 /** What a look found, and where the tail stands once all of it is passed on. */
 export interface Look {
@@ -17,23 +21,37 @@ export interface Look {
 }
 
 /**
- * Reads from where the log is not done with up to the present. What is seen for the first time and once is beyond
- * doubt. More of the same from several pages may be one entry at a seam, so those seconds are read again, firmly;
- * and so is what is then done with, as it will not be read again.
+ * Reads from a time up to the present, and passes on what is beyond doubt. More of the same from several pages may be
+ * one entry at a seam: some of those seconds are read again at once, the others come again with the next looks. What
+ * is then done with is read once more, all of it and after the last that could come late to it, as it will not be
+ * read again.
  */
-export async function lookAtPresent(source: LogSource, state: TailState, overlapMs: number): Promise<Look> {
-  const window = { from: state.settled, to: wholeSecond(source.now()) };
+export async function lookAtPresent(
+  source: LogSource,
+  state: TailState,
+  { from, overlapMs }: { readonly from: number; readonly overlapMs: number },
+): Promise<Look> {
+  const window = { from, to: wholeSecond(source.now()) };
   if (window.to <= window.from) return nothingYet(state);
   const quick = await readOnce(source, window);
   const newest = newestOf(state, quick.entries, source.now());
-  const settleTo = settledBy(newest, overlapMs);
+  const settleTo = settledBy(newest, overlapMs) ?? state.settled;
   const readTo = Math.max(state.readTo, window.to);
-  if (quick.pages === 1)
-    return { entries: quick.entries, requests: 1, readTo, newest, settleTo: settleTo ?? state.settled };
-  const isWorthIt = settleTo !== undefined && settleTo - state.settled >= overlapMs / 4;
-  const done = isWorthIt ? { from: state.settled, to: settleTo } : undefined;
-  const firm = await readAgain(source, quick, [done, doubtful(state, quick.entries)]);
-  return { ...firm, readTo, newest, settleTo: done?.to ?? state.settled };
+  if (quick.pages === 1 && from <= state.settled)
+    return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
+  const doubts = doubtful(state, quick, from <= state.settled);
+  const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfAtRest(source, doubt));
+  if (!isWorthSettling(state, settleTo, overlapMs))
+    return { entries, requests: pages, readTo, newest, settleTo: state.settled };
+  const done = { from: state.settled, to: settleTo };
+  const settled = await readSettled(source, done);
+  const requests = pages + settled.pages;
+  return { entries: replaced(entries, done, settled.entries), requests, readTo, newest, settleTo };
+}
+
+/** Whether so much could be done with that reading it once more pays. */
+export function isWorthSettling({ settled }: TailState, settleTo: number, overlapMs: number): boolean {
+  return settleTo - settled >= overlapMs / 4;
 }
 
 /** What reading a stretch of the past found; after it all but the overlap is done with. */
@@ -43,12 +61,16 @@ export function lookAtPast(source: LogSource, state: TailState, stretch: Stretch
   const newest = newestOf(state, entries, now);
   // Until an answer has told the service's time, this machine's clock may have run ahead.
   const readTo = Math.max(state.readTo, Math.min(to, wholeSecond(now)));
-  const settleTo = settledBy(newest, overlapMs) ?? state.settled;
+  // What comes after the stretch is still to be read, also where something newer was met before an outage.
+  const settleTo = Math.min(to, settledBy(newest, overlapMs) ?? state.settled);
   return { entries, requests: pages, readTo, newest, settleTo };
 }
 
-// Behind the newest entry and not behind the clock: where the log itself falls behind, the tail waits for it.
-function settledBy(newest: number | undefined, overlapMs: number): number | undefined {
+/**
+ * Up to where everything is in, behind the newest entry and not behind the clock: where the log itself falls behind,
+ * the tail waits for it.
+ */
+export function settledBy(newest: number | undefined, overlapMs: number): number | undefined {
   return newest === undefined ? undefined : wholeSecond(newest - overlapMs);
 }
 
@@ -60,40 +82,23 @@ function newestOf(state: TailState, entries: readonly Entry[], now: number): num
   return newest;
 }
 
-/** The seconds in which there may be more of an entry than was passed on, as one window. */
-function doubtful({ passed }: TailState, entries: readonly Entry[]): Window | undefined {
-  const met = new Map<string, number>();
-  for (const { key } of entries) met.set(key, (met.get(key) ?? 0) + 1);
-  let [from, to] = [Infinity, -Infinity];
-  for (const { key, at } of entries) {
-    const count = met.get(key) ?? 0;
-    if (count < 2 || count <= passed.count(key) || at === NO_TIME) continue;
-    from = Math.min(from, wholeSecond(at));
-    to = Math.max(to, wholeSecond(at) + SECOND_MS);
-  }
-  return from < to ? { from, to } : undefined;
+/**
+ * The seconds to be read again, as there may be more of an entry than was passed on. A look at the newest entries alone
+ * leaves the few that a seam may have doubled to those that follow.
+ */
+function doubtful({ passed }: TailState, { entries, uncertain }: Found, isWhole: boolean): Window[] {
+  const [met, doubted] = [countsOf(entries), countsOf(uncertain)];
+  const few = isWhole ? 1 : MANY_EQUAL;
+  const news = uncertain.filter(
+    (entry) => (doubted.get(entry.key) ?? 0) >= few && (met.get(entry.key) ?? 0) > passed.count(entry),
+  );
+  return secondsOf(news).slice(0, MOST_DOUBTS);
 }
 
-async function readAgain(
-  source: LogSource,
-  quick: Found,
-  windows: readonly (Window | undefined)[],
-): Promise<{ entries: readonly Entry[]; requests: number }> {
-  let { entries, pages: requests } = quick;
-  for (const window of windows) {
-    if (window === undefined) continue;
-    const firm = await readFirmly(source, window);
-    entries = [
-      ...entries.filter((entry) => entry.at === NO_TIME || !isIn(window, entry)),
-      ...firm.entries.filter(hasTime),
-    ];
-    requests += firm.pages;
-  }
-  return { entries, requests };
-}
-
-function hasTime({ at }: Entry): boolean {
-  return at !== NO_TIME;
+function countsOf(entries: readonly Entry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { key } of entries) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
 }
 
 function nothingYet({ readTo, settled: settleTo, newest }: TailState): Look {

@@ -3,6 +3,8 @@ const SLOWEST_MS = 15_000;
 const LONGEST_MS = 60_000;
 /** With nothing new, this long a pause for each request: 30 a minute, a sixth of a management key's 200 is 33. */
 const IDLE_MS_PER_REQUEST = 2_000;
+/** With much news, this long a pause for each request: half of what a management key may ask. */
+const BUSY_MS_PER_REQUEST = 600;
 
 /** How long to wait between two looks: 1 s to 15 s by what the last ones found, or always the same. */
 export class Pace {
@@ -18,7 +20,8 @@ export class Pace {
     if (this.#fixed !== undefined) return this.#fixed;
     const isNews = entries > requests;
     this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
-    return isNews ? this.#ms : Math.min(LONGEST_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
+    const each = isNews ? BUSY_MS_PER_REQUEST : IDLE_MS_PER_REQUEST;
+    return Math.min(LONGEST_MS, Math.max(this.#ms, requests * each));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Entry } from './entry.ts';
-import { readSettled, SECOND_MS, TooManyPages, wholeSecond } from './read-window.ts';
+import { readSettled, TooManyPages } from './read-window.ts';
 import type { LogSource, Window } from './source.ts';
+import { SECOND_MS, wholeSecond } from './window.ts';
 
 /** A stretch of the past with all that was created in it. */
 export interface Stretch extends Window {

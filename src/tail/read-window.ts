@@ -1,15 +1,16 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { type Entry, entryOf, NO_TIME } from './entry.ts';
+import { type Entry, entryOf } from './entry.ts';
 import type { LogSource, Window } from './source.ts';
 import { areSame } from './tally.ts';
+import { isIn, replaced, secondsOf, wholeSecond } from './window.ts';
 
 /** What one read of a window found. */
 export interface Found {
   readonly entries: readonly Entry[];
   /** How many requests it took. */
   readonly pages: number;
-  /** Whether equal entries came on different pages: two of them, or one that shifted. */
-  readonly repeats: boolean;
+  /** Those of them that may be others met again, as they came on several pages. */
+  readonly uncertain: readonly Entry[];
 }
 
 /** How far to read. */
@@ -24,9 +25,6 @@ export interface ReadOptions {
 export class TooManyPages extends Error {
   override readonly name = 'TooManyPages';
 }
-
-/** Windows begin and end with whole seconds: a service may not look at fractions. */
-export const SECOND_MS = 1000;
 
 // Each read cuts its pages elsewhere, so that a fault at a seam does not come twice alike.
 const PAGE_SIZES = [100, 97, 89] as const;
@@ -44,37 +42,39 @@ export async function readOnce(
   options: ReadOptions & { readonly size?: number | undefined } = {},
 ): Promise<Found> {
   for (let restart = 0; ; restart += 1) {
-    const reading = new Reading();
+    const pages: Entry[][] = [];
     try {
       for await (const page of source.pages(window, options.size ?? PAGE_SIZES[0])) {
-        reading.add(page.items.map(entryOf).filter((entry) => isIn(window, entry)));
+        pages.push(page.items.map(entryOf).filter((entry) => isIn(window, entry)));
         options.stop?.throwIfAborted();
-        if (reading.pages >= (options.mostPages ?? Infinity) && page.next !== undefined)
+        if (pages.length >= (options.mostPages ?? Infinity) && page.next !== undefined)
           throw new TooManyPages();
       }
-      return reading;
+      return { entries: pages.flat(), pages: pages.length, uncertain: doubted(pages) };
     } catch (error) {
-      if (!isExpiredCursor(error, reading.pages)) throw error;
+      if (!isExpiredCursor(error, pages.length)) throw error;
       if (restart >= MOST_RESTARTS) throw goneAgain(error);
     }
   }
 }
 
-/** What has been read of a window so far. */
-class Reading implements Found {
-  readonly entries: Entry[] = [];
-  pages = 0;
-  repeats = false;
-  readonly #earlier = new Set<string>();
-  #page: readonly Entry[] = [];
-
-  add(page: readonly Entry[]): void {
-    for (const { key } of this.#page) this.#earlier.add(key);
-    this.repeats ||= page.some(({ key }) => this.#earlier.has(key));
-    this.#page = page;
-    this.entries.push(...page);
-    this.pages += 1;
+/**
+ * What came on several pages: where pages shift, the end of one comes once more at the beginning of the next. A page is
+ * of one moment, so as many equal entries as one page holds are beyond doubt.
+ */
+function doubted(pages: readonly (readonly Entry[])[]): Entry[] {
+  if (pages.length < 2) return [];
+  const certain = new Map<string, number>();
+  for (const page of pages) {
+    const met = new Map<string, number>();
+    for (const { key } of page) met.set(key, (met.get(key) ?? 0) + 1);
+    for (const [key, count] of met) certain.set(key, Math.max(count, certain.get(key) ?? 0));
   }
+  return pages.flat().filter(({ key }) => {
+    const left = certain.get(key) ?? 0;
+    certain.set(key, left - 1);
+    return left <= 0;
+  });
 }
 
 /**
@@ -93,8 +93,9 @@ export async function readFirmly(
     const size = PAGE_SIZES[read % PAGE_SIZES.length];
     const found = await readOnce(source, window, { ...options, size });
     pages += found.pages;
-    const { entries, repeats } = found;
-    if (found.pages === 1 || (last && areSame(last.entries, entries))) return { entries, repeats, pages };
+    const { entries } = found;
+    if (found.pages === 1 || (last && areSame(last.entries, entries)))
+      return { entries, pages, uncertain: [] };
     last = found;
   }
   const middle = wholeSecond((window.from + window.to) / 2);
@@ -103,15 +104,15 @@ export async function readFirmly(
   const late = await readFirmly(source, { from: middle, to: window.to }, options);
   return {
     entries: [...early.entries, ...late.entries],
-    repeats: early.repeats || late.repeats,
     pages: pages + early.pages + late.pages,
+    uncertain: [],
   };
 }
 
 /**
  * Reads a window of the past that nothing is added to any more. There one read over the pages suffices, as nothing
  * shifts beneath it: unless retention took something away meanwhile (`isStable`, asked at the end), or an entry came
- * on two pages, as it does where the service does not keep its order. Then it is read again until two reads agree.
+ * on two pages, as it does where the service does not keep its order. That is read again until two reads agree.
  */
 export async function readSettled(
   source: LogSource,
@@ -122,18 +123,38 @@ export async function readSettled(
   }: ReadOptions & { readonly isStable?: (() => boolean) | undefined } = {},
 ): Promise<Found> {
   const found = await readOnce(source, window, options);
-  if (found.pages === 1 || (!found.repeats && isStable())) return found;
-  return readFirmly(source, window, { ...options, earlier: found });
+  if (found.pages === 1) return found;
+  if (!isStable()) return readFirmly(source, window, { ...options, earlier: found });
+  return resolved(found, secondsOf(found.uncertain), (doubt) =>
+    readFirmly(source, doubt, { stop: options.stop }),
+  );
 }
 
-/** The whole second that a time lies in, in milliseconds. */
-export function wholeSecond(time: number): number {
-  return Math.floor(time / SECOND_MS) * SECOND_MS;
+/** Reads a window that things still happen in: what it finds when two reads agree at once, or else nothing. */
+export async function readIfAtRest(source: LogSource, window: Window): Promise<Found | undefined> {
+  const first = await readOnce(source, window);
+  if (first.pages === 1) return first;
+  const second = await readOnce(source, window, { size: PAGE_SIZES[1] });
+  const pages = first.pages + second.pages;
+  return areSame(first.entries, second.entries) ? { ...second, pages, uncertain: [] } : undefined;
 }
 
-/** Whether an entry belongs to a window. One whose time cannot be read belongs to all. */
-export function isIn({ from, to }: Window, { at }: Entry): boolean {
-  return at === NO_TIME || (at >= from && at < to);
+/** What was found without what is uncertain, and with these windows as another read found them. */
+export async function resolved(
+  found: Found,
+  windows: readonly Window[],
+  read: (window: Window) => Promise<Found | undefined>,
+): Promise<Found> {
+  if (found.uncertain.length === 0) return found;
+  const doubts = new Set(found.uncertain);
+  let entries: readonly Entry[] = found.entries.filter((entry) => !doubts.has(entry));
+  let { pages } = found;
+  for (const window of windows) {
+    const better = await read(window);
+    if (better) entries = replaced(entries, window, better.entries);
+    pages += better?.pages ?? 2;
+  }
+  return { entries, pages, uncertain: [] };
 }
 
 // On the first page no cursor was sent: there a refusal means what it says.

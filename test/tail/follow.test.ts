@@ -159,6 +159,42 @@ describe('a tail', () => {
     expect(quiet.service.requests / 60).toBeLessThan(5);
   });
 
+  it.each([
+    { perSecond: 5, overlapMs: 120 * SECOND, mostPerMinute: 110 },
+    { perSecond: 50, overlapMs: 120 * SECOND, mostPerMinute: 130 },
+    { perSecond: 50, overlapMs: 20 * SECOND, mostPerMinute: 130 },
+  ])(
+    'R28 follows $perSecond entries a second, some as late as they may be, within its share of the rate limit',
+    async ({ perSecond, overlapMs, mostPerMinute }) => {
+      const lengthMs = 300 * SECOND;
+      const busy = Array.from({ length: (lengthMs / SECOND) * perSecond }, (_, index) => {
+        const at = START + index * (SECOND / perSecond);
+        // One of three is late, by anything up to the overlap; one of seven has a twin.
+        const lateMs = index % 3 === 0 ? (((index * 7_919) % 1009) / 1008) * overlapMs : 0;
+        const second = Math.floor(at / SECOND) * SECOND;
+        return {
+          at,
+          seenAt: Math.max(at, second + lateMs),
+          words: `one ${index - (index % 7 === 1 ? 1 : 0)}`,
+        };
+      });
+      const options = { overlapMs };
+      const { words, service } = await follow(busy, {}, options, lengthMs + 3 * overlapMs);
+      const expected = busy.map((one) => one.words).toSorted();
+      expect(words.toSorted()).toEqual(expected);
+      expect((service.requests / lengthMs) * 60 * SECOND).toBeLessThan(mostPerMinute);
+    },
+    60_000,
+  );
+
+  it('R28 finds what came late to a great burst after which nothing happens', async () => {
+    const burst = Array.from({ length: 6_000 }, (_, index) => happening(index * 3, `burst ${index}`));
+    const late = { at: START + 5 * SECOND, seenAt: START + 60 * SECOND, words: 'late' };
+    const { words } = await follow([...burst, late], {}, {}, 600 * SECOND);
+    expect(words).toHaveLength(6_001);
+    expect(words).toContain('late');
+  });
+
   it('keeps no more than what happens within the overlap', async () => {
     const steady = Array.from({ length: 5000 }, (_, index) => happening(index * 100, `one ${index}`));
     let largest = 0;

@@ -151,7 +151,7 @@ async function follow(
 async function beginning(client: Client, input: TailInput): Promise<Standing> {
   const [{ beginAt }, { wholeSecond }] = await Promise.all([
     import('../../tail/state.ts'),
-    import('../../tail/read-window.ts'),
+    import('../../tail/window.ts'),
   ]);
   const startedAt = client.clock.now();
   try {
