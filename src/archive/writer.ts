@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import type { Standing } from '../tail/state.ts';
-import { wholeSecond } from '../tail/read-window.ts';
+import { wholeSecond } from '../tail/window.ts';
 import type { Window } from '../tail/source.ts';
 import { otherTenant } from './begin.ts';
 import { appendRecord, type Draft } from './chain.ts';
