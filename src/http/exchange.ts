@@ -1,7 +1,7 @@
-import requestApi from 'undici/lib/api/api-request.js';
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './limits.ts';
 import { type ReadBody, readUpTo, readWhatComes } from './read-body.ts';
+import { type Head, Receiver } from './receiver.ts';
 import type { KeyKind } from './request.ts';
 import type { Line, Transport } from './transport.ts';
 import { toTransportFailure, TransportFailure } from './transport-failure.ts';
@@ -80,9 +80,10 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<Answer>
   };
   try {
     request.signal?.throwIfAborted();
-    const data = await dispatch(line.dispatcher, request, abort.signal, watchdog);
+    const receiver = dispatch(line.dispatcher, request, abort.signal, watchdog);
+    const head = await receiver.head;
     watchdog.answered();
-    return toAnswer(data, abort, watchdog, finish);
+    return toAnswer(head, receiver, abort.signal, watchdog, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -95,36 +96,22 @@ function dispatch(
   request: ExchangeRequest,
   signal: AbortSignal,
   watchdog: Watchdog,
-): Promise<Dispatcher.ResponseData> {
-  return new Promise((resolve, reject) => {
-    const options = {
+): Receiver {
+  const receiver = new Receiver(signal, () => {
+    watchdog.sending();
+    request.onSent?.();
+  });
+  dispatcher.dispatch(
+    {
       origin: request.url.origin,
       path: request.url.pathname + request.url.search,
       method: request.method,
       headers: request.headers,
       body: isStream(request.body) ? watched(request.body, watchdog) : (request.body ?? null),
-      signal,
-    };
-    const handler = new SentHandler(options, (error, data) => (error ? reject(error) : resolve(data)));
-    handler.onSent = () => {
-      if (signal.aborted) return;
-      watchdog.sending();
-      request.onSent?.();
-    };
-    // The library lets go of an aborted request only once it is connected: do not wait for that.
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    dispatcher.dispatch(options as Dispatcher.DispatchOptions, handler);
-  });
-}
-
-/** Tells the moment from which the request may have reached the other side. */
-class SentHandler extends requestApi.RequestHandler {
-  onSent: () => void = () => undefined;
-
-  override onConnect(abort: (reason?: Error) => void): void {
-    this.onSent();
-    super.onConnect(abort);
-  }
+    } as Dispatcher.DispatchOptions,
+    receiver,
+  );
+  return receiver;
 }
 
 async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): AsyncGenerator<Uint8Array> {
@@ -136,53 +123,51 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
 }
 
 function toAnswer(
-  data: Dispatcher.ResponseData,
-  abort: AbortController,
+  { status, headers }: Head,
+  receiver: Receiver,
+  signal: AbortSignal,
   watchdog: Watchdog,
   finish: (reusable: boolean) => void,
 ): Answer {
-  // A body that fails when nobody reads it must not end the process.
-  data.body.on('error', () => undefined);
-  const body = readBody(data, abort.signal, watchdog, finish);
+  const body = readBody(receiver, signal, watchdog, finish);
   return {
-    status: data.statusCode,
-    header(name) {
-      const value = data.headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-    headers() {
-      return Object.entries(data.headers).flatMap(([name, value]) =>
-        [value ?? []].flat().map((one): [string, string] => [name, one]),
-      );
-    },
+    status,
+    header: (name) => headers.get(name)?.join(', '),
+    headers: () =>
+      Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
     body,
     read: (limit) => readUpTo(body, limit),
     readWhatComes: (limit) => readWhatComes(body, limit),
     discard() {
       finish(false);
-      data.body.destroy();
+      receiver.drop();
     },
   };
 }
 
 async function* readBody(
-  data: Dispatcher.ResponseData,
+  receiver: Receiver,
   signal: AbortSignal,
   watchdog: Watchdog,
   finish: (reusable: boolean) => void,
 ): AsyncGenerator<Uint8Array> {
   let whole = false;
   try {
-    watchdog.waiting();
-    for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
-      watchdog.received();
-      yield chunk;
-      watchdog.waiting();
+    for (;;) {
+      const piece = receiver.take();
+      if (piece !== undefined) yield piece;
+      else if (receiver.isOver) break;
+      else {
+        watchdog.waiting();
+        await receiver.more();
+        watchdog.received();
+      }
     }
     whole = true;
   } catch (error) {
     throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
   } finally {
     finish(whole);
+    receiver.drop();
   }
 }
