@@ -3,6 +3,7 @@ import path from 'node:path';
 import { baseUrlText } from '../config/base-url.ts';
 import { requireDirectory, stateDirectory } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
+import type { RunRecord } from '../runs/record.ts';
 import { listRuns, RunDirectory } from '../runs/run-directory.ts';
 import type { Context } from './context.ts';
 
@@ -40,6 +41,22 @@ export function namedRun(
   throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
     hint: `Choose its profile: --profile ${run.record.profile}`,
   });
+}
+
+/**
+ * Where the results of a run are to go: to the place that is recorded, if it is on this machine. A run that was carried
+ * here has its place elsewhere, and its results go into this directory under the same name.
+ */
+export function resultsPlace({ notices }: Pick<Context, 'notices'>, { out }: RunRecord): string {
+  if (out === undefined || isOnThisMachine(out)) return out ?? 'results.csv';
+  const here = path.basename(out);
+  notices.note(`${path.dirname(out)} is not there: the results go to ${here} in this directory`);
+  return here;
+}
+
+/** Whether the directory of a file is there. */
+export function isOnThisMachine(file: string): boolean {
+  return fs.existsSync(path.dirname(file));
 }
 
 function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {

@@ -1,13 +1,10 @@
 import path from 'node:path';
 import { SvcError } from '../errors.ts';
-import { requireKept } from '../runs/abandon.ts';
 import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
-import { beginRun, findOutdated, findRun, isOf, type NewRun } from '../runs/find-run.ts';
-import { withLock } from '../lock.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
 import { headerOf } from '../runs/input-file.ts';
 import { statusOf } from '../runs/record.ts';
-import { makeDirectory, removeUnborn, RunDirectory } from '../runs/run-directory.ts';
+import type { RunDirectory } from '../runs/run-directory.ts';
 import { checkDestination } from '../runs/write-results.ts';
 import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
 import { submissionView } from '../views/submission.ts';
@@ -18,18 +15,17 @@ import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
 import { showResults, submissionOf } from './run-summary.ts';
-import { runsRoot, serviceOf } from './runs.ts';
+import { beginOrFind, knownRun, newRun, type RunChoice } from './run-of-file.ts';
+import { isOnThisMachine } from './runs.ts';
 import { sameProfile } from './same-profile.ts';
 
 /** What `svc au submit` takes. */
-export interface SubmitInput {
+export interface SubmitInput extends RunChoice {
   readonly file: string;
   readonly wait: boolean;
   readonly out: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
-  readonly again: boolean;
-  readonly runDir: string | undefined;
   readonly failOn: 'err' | 'wrn' | undefined;
   /** Port on which events are listened for while it waits. */
   readonly events: number | undefined;
@@ -41,16 +37,15 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const print = await recordPrinter(context, submissionView);
   const file = await openRequestFile(context, input.file);
   const asked = newRun(context, file);
-  const known = input.again ? undefined : knownRun(context, input, asked);
-  if (known) requireKept(known);
-  const out = input.out ?? known?.record.out ?? defaultOut(input.file);
+  const known = knownRun(context, input, asked);
+  const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined)
     await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun && !context.globals.curl) return tellPlan(context, file, known);
   // A run that is only shown is not recorded: this ends the command.
   if (context.globals.curl) await (await context.client()).accountUpdater.create();
   const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
-  const run = known ?? (await begin(context, input, asked));
+  const run = known ?? (await beginOrFind(context, input, asked));
   await run.hold(context.system, async () => {
     run.record.out = path.resolve(out);
     if (asked.path !== undefined) run.record.input = { ...run.record.input, path: path.resolve(asked.path) };
@@ -71,50 +66,10 @@ function checkOptions(input: SubmitInput): void {
     throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
 }
 
-function newRun(context: Context, { name, path: file, lasts, check }: RequestFile): NewRun {
-  return {
-    profile: context.settings.profile.value,
-    baseUrl: serviceOf(context),
-    name,
-    path: lasts ? file : undefined,
-    check,
-    now: context.clock.now(),
-  };
-}
-
-/** The run of this very file that is recorded already; in a --run-dir nothing else may be. */
-function knownRun(context: Context, { runDir }: SubmitInput, asked: NewRun): RunDirectory | undefined {
-  if (runDir === undefined) {
-    return findRun(runsRoot(context), asked, (damaged) => context.notices.warn(damaged.message));
-  }
-  const run = RunDirectory.open(runDir);
-  if (!run || isOf(run.record, asked)) return run;
-  throw new SvcError('altered', `the run in ${runDir} is of another file, or the file has changed since`, {
-    hint: 'Give the file that the run was begun with, or another --run-dir for a run of its own.',
-    facts: { run: run.record.id, recorded_sha256: run.record.input.sha256, sha256: asked.check.sha256 },
-  });
-}
-
-/** Two terminals that begin the same file at once begin one run: the second one finds it. */
-async function begin(context: Context, input: SubmitInput, asked: NewRun): Promise<RunDirectory> {
-  const root = input.runDir ?? runsRoot(context);
-  makeDirectory(root);
-  return withLock(path.join(root, 'begin.lock'), context.system, () => {
-    const found = input.again ? undefined : knownRun(context, input, asked);
-    if (found) return found;
-    if (input.runDir === undefined) {
-      removeUnborn(root);
-      tellOutdated(context, findOutdated(root, asked));
-    }
-    return beginRun((id) => input.runDir ?? path.join(root, id), asked);
-  });
-}
-
-function tellOutdated({ notices }: Context, run: RunDirectory | undefined): void {
-  if (run)
-    notices.warn(
-      `${run.record.input.name} has changed since run ${run.record.id} was begun, which is not done; this is a run of its own`,
-    );
+/** A run that was carried here may have its place on another machine. */
+function recordedOut(run: RunDirectory | undefined): string | undefined {
+  const out = run?.record.out;
+  return out !== undefined && isOnThisMachine(out) ? out : undefined;
 }
 
 function defaultOut(file: string): string {

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -19,9 +19,19 @@ export interface Finished {
 /** How to run the tool. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Without root's right to write where modes forbid it; see {@link CAN_OBEY_MODES}. */
+  readonly obeysModes?: boolean;
   /** Written to standard input, which is then closed. */
   readonly input?: string | Uint8Array;
 }
+
+const IS_ROOT = process.getuid?.() === 0;
+
+/** Whether a process can be started for which the modes of files hold: root needs a program for it. */
+export const CAN_OBEY_MODES = !IS_ROOT || existsSync('/usr/bin/setpriv');
+
+// Root stays the owner of its files, and may no longer pass over their modes.
+const WITHOUT_OVERRIDE = ['/usr/bin/setpriv', '--bounding-set=-dac_override,-dac_read_search'];
 
 /** A place of its own for the tool: a home directory with nothing in it, and no variable of ours. */
 export class Home {
@@ -38,9 +48,11 @@ export class Home {
   /** Starts the tool and leaves it running; its input stays open. */
   start(
     argv: readonly string[],
-    options: Pick<RunOptions, 'env'> = {},
+    options: Pick<RunOptions, 'env' | 'obeysModes'> = {},
   ): ChildProcessByStdio<Writable, Readable, Readable> {
-    return spawn(process.execPath, [LAUNCHER, ...argv], {
+    const before = options.obeysModes === true && IS_ROOT ? WITHOUT_OVERRIDE : [];
+    const [program = '', ...words] = [...before, process.execPath, LAUNCHER, ...argv];
+    return spawn(program, words, {
       cwd: this.path,
       env: this.environment(options.env),
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -25,9 +25,9 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists'),
   },
   async run(context, { of, out, force }) {
-    const { namedRun } = await import('../../cli/runs.ts');
+    const { namedRun, resultsPlace } = await import('../../cli/runs.ts');
     const run = namedRun(context, of);
-    if (run) await downloadRun(context, run, { out: out ?? run.record.out ?? 'results.csv', force });
+    if (run) await downloadRun(context, run, { out: out ?? resultsPlace(context, run.record), force });
     else await downloadJob(context, of, { out: out ?? 'results.csv', force });
   },
 });

@@ -49,10 +49,11 @@ async function waitForJob(context: Context, job: string, nudge: JobNudge | undef
 
 async function waitForRun(context: Context, run: RunDirectory, nudge: JobNudge | undefined): Promise<void> {
   const { finishRun } = await import('../../cli/finish-run.ts');
+  const { resultsPlace } = await import('../../cli/runs.ts');
   const { showResults } = await import('../../cli/run-summary.ts');
   const print = await recordPrinter(context, submissionView);
   await run.hold(context.system, () =>
-    finishRun(context, run, { out: run.record.out ?? 'results.csv', force: false }, nudge?.(run.record)),
+    finishRun(context, run, { out: resultsPlace(context, run.record), force: false }, nudge?.(run.record)),
   );
   await showResults(context, print, run.record);
 }

@@ -20,7 +20,7 @@ import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { uploadsTaken } from '../../runs/support.ts';
 import { openDesk } from './support.ts';
-import { finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
+import { CAN_OBEY_MODES, finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
 let sandbox: RunningSandbox;
@@ -192,15 +192,37 @@ describe('a run directory', () => {
     expect(stderr).toContain('newer svc');
   });
 
-  it.skipIf(process.getuid?.() === 0)('that cannot be written is shown as recorded', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    chmodSync(home.file('kept'), 0o500);
-    const shown = await svc('au status kept');
-    const waited = await svc('au wait kept');
-    chmodSync(home.file('kept'), 0o700);
-    expect(shown).toMatchObject({ code: 0 });
-    expect(shown.stderr).toContain('as recorded');
-    expect(waited).toMatchObject({ code: 1 });
+  it.skipIf(!CAN_OBEY_MODES)(
+    'R44 that cannot be written is shown as recorded, and nothing is begun',
+    async () => {
+      await svc('au submit tokens.csv --run-dir kept');
+      change('kept', ({ parts }) => {
+        for (const part of parts) part.state = 'planned';
+      });
+      chmodSync(home.file('kept'), 0o500);
+      const readOnly = (line: string): Promise<Finished> =>
+        home.svc(line.split(' '), { env: ENV(), obeysModes: true });
+      const shown = await readOnly('au status kept');
+      const others = ['au submit tokens.csv --run-dir kept', 'au wait kept', 'au abandon kept --yes'];
+      const refused = await Promise.all(others.map(readOnly));
+      chmodSync(home.file('kept'), 0o700);
+      expect(shown).toMatchObject({ code: 0 });
+      expect(shown.stderr).toContain('as recorded');
+      for (const { code, stderr } of refused) {
+        expect(code, stderr).toBe(1);
+        expect(stderr).toContain('EACCES');
+        expect(stderr).toContain('kept/run.');
+      }
+      expect(uploads()).toBe(1);
+    },
+  );
+
+  it.skipIf(!CAN_OBEY_MODES)('R55 that cannot be made is an error before anything is sent', async () => {
+    mkdirSync(home.file('closed'), { mode: 0o500 });
+    const line = 'au submit tokens.csv --run-dir closed/run'.split(' ');
+    const { code, stderr } = await home.svc(line, { env: ENV(), obeysModes: true });
+    expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
+    expect(stderr).toContain('EACCES');
   });
 
   it('R55 held by another terminal ends with exit code 3 naming the holder, and can be looked at', async () => {
