@@ -40,7 +40,7 @@ async function showPlan(context: Context, request: ExchangeRequest): Promise<voi
   const { globals } = context;
   // The fields that were chosen are those of the answer.
   const print = await recordPrinter(
-    { ...context, globals: { ...globals, fields: undefined } },
+    { ...context, globals: { ...globals, fields: undefined }, query: undefined },
     plannedRequestView,
   );
   const length = request.headers['content-length'];

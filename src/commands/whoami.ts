@@ -59,18 +59,17 @@ async function lookAt(context: Context, kind: KeyKind): Promise<Looked> {
 function rowOf(context: Context, keys: readonly Looked[]): WhoamiRow {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
-  const embedded = settings.sandbox ? 'the embedded sandbox' : null;
   const keyRow = (kind: KeyKind): KeyRow => keyRowOf(context, kind, keys);
   return {
     profile: profile.value,
-    base_url: baseUrl === undefined ? embedded : baseUrlText(baseUrl.value),
+    base_url: baseUrl === undefined ? null : baseUrlText(baseUrl.value),
     tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
     management_key: keyRow('management'),
     private_key: keyRow('private'),
     permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, standing(name, keys)])),
     origins: {
       profile: profile.origin.name,
-      base_url: baseUrl?.origin.name ?? 'default',
+      base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
       output: output.origin.name,
       time: time.origin.name,
       timeout: timeoutMs.origin.name,

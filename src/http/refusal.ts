@@ -143,8 +143,8 @@ function networkHint(failure: TransportFailure): string {
   if (failure.kind === 'proxy' || failure.kind === 'proxy_refused')
     return 'Check the proxy variable, its user and password, or add the host to NO_PROXY.';
   if (failure.kind === 'dns' || failure.kind === 'refused')
-    return 'Check the base URL and your network, then run the command again.';
+    return "Check the base URL and your network, then run the command again; 'svc doctor' tries each step.";
   if (failure.stage === 'connect')
-    return 'Check your network and proxy settings, then run the command again.';
+    return "Check your network and proxy settings, then run the command again; 'svc doctor' tries each step.";
   return 'It is safe to run the command again.';
 }

@@ -1,17 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../api/client.ts';
-import type { ClientChoice, Context } from '../cli/context.ts';
+import type { Context } from '../cli/context.ts';
 import type { Globals } from '../cli/globals.ts';
-import { keyOrigin, resolveKey } from '../config/keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError } from '../errors.ts';
-import type { ApiKey } from '../http/core.ts';
-import type { KeyKind } from '../http/request.ts';
 import type { Redactor } from '../redact.ts';
 import type { System } from '../system.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { openSandbox } from './embedded-sandbox.ts';
-import { traceTo } from './trace.ts';
+import { clientOpener } from './open-client.ts';
+import { keysOf } from './keys-of.ts';
 
 /** What a context is put together from. */
 export interface Parts {
@@ -41,10 +38,7 @@ export function createContext(parts: Parts): OpenContext {
     addSecret: (value) => parts.redactor.addSecret(value),
     query: undefined,
     key: (kind) => keys(kind),
-    client: (choice) =>
-      choice
-        ? openClient(context, parts, sandbox, choice)
-        : (client ??= openClient(context, parts, sandbox, {})),
+    client: (choice) => (choice ? open(choice) : (client ??= open({}))),
     onClose: (close) => void closers.push(close),
     async close() {
       for (const close of closers.toReversed()) await close();
@@ -52,8 +46,7 @@ export function createContext(parts: Parts): OpenContext {
     },
   };
   const keys = keysOf(context, parts);
-  let opened: Promise<URL> | undefined;
-  const sandbox = (): Promise<URL> => (opened ??= openSandbox(context));
+  const open = clientOpener(context, parts);
   return context;
 }
 
@@ -82,56 +75,4 @@ function timeUp(limitMs: number): SvcError {
   return new SvcError('time_up', `the time given with --timeout (${limitMs / 1000} s) is up`, {
     hint: 'Run the command again with a longer --timeout.',
   });
-}
-
-/** Finds a profile's keys once, so that a key command runs at most once; a key file may change meanwhile. */
-function keysOf(context: Context, { system, settings, redactor }: Parts): (kind: KeyKind) => Promise<ApiKey> {
-  const found = new Map<KeyKind, Promise<ApiKey>>();
-  const find = async (kind: KeyKind): Promise<ApiKey> => {
-    const { value, origin } = await resolveKey(system, settings, kind, {
-      signal: context.signal,
-      onLine: (line) => context.notices.note(line),
-      onSecret: (text) => redactor.addSecret(text),
-    });
-    redactor.addSecret(value);
-    const profile = `profile ${settings.profile.value}`;
-    if (origin.kind === 'default') return { value, origin: profile };
-    return { value, origin: origin.kind === 'environment' ? `${origin.name} (${profile})` : origin.name };
-  };
-  return (kind) => {
-    if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);
-    const key = found.get(kind) ?? find(kind);
-    found.set(kind, key);
-    return key;
-  };
-}
-
-async function openClient(
-  context: Context,
-  { system, settings }: Parts,
-  sandbox: () => Promise<URL>,
-  { dryRun = false, file, ...choice }: ClientChoice,
-): Promise<Client> {
-  const [{ Client: ApiClient }, { admission, SANDBOX_ADDRESS }] = await Promise.all([
-    import('../api/client.ts'),
-    import('../cli/unsent.ts'),
-  ]);
-  const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
-  // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
-  const isOnlyShown = context.globals.curl && !dryRun;
-  const embedded = (): Promise<URL> | URL => (isOnlyShown ? new URL(SANDBOX_ADDRESS) : sandbox());
-  const client = new ApiClient({
-    baseUrl: isEmbedded ? await embedded() : (choice.baseUrl ?? settings.requireBaseUrl()),
-    key: isOnlyShown ? async () => ({ value: '', origin: 'nowhere' }) : (choice.key ?? context.key),
-    signal: choice.signal ?? context.signal,
-    clock: context.clock,
-    maxWaitMs: settings.maxWaitMs.value,
-    // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
-    environment: isEmbedded ? {} : system.env,
-    pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
-    trace: traceTo(context.notices, context.clock),
-    admit: admission(context, { dryRun, file }),
-  });
-  context.onClose(() => client.close());
-  return client;
 }

@@ -1,0 +1,45 @@
+import type { Client } from '../api/client.ts';
+import type { ClientChoice, Context } from '../cli/context.ts';
+import type { Parts } from './context.ts';
+import { openSandbox } from './embedded-sandbox.ts';
+import { traceTo } from './trace.ts';
+
+/** What opens clients for a command: the embedded sandbox, where one is meant, starts with the first of them. */
+export function clientOpener(
+  context: Context,
+  { system, settings }: Parts,
+): (choice: ClientChoice) => Promise<Client> {
+  let opened: Promise<URL> | undefined;
+  const sandbox = (): Promise<URL> => (opened ??= openSandbox(context));
+  return async ({ dryRun = false, file, ...choice }) => {
+    const { Client: ApiClient } = await import('../api/client.ts');
+    const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
+    const holding = await holdingBack(context, dryRun);
+    // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
+    const isOnlyShown = context.globals.curl && !dryRun;
+    const embedded = (): Promise<URL> | URL =>
+      isOnlyShown && holding ? new URL(holding.SANDBOX_ADDRESS) : sandbox();
+    const client = new ApiClient({
+      baseUrl: isEmbedded ? await embedded() : (choice.baseUrl ?? settings.requireBaseUrl()),
+      key: isOnlyShown ? async () => ({ value: '', origin: 'nowhere' }) : (choice.key ?? context.key),
+      signal: choice.signal ?? context.signal,
+      clock: context.clock,
+      maxWaitMs: settings.maxWaitMs.value,
+      // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
+      environment: isEmbedded ? {} : system.env,
+      pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
+      trace: traceTo(context.notices, context.clock),
+      admit: holding?.admission(context, { dryRun, file }),
+    });
+    context.onClose(() => client.close());
+    return client;
+  };
+}
+
+// Loaded only where something is to be shown in place of being sent.
+async function holdingBack(
+  { globals }: Context,
+  dryRun: boolean,
+): Promise<typeof import('../cli/unsent.ts') | undefined> {
+  return dryRun || globals.curl ? import('../cli/unsent.ts') : undefined;
+}
