@@ -3,15 +3,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomic } from '../atomic-file.ts';
 import { SvcError } from '../errors.ts';
-import { type LockHost, withLock } from '../lock.ts';
+import type { LockHost } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { writeFailure } from '../write-failure.ts';
 import { linkInto, makeDirectories, syncDirectory } from './durable.ts';
 import type { ArchiveStore, LocalFile, StoredFile } from './store.ts';
+import { workAlone } from './work-directory.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';
-const LOCK_WAIT_MS = 2_000;
 const READ_BYTES = 256 * 1024;
 
 /** An archive in a directory. Files are made under a temporary name in `.work` and then get their own. */
@@ -89,24 +89,7 @@ export class DirectoryStore implements ArchiveStore {
         ? noDirectory(this.name)
         : writeFailure(this.name, error);
     }
-    return withLock(lock, this.#host, () => this.#withWorkDirectory(work), {
-      waitMs: LOCK_WAIT_MS,
-      what: `the archive ${this.name}`,
-    });
-  }
-
-  async #withWorkDirectory<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      fs.rmSync(this.workDirectory, { recursive: true, force: true });
-      fs.mkdirSync(this.workDirectory, { mode: 0o700 });
-    } catch (error) {
-      throw writeFailure(this.workDirectory, error);
-    }
-    try {
-      return await work();
-    } finally {
-      fs.rmSync(this.workDirectory, { recursive: true, force: true });
-    }
+    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
   }
 
   // In order of the whole path: a directory counts as its name with a slash, as it does in a bucket's list.

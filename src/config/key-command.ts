@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { SvcError } from '../errors.ts';
+import { tellLines } from '../lines-of.ts';
 import type { Environment } from '../system.ts';
 import { commandName } from './command-name.ts';
 import type { KeyKind } from './document.ts';
@@ -20,7 +20,6 @@ export interface KeyCommandHost {
 const LIMIT_MS = 60_000;
 // Far longer than any key: a command that was named by mistake is not read whole.
 const LONGEST_OUTPUT = 65_536;
-const LONGEST_LINE = 2_000;
 
 /**
  * Runs a shell command of the operator's and gives the first line that it prints. Its environment holds no key of
@@ -95,21 +94,6 @@ function failure(command: string, kind: KeyKind, how: string, hint?: string): Sv
   return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
     hint: hint ?? 'Run the command by hand to see what it wants.',
   });
-}
-
-function tellLines(stream: Readable, onLine: (line: string) => void): void {
-  let rest = '';
-  stream
-    .setEncoding('utf8')
-    .on('error', () => undefined)
-    .on('data', (text: string) => {
-      const lines = (rest + text).split(/\r?\n/);
-      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE);
-      for (const line of lines) onLine(line.slice(0, LONGEST_LINE));
-    })
-    .on('close', () => {
-      if (rest !== '') onLine(rest);
-    });
 }
 
 function withoutKeys(env: Environment): NodeJS.ProcessEnv {

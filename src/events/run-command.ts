@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { tellLines } from '../lines-of.ts';
 import type { Environment } from '../system.ts';
 import { jobOf, textIn, type ReceivedEvent } from './received.ts';
 
@@ -22,7 +22,6 @@ export interface CommandResult {
 }
 
 const LAST_MOMENT_MS = 1000;
-const LONGEST_LINE = 2000;
 
 /**
  * Runs the command with the event on standard input and its fields in the environment. What it writes is told line
@@ -85,22 +84,6 @@ export function environmentFor(
 function harmless(value: string, platform: NodeJS.Platform): string | undefined {
   if (platform === 'win32' && !/^[\w.:+-]*$/.test(value)) return undefined;
   return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
-}
-
-// Not by a library: a line without an end would be gathered without an end.
-function tellLines(stream: Readable, onLine: (line: string) => void): void {
-  let rest = '';
-  stream
-    .setEncoding('utf8')
-    .on('error', () => undefined)
-    .on('data', (text: string) => {
-      const lines = (rest + text).split(/\r?\n/);
-      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE);
-      for (const line of lines) onLine(line.slice(0, LONGEST_LINE));
-    })
-    .on('close', () => {
-      if (rest !== '') onLine(rest);
-    });
 }
 
 interface Ending {

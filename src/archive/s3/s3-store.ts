@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import path from 'node:path';
 import { requireDirectory } from '../../config/paths.ts';
 import { isSvcError } from '../../errors.ts';
 import { createTransport } from '../../http/transport.ts';
-import { withLock } from '../../lock.ts';
 import { writeFailure } from '../../write-failure.ts';
 import { makeDirectories } from '../durable.ts';
 import type { StoreHost } from '../open-store.ts';
 import type { ArchiveStore, LocalFile, StoredFile } from '../store.ts';
+import { workAlone } from '../work-directory.ts';
 import { S3Creator } from './create.ts';
 import { listObjects } from './list.ts';
 import { parseBucketPlace } from './place.ts';
 import { readObject } from './read.ts';
 import { drain, S3Requests, textBody } from './requests.ts';
 import { s3Settings } from './settings.ts';
-
-const LOCK_WAIT_MS = 2_000;
 
 /** An archive in a bucket. Its records are safe from a second writer, as the store lets only one create each. */
 export class S3Store implements ArchiveStore {
@@ -93,23 +90,7 @@ export class S3Store implements ArchiveStore {
     } catch (error) {
       throw writeFailure(this.workDirectory, error);
     }
-    return withLock(`${this.workDirectory}.lock`, this.#host, () => this.#withWorkDirectory(work), {
-      waitMs: LOCK_WAIT_MS,
-      what: `the archive ${this.name}`,
-    });
-  }
-
-  async #withWorkDirectory<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      fs.rmSync(this.workDirectory, { recursive: true, force: true });
-      fs.mkdirSync(this.workDirectory, { mode: 0o700 });
-    } catch (error) {
-      throw writeFailure(this.workDirectory, error);
-    }
-    try {
-      return await work();
-    } finally {
-      fs.rmSync(this.workDirectory, { recursive: true, force: true });
-    }
+    const lock = `${this.workDirectory}.lock`;
+    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
   }
 }
