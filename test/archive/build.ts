@@ -4,14 +4,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
-import { appendRecord } from '../../src/archive/chain.ts';
+import { beginArchive } from '../../src/archive/begin.ts';
 import { DirectoryStore } from '../../src/archive/directory-store.ts';
 import type { Link, Segment } from '../../src/archive/record.ts';
-import { toStored } from '../../src/archive/standing.ts';
+import { ArchiveWriter } from '../../src/archive/writer.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { entryOf, NO_TIME } from '../../src/tail/entry.ts';
-import { Tally } from '../../src/tail/tally.ts';
+import { beginAt } from '../../src/tail/state.ts';
 
 /** The tenant whose archives are built here. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';
@@ -21,40 +21,27 @@ const SERVICE = 'https://vault.example';
 export interface Commit {
   readonly to: number;
   readonly entries?: readonly Log[];
+  /** Added after the entries: so they are late. */
   readonly late?: readonly Log[];
   readonly gap?: boolean;
 }
 
-/** An archive in a directory of its own, which goes when the test ends. */
-export async function buildArchive(from: number, commits: readonly Commit[], settledTo = from) {
+/** An archive in a directory of its own, made by the writer itself; it goes when the test ends. */
+export async function buildArchive(from: number, commits: readonly Commit[]) {
   const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
   onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
   const store = openStore(top);
   const links = await store.lock(async () => {
-    const passed = new Tally();
+    const begin = { standing: beginAt(from), since: from, now: from };
+    const first = await beginArchive(store, { service: SERVICE, tenantId: TENANT }, begin);
+    const writer = new ArchiveWriter(store, first, { tenantId: TENANT, now: () => from });
+    const links: Link[] = [first];
     let readTo = from;
-    let last = await appendRecord(store, undefined, {
-      kind: 'begin',
-      service: SERVICE,
-      tenant_id: TENANT,
-      written_at: iso(from),
-      standing: toStored({ settled: from, readTo: from, newest: undefined, passed: [] }),
-    });
-    const links: Link[] = [last];
     for (const { to, entries = [], late = [], gap = false } of commits) {
-      for (const log of [...entries, ...late]) passed.add(entryOf(log));
-      const standing = { settled: settledTo, readTo: to, newest: undefined, passed: passed.lines() };
-      const more = { written_at: iso(to), standing: toStored(standing) };
-      const number = last.record.sequence + 1;
-      const segments = [...writeDays(top, number, entries, false), ...writeDays(top, number, late, true)];
-      last = await appendRecord(
-        store,
-        last,
-        gap
-          ? { kind: 'gap', from: iso(readTo), to: iso(to), ...more }
-          : { kind: 'segments', segments, read_from: iso(readTo), read_to: iso(to), ...more },
-      );
-      links.push(last);
+      await writer.add([...entries, ...late]);
+      if (gap) await writer.commitGap({ from: readTo, to });
+      else await writer.commit({ settled: from, readTo: to, newest: undefined, passed: [] });
+      links.push(writer.last);
       readTo = to;
     }
     return links;
@@ -74,16 +61,6 @@ export function filesIn(top: string): string[] {
     .readdirSync(top, { recursive: true, encoding: 'utf8' })
     .filter((file) => fs.statSync(path.join(top, file)).isFile() && !file.startsWith('.'))
     .toSorted();
-}
-
-function writeDays(top: string, number: number, logs: readonly Log[], supplementary: boolean): Segment[] {
-  const days = new Map<string, Log[]>();
-  for (const log of logs) {
-    const { at } = entryOf(log);
-    const day = at === NO_TIME ? 'unknown' : iso(at).slice(0, 10);
-    days.set(day, [...(days.get(day) ?? []), log]);
-  }
-  return Array.from(days, ([day, found]) => writeSegment(top, { number, day, logs: found, supplementary }));
 }
 
 /** Writes the file of a segment, in order of time, and says what a record says of it. */
