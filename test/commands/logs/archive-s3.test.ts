@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openArchiveStore } from '../../../src/archive/open-store.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { Interceptor, RunningSandbox } from '../../../src/sandbox/options.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { type Archived, readArchive } from '../../archive/archived.ts';
+import { type Finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+
+const KILLS = process.env['SOAK'] === '1' ? 60 : 10;
+const TENANT = 't-1';
+const PLACE = 's3://sandbox/audit';
+const RECORD = /_manifest\/\d+\.json$/;
+/** Two machines: neither sees the locks of the other. */
+const homes = [new Home(), new Home()] as const;
+let server: LogServer;
+let buckets: RunningSandbox;
+let intercept: Interceptor;
+
+beforeEach(async () => {
+  intercept = (_, __, proceed) => proceed();
+  server = await startLogServer();
+  buckets = await startSandbox({
+    directory: homes[0].file(`buckets-${Math.random()}`),
+    logCount: 0,
+    intercept: (...exchange) => intercept(...exchange),
+  });
+});
+afterEach(async () => {
+  await Promise.all([server.close(), buckets.close()]);
+});
+afterAll(() => homes.forEach((home) => home.remove()));
+
+function env(): Record<string, string> {
+  return {
+    SVC_MANAGEMENT_API_KEY: 'a-management-key',
+    SVC_BASE_URL: server.url,
+    SVC_PACING: 'off',
+    AWS_ENDPOINT_URL_S3: buckets.url,
+    AWS_ACCESS_KEY_ID: buckets.store.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: buckets.store.secretAccessKey,
+  };
+}
+
+function archive(home: Home, ...argv: string[]): Promise<Finished> {
+  return home.svc(['logs', 'archive', '--to', PLACE, '-o', 'json', ...argv], { env: env() });
+}
+
+/** Runs it, and kills it at its nth write, before the store has it or as soon as it has. */
+async function killedAt(nth: number, when: 'before' | 'after'): Promise<boolean> {
+  const child = spawn(process.execPath, [LAUNCHER, 'logs', 'archive', PLACE, '--quiet'], {
+    cwd: homes[0].path,
+    env: homes[0].environment(env()),
+    stdio: 'ignore',
+  });
+  let writes = 0;
+  intercept = ({ method }, outgoing, proceed) => {
+    const isDue = method === 'PUT' && (writes += 1) === nth;
+    if (isDue && when === 'before') return void child.kill('SIGKILL');
+    if (isDue) outgoing.once('finish', () => child.kill('SIGKILL'));
+    proceed();
+  };
+  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  intercept = (_, __, proceed) => proceed();
+  return signal === 'SIGKILL';
+}
+
+function produce(count: number, ageMs: number): void {
+  for (let index = 0; index < count; index += 1) {
+    const message = `entry ${server.logs.length}`;
+    server.logs.push(logAgo(ageMs + ((index * 7_919) % 60_000), message, { tenant_id: TENANT }));
+  }
+  for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(ageMs, 'twin', { tenant_id: TENANT }));
+}
+
+async function archived(): Promise<Archived> {
+  const store = await openArchiveStore(
+    {
+      env: env(),
+      platform: 'linux',
+      home: homes[0].path,
+      cwd: homes[0].path,
+      pid: process.pid,
+      isAlive: () => true,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    },
+    PLACE,
+  );
+  return readArchive(store);
+}
+
+function lines(logs: readonly Log[]): string[] {
+  return logs.map(({ created_at, message }) => `${created_at} ${message}`).toSorted();
+}
+
+async function expectWhole(): Promise<void> {
+  const { logs, gaps } = await archived();
+  expect(lines(logs)).toEqual(lines(server.logs));
+  expect(gaps).toEqual([]);
+  const verified = await homes[0].svc(['logs', 'verify', PLACE, '--strict'], { env: env() });
+  expect({ code: verified.code, stderr: verified.stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+describe('svc logs archive in a bucket', () => {
+  it(
+    `R33 killed ${KILLS} times at its writes it is complete, without doubles, and verifies`,
+    { timeout: 600_000 },
+    async () => {
+      produce(2_000, 20 * 3_600_000);
+      let kills = 0;
+      for (let turn = 0; turn < KILLS; turn += 1) {
+        produce(20, 3_000);
+        if (await killedAt(1 + (Math.floor(turn / 2) % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
+      }
+      await systemClock.sleep(1_100);
+      const { code, stdout, stderr } = await archive(homes[1]);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(JSON.parse(stdout)).toMatchObject({ archive: PLACE, tenant_id: TENANT });
+      expect(kills).toBeGreaterThan(KILLS / 2);
+      await expectWhole();
+    },
+  );
+
+  it(
+    'R33 of two machines that write it at once one stops, and nothing is doubled',
+    { timeout: 300_000 },
+    async () => {
+      produce(50, 3_600_000);
+      expect(await archive(homes[0])).toMatchObject({ code: 0 });
+      for (let round = 0; round < 2; round += 1) {
+        produce(50, 3_000);
+        intercept = meetAtRecords();
+        const ends = await Promise.all(homes.map((home) => archive(home)));
+        intercept = (_, __, proceed) => proceed();
+        expect(ends.map(({ code }) => code).toSorted((one, other) => (one ?? 0) - (other ?? 0))).toEqual([
+          0, 6,
+        ]);
+        const loser = ends.find(({ code }) => code === 6);
+        expect(loser?.stderr).toMatch(/another writer has committed record \d+ of s3:\/\/sandbox\/audit/);
+      }
+      await systemClock.sleep(1_100);
+      expect(await archive(homes[1])).toMatchObject({ code: 0 });
+      await expectWhole();
+    },
+  );
+
+  it('R06 shows no credential, whatever goes wrong', async () => {
+    produce(5, 60_000);
+    const canaries = { AWS_SECRET_ACCESS_KEY: 'canary-secret-1', AWS_SESSION_TOKEN: 'canary-token-1' };
+    const argv = ['logs', 'archive', '--to', PLACE, '--debug'];
+    const refused = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain('SignatureDoesNotMatch');
+    intercept = echo;
+    const echoed = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
+    expect(echoed.code).toBe(6);
+    expect(refused.stdout + refused.stderr + echoed.stdout + echoed.stderr).not.toMatch(/canary|Signature=/);
+  });
+
+  it('says what it needs before it asks anyone', async () => {
+    const without = { ...env(), AWS_SECRET_ACCESS_KEY: '' };
+    const missing = await homes[0].svc(['logs', 'archive', '--to', PLACE], { env: without });
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('AWS_SECRET_ACCESS_KEY') });
+    const absent = await homes[0].svc(['logs', 'archive', 's3://absent'], { env: env() });
+    expect(absent).toMatchObject({ code: 5, stderr: expect.stringContaining('there is no bucket absent') });
+    expect(server.requests).toBe(0);
+  });
+});
+
+/** A store that shows in its error what it was sent. */
+const echo: Interceptor = (incoming, outgoing) => {
+  outgoing.writeHead(400, { 'x-amz-request-id': 'canary-secret-1' });
+  outgoing.end(`<Error><Code>Odd</Code><Message>${shown(incoming)}</Message></Error>`);
+};
+
+function shown({ headers }: IncomingMessage): string {
+  return JSON.stringify(headers).replaceAll('"', ' ');
+}
+
+/** Lets the first write of a record go on when the other machine comes with its own. */
+function meetAtRecords(): Interceptor {
+  let first: (() => void) | undefined;
+  let hasMet = false;
+  return ({ method, url = '' }, _, proceed) => {
+    if (method !== 'PUT' || !RECORD.test(url) || hasMet) return proceed();
+    if (first === undefined) {
+      first = proceed;
+      return undefined;
+    }
+    hasMet = true;
+    first();
+    proceed();
+  };
+}
