@@ -1,6 +1,7 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { CatchUp } from './catch-up.ts';
+import { Echo } from './echo.ts';
 import type { Entry } from './entry.ts';
 import type { Look } from './look.ts';
 import type { TailEvent, TailOptions } from './options.ts';
@@ -25,10 +26,13 @@ export class Tail {
   readonly #present: Present;
   readonly #pace: Pace;
   readonly #startedAt: number;
+  readonly #echo = new Echo();
   #lastNewsAt: number;
   #toldAt = -Infinity;
   #counted = 0;
   #shown = 0;
+  /** Those of them that this tail did not cause itself. */
+  #news = 0;
   #failures = 0;
   /** Since when it was cut off or behind, and how many entries came since. */
   #behind: { at: number; shown: number } | undefined;
@@ -70,10 +74,11 @@ export class Tail {
       const look = await this.#look(isBehind);
       if (look === 'over') return;
       if (look === 'failed') continue;
-      const [counted, shown] = [this.#counted, this.#shown];
+      const [counted, shown, news] = [this.#counted, this.#shown, this.#news];
       const isWhole = yield* this.#pass(look);
+      this.#echo.asked(look.requests);
       // Whoever takes them may need long for it: only now the wait for news begins.
-      if (this.#shown > shown) this.#lastNewsAt = this.#source.clock.now();
+      if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
       this.#tellStanding(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.most) return;
       if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
@@ -129,6 +134,7 @@ export class Tail {
       if (!keep(entry.log)) continue;
       logs.push(entry.log);
       this.#shown += 1;
+      if (this.#options.idleMs === undefined || this.#echo.isNews(entry.log)) this.#news += 1;
     }
     if (isWhole) this.#reach(look);
     if (logs.length > 0) yield logs;

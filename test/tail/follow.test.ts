@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
+import type { Log } from '../../src/schema/log.ts';
 import { parseCheckpoint } from '../../src/tail/checkpoint.ts';
 import { Tail } from '../../src/tail/follow.ts';
 import type { TailEvent, TailOptions } from '../../src/tail/options.ts';
+import type { LogSource } from '../../src/tail/source.ts';
 import { beginAt } from '../../src/tail/state.ts';
-import { type Happening, Killed, type Manner, ModelClock, ModelService } from './model.ts';
+import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from './model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
@@ -218,6 +220,41 @@ describe('a tail', () => {
     const rest = new Tail(service, { ...common, begin: first.standing() });
     for await (const batch of rest.batches()) shown += batch.length;
     expect(shown).toBe(10);
+  });
+
+  it('is idle although each of its reads leaves an entry, and not while others do something', async () => {
+    const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
+    const reads: Happening[] = [];
+    const source: LogSource = {
+      clock: service.clock,
+      signal: service.signal,
+      now: () => service.now(),
+      async *pages(window) {
+        const at = service.now();
+        const log = { operation: 'read', entity_type: 'log', message: 'Logs read' };
+        const others =
+          at < START + 300 * SECOND ? [{ ...log, entity_type: 'card', message: `read ${at}` }] : [];
+        const items = reads.filter((one) => one.at >= window.from && one.at < window.to);
+        reads.push(...[log, ...others].map((one) => ({ at, seenAt: at, words: JSON.stringify(one) })));
+        service.clock.time += 100;
+        yield {
+          items: items.map((one): Log => ({ ...JSON.parse(one.words), created_at: logOf(one).created_at })),
+          next: undefined,
+        };
+      },
+    };
+    const idleMs = 60 * SECOND;
+    const tail = new Tail(source, {
+      begin: beginAt(START),
+      overlapMs: 60 * SECOND,
+      retentionMs: HOUR,
+      idleMs,
+    });
+    let count = 0;
+    for await (const batch of tail.batches()) count += batch.length;
+    expect(service.now() - START).toBeGreaterThan(300 * SECOND);
+    expect(service.now() - START).toBeLessThan(420 * SECOND);
+    expect(count).toBeGreaterThan(40);
   });
 
   it('ends when nothing came for as long as was given, and counts what is filtered out without showing it', async () => {

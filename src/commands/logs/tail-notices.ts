@@ -42,11 +42,11 @@ export class TailNotices {
     }
   }
 
-  start(kept: Standing | undefined): void {
-    const { notices } = this.#context;
-    if (kept) notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}`);
-    if (this.#asked.to && this.#asked.checkpoint === undefined)
-      notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
+  /** Where it begins. `--since` stays in a command that runs again and again, and counts for its first run. */
+  start(kept: Standing | undefined, { since }: { readonly since?: unknown }): void {
+    if (!kept) return;
+    const passedOver = since === undefined ? '' : '; --since is for a first run, and was passed over';
+    this.#context.notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}${passedOver}`);
   }
 
   show(event: TailEvent): void {

@@ -16,12 +16,13 @@ import type { Standing } from '../../tail/state.ts';
 import { logView } from '../../views/log.ts';
 import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
+import { checkInterval } from './tail-interval.ts';
 import { TailNotices } from './tail-notices.ts';
 
 const parameters = {
   since: value(
     '--since <time>',
-    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now)',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now); a checkpoint goes before',
     moment,
   ),
   ...ENTITY_PARAMETERS,
@@ -42,7 +43,7 @@ const parameters = {
   overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
   interval: value(
     '--interval <duration>',
-    'always this pause between two looks (default 1s to 15s)',
+    'always this pause between two looks, 1s or longer (default 1s to 15s)',
     positiveDuration,
   ),
   retention: value(
@@ -86,6 +87,7 @@ export const tail = defineCommand({
   parameters,
   async run(context, input) {
     const filter = entityFilter(input);
+    checkInterval(context, input.interval);
     // Only the printer knows the fields: they are checked before anything is asked of anyone.
     const print = await listPrinter(context, logView);
     const { serviceOf } = await import('../../cli/runs.ts');
@@ -135,7 +137,7 @@ async function follow(
     onEvent: (event) => notices.show(event),
     onStanding: save,
   });
-  notices.start(kept);
+  notices.start(kept, input);
   try {
     await (shipping?.deliver ?? print)(notices.counted(following.batches()));
     save(following.standing());

@@ -160,6 +160,26 @@ describe('svc logs tail', () => {
     expect(messages(stdout)).toEqual(['b', 'c']);
   });
 
+  it('says that a checkpoint goes before --since', async () => {
+    server.logs.push(logAgo(9_000, 'first'));
+    const argv = ['--checkpoint', 'both.json', '--since', '1h', '--idle-exit', '1s'];
+    expect((await tail(...argv)).stderr).not.toContain('--since is for');
+    const again = await tail(...argv);
+    expect(again).toMatchObject({ code: 0, stdout: '' });
+    expect(again.stderr).toContain('going on from the checkpoint: read up to 2');
+    expect(again.stderr).toContain('--since is for a first run, and was passed over');
+  });
+
+  it('refuses a pause that would use up the key, unless the service is on this machine', async () => {
+    const far = { ...env(), SVC_BASE_URL: 'https://service.invalid' };
+    const refused = await home.svc(['logs', 'tail', '--interval', '999ms'], { env: far });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--interval must be 1s or longer'),
+    });
+    expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
+  });
+
   it('refuses an entity without its type, and a file that is no checkpoint, before it asks the service', async () => {
     expect((await tail('--entity-id', 'x')).code).toBe(2);
     writeFileSync(home.file('odd.json'), '{"version":1}');
