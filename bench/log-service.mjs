@@ -19,7 +19,8 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
     if (enforce && isTooMany()) {
       served.refused += 1;
       response.writeHead(429, { 'content-type': 'application/json' }).end('{}');
-    } else if (latencyMs > 0) setTimeout(answer, latencyMs, request, response);
+    } else if (!request.url.startsWith(PATH)) response.writeHead(403).end('{}');
+    else if (latencyMs > 0) setTimeout(answer, latencyMs, request, response);
     else answer(request, response);
   });
   server.listen(0, '127.0.0.1');
