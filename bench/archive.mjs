@@ -22,7 +22,9 @@ try {
   tell(small);
   tell(large);
   const growth = (large.peakKb - small.peakKb) / 1024;
-  console.log(`memory grows by ${growth.toFixed(0)} MiB, goal ${GOAL_MIB}${growth > GOAL_MIB ? ', missed' : ''}`);
+  console.log(
+    `memory grows by ${growth.toFixed(0)} MiB, goal ${GOAL_MIB}${growth > GOAL_MIB ? ', missed' : ''}`,
+  );
   console.log(`the same lines through gzip alone: ${(await gzipAlone(large.place)).toFixed(1)} s`);
 } finally {
   rmSync(top, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { isSvcError } from '../errors.ts';
-import { parseTime } from '../render/time.ts';
 import type { Log } from '../schema/log.ts';
+import { dayOf, entryTime } from './entry-day.ts';
 import type { Finding } from './finding.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
 import type { Segment } from './record.ts';
@@ -54,9 +54,8 @@ class Content {
 
   add(batch: readonly Log[]): void {
     for (const { created_at } of batch) {
-      const at = parseTime(created_at);
-      const day = at === undefined ? 'unknown' : new Date(at).toISOString().slice(0, 10);
-      if (day !== this.#day) this.#elsewhere += 1;
+      const at = entryTime({ created_at });
+      if (dayOf(at) !== this.#day) this.#elsewhere += 1;
       if (at === undefined) continue;
       if (at < this.#last) this.#disorder += 1;
       this.#first = Math.min(this.#first, at);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { SvcError } from '../errors.ts';
 import type { Window } from '../tail/source.ts';
+import { dayOf, UNKNOWN_DAY } from './entry-day.ts';
 import { type ArchiveRecord, parseRecord, recordPath, type Segment } from './record.ts';
 import type { ClosedSegment } from './segment-file.ts';
 import type { ArchiveStore } from './store.ts';
@@ -49,9 +50,8 @@ export async function clearLeftOvers(
   { from, to }: Window,
 ): Promise<void> {
   const named = namedBy(record);
-  const days = ['unknown'];
-  for (let at = Math.floor(from / DAY_MS) * DAY_MS; at <= to; at += DAY_MS)
-    days.push(new Date(at).toISOString().slice(0, 10));
+  const days = [UNKNOWN_DAY];
+  for (let at = Math.floor(from / DAY_MS) * DAY_MS; at <= to; at += DAY_MS) days.push(dayOf(at));
   for (const day of days) {
     const found = store.list(partPrefix(tenantId, day, record.sequence));
     for await (const { path } of found) if (!named.has(path)) await store.remove(path);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { parseTime } from '../render/time.ts';
 import type { Log } from '../schema/log.ts';
+import { dayOf, entryTime, UNKNOWN_DAY } from './entry-day.ts';
 import { type ClosedSegment, SegmentFile, type SegmentKind } from './segment-file.ts';
 
 /** How much may be pending. */
@@ -17,8 +17,6 @@ interface Late {
 }
 
 const MOST_LATE = 10_000;
-const UNKNOWN_DAY = 'unknown';
-const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 /**
  * The entries between two commits, in files without a name yet. Each file holds one day in order of time: one is open
@@ -56,7 +54,7 @@ export class Pending {
       const line = JSON.stringify(log);
       this.entries += 1;
       this.#characters += line.length;
-      const at = timeOf(log);
+      const at = entryTime(log);
       if (at === undefined) await this.#addTimeless(line);
       else if (at < this.#committedTo || at < this.#highest) this.#addLate({ at, line });
       else await this.#addNext(line, at);
@@ -110,14 +108,4 @@ export class Pending {
     const name = `${randomBytes(8).toString('hex')}.jsonl.gz`;
     return new SegmentFile(path.join(this.#directory, name), kind);
   }
-}
-
-// A year that has no four digits has no folder of its own.
-function timeOf({ created_at }: Log): number | undefined {
-  const at = parseTime(created_at);
-  return at === undefined || at < EARLIEST || at > LATEST ? undefined : at;
-}
-
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -6,6 +6,7 @@ import { beginArchive, findArchive } from '../../src/archive/begin.ts';
 import { bringUpToDate } from '../../src/archive/bring-up.ts';
 import type { ArchiveRecord } from '../../src/archive/record.ts';
 import type { LocalFile } from '../../src/archive/store.ts';
+import { Verification } from '../../src/archive/verify.ts';
 import { ArchiveWriter } from '../../src/archive/writer.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { Log } from '../../src/schema/log.ts';
@@ -58,6 +59,7 @@ describe('the writer of an archive', () => {
     const writer = await writerOn();
     await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);
     await writer.add([log(NOON, 'x', { created_at: 'soon' }), log(NOON + 14 * HOUR)]);
+    await writer.add([log(NOON, 'x', { created_at: '9999-12-31T23:59:59-05:00' })]);
     await writer.commit(standing(NOON + 15 * HOUR));
     const [first = []] = await segments();
     const kinds = first.map(({ path: at, entries, supplementary }) => [
@@ -68,13 +70,14 @@ describe('the writer of an archive', () => {
     expect(kinds).toEqual([
       ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 2, false],
       ['tenant=t%2F1/date=2026-01-06/part-00000001.jsonl.gz', 2, false],
-      ['tenant=t%2F1/date=unknown/part-00000001.jsonl.gz', 1, false],
+      ['tenant=t%2F1/date=unknown/part-00000001.jsonl.gz', 2, false],
       ['tenant=t%2F1/date=1970-01-01/part-00000001.jsonl.gz', 1, true],
       ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 1, true],
     ]);
     expect(first[2]).toMatchObject({ first: null, last: null });
-    expect(writer.written).toMatchObject({ entries: 7, late: 2, segments: 5 });
+    expect(writer.written).toMatchObject({ entries: 8, late: 2, segments: 5 });
     expect(fs.readdirSync(work)).toEqual([]);
+    for await (const findings of new Verification(store).findings()) expect(findings).toEqual([]);
   });
 
   it('counts as late what lies before an earlier commit, and never as another copy of the same file', async () => {

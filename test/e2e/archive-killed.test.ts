@@ -84,6 +84,7 @@ describe('an archive that is killed', () => {
           const { first, archived } = await archivedBefore(home, readTo);
           expect(archived.length).toBeGreaterThan(1000);
           expect(archived).toEqual(await served(first, readTo));
+          expect(await home.svc(['logs', 'verify', 'audit', '--strict'])).toMatchObject({ code: 0 });
         } finally {
           home.remove();
         }

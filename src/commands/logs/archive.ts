@@ -51,7 +51,7 @@ export const archive = defineCommand({
   examples: [
     ['svc logs archive audit', 'begin an archive, or bring it up to date; run it every hour'],
     [
-      'svc logs archive audit --retention-margin 12h --strict --quiet',
+      'svc logs archive audit --retention-margin 12h --strict --quiet > /dev/null',
       'for cron: exit code 10 when it became tight, 14 when entries are missing',
     ],
     [
