@@ -9,7 +9,7 @@ import type { KeyKind } from './document.ts';
 export interface KeyCommandHost {
   /** Ends the command when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Gets each line that the command writes on stderr, as it comes. */
+  /** Gets each line that the command writes on stderr, within a second. */
   readonly onLine?: ((line: string) => void) | undefined;
   /** Gets what may be the key as soon as any of it came, so that it is hidden in lines that come later. */
   readonly onSecret?: ((text: string) => void) | undefined;
@@ -18,6 +18,7 @@ export interface KeyCommandHost {
 }
 
 const LIMIT_MS = 60_000;
+const HOLD_MS = 700;
 // Far longer than any key: a command that was named by mistake is not read whole.
 const LONGEST_OUTPUT = 65_536;
 
@@ -45,13 +46,37 @@ export async function keyFromCommand(
     host.onSecret?.(firstLine(printed));
   };
   child.stdout.setEncoding('utf8').on('data', onText);
-  tellLines(child.stderr, host.onLine ?? (() => undefined));
+  const late = held(host.onLine ?? (() => undefined));
+  tellLines(child.stderr, late.onLine);
   const problem = await endOf(child, host.limitMs ?? LIMIT_MS, signal);
+  late.tell();
   signal?.throwIfAborted();
   if (problem !== undefined) throw failed(problem);
   if (firstLine(printed) === '')
     throw failed('printed nothing', 'It should print the key as the first line of its output.');
   return firstLine(printed);
+}
+
+/**
+ * Tells lines a moment late: a script that shows its own steps writes the key there before it prints it, and it is
+ * hidden only once it is known.
+ */
+function held(onLine: (line: string) => void): { onLine: (line: string) => void; tell: () => void } {
+  let lines: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const tell = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const line of lines) onLine(line);
+    lines = [];
+  };
+  return {
+    onLine: (line) => {
+      lines.push(line);
+      timer ??= setTimeout(tell, HOLD_MS);
+    },
+    tell,
+  };
 }
 
 function firstLine(text: string): string {

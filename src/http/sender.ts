@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type ExchangeRequest } from './exchange.ts';
 import { abortedError } from './failed.ts';
 import { API_LIMITS, type TimeLimits } from './limits.ts';
 import type { Pacer } from './pacing.ts';
@@ -43,16 +43,19 @@ export class Sender {
 
   /** Sends once. Rejects only with what the signal gave as its reason, or for a proxy that cannot be used. */
   async send(facts: CallFacts, key: string, attempt: number): Promise<Sent> {
-    const { clock, pacer, signal, trace } = this.#options;
+    const { clock, pacer, signal, trace, transport } = this.#options;
     const { request, url } = facts;
     const { method } = request;
+    const outgoing = this.#outgoing(facts, key);
+    // Before it is paced and traced: what is not sent leaves no trace of having been.
+    if (transport.admit) await transport.admit(outgoing);
     const ended = await pacer.take(request.key, request.path, signal, (ms) =>
       trace?.({ kind: 'wait', why: 'pacing', ms }),
     );
     const started = clock.now();
     trace?.({ kind: 'request', method, url, attempt });
     try {
-      const answer = await this.#exchange(facts, key);
+      const answer = await this.#exchange(facts, outgoing);
       const { status } = answer;
       const ms = clock.now() - started;
       trace?.({ kind: 'answer', method, url, status, ms, requestId: requestIdOf(answer) });
@@ -66,18 +69,17 @@ export class Sender {
     }
   }
 
-  async #exchange(facts: CallFacts, key: string): Promise<ReadAnswer> {
+  async #exchange(facts: CallFacts, outgoing: ExchangeRequest): Promise<ReadAnswer> {
     let sent = false;
     try {
-      return await this.#readAnswer(facts, key, () => (sent = true));
+      return await this.#readAnswer(facts, { ...outgoing, onSent: () => (sent = true) });
     } catch (error) {
       throw sent && !(error instanceof TransportFailure) ? abortedError(facts, error) : error;
     }
   }
 
-  async #readAnswer(facts: CallFacts, key: string, onSent: () => void): Promise<ReadAnswer> {
-    const { transport, userAgent, limits = API_LIMITS, signal } = this.#options;
-    const { request, url, hide } = facts;
+  #outgoing({ request, url }: CallFacts, key: string): ExchangeRequest {
+    const { userAgent, limits = API_LIMITS, signal } = this.#options;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const headers = {
       accept: 'application/json',
@@ -86,17 +88,12 @@ export class Sender {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const fresh = repeatableOf(request) === 'unsent';
-    const answer = await exchange(transport, {
-      method: request.method,
-      url,
-      headers,
-      keyKind: request.key,
-      body,
-      limits,
-      signal,
-      fresh,
-      onSent,
-    });
+    const { method, key: keyKind } = request;
+    return { method, url, headers, keyKind, body, limits, signal, fresh };
+  }
+
+  async #readAnswer({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadAnswer> {
+    const answer = await exchange(this.#options.transport, outgoing);
     this.#serviceClock.learn(answer.header('date'));
     const { status } = answer;
     const isError = status >= 300;

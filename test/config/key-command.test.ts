@@ -70,7 +70,16 @@ describe('a key command', () => {
     await expect(running).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('tells its stderr line by line, and what it printed before is known as a secret by then', async () => {
+  it('R06 is known as a secret before what it writes on stderr is told, as by set -x', async () => {
+    const told: string[] = [];
+    await run(`set -x; echo ${CANARY}`, {
+      onLine: (line) => told.push(`line ${line}`),
+      onSecret: (text) => told.push(`secret ${text}`),
+    });
+    expect(told.map((one) => one.split(' ')[0])).toEqual(['secret', 'line']);
+  });
+
+  it('tells its stderr line by line', async () => {
     const [lines, secrets]: [string[], string[]] = [[], []];
     await run(`echo ${CANARY}; sleep 0.2; echo 'touch the key' >&2; printf last >&2`, {
       onLine: (line) => lines.push(line),
