@@ -70,7 +70,9 @@ export function commandPage(command: Command, words: string): Page {
       },
       {
         title: 'Fields of what it prints, for --fields, --jq and programs',
-        words: command.fields?.map((field) => (field === '*' ? 'whatever the answer has' : field)),
+        words: [...new Set(command.fields)].map((field) =>
+          field === '*' ? 'whatever the answer has' : field,
+        ),
       },
     ],
   };

@@ -14,7 +14,7 @@ function has(program: string): boolean {
 }
 
 describe('the man page', () => {
-  // `npm run man` writes it again.
+  // `npm run completions` writes it again.
   it('is what the tree says now', async () => {
     await expect(await manPage(TREE)).toMatchFileSnapshot(file);
   });

@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/command.ts';
 import { eventsParameter } from '../../cli/job-hints.ts';
 import { argument, choice, flag, value } from '../../cli/parameter.ts';
 import { text } from '../../cli/values.ts';
+import { checkedFileView } from '../../views/request-file.ts';
 import { submissionView } from '../../views/submission.ts';
 
 const parameters = {
@@ -37,7 +38,7 @@ export const submit = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [9, 10, 11, 12, 13, 130],
-  fields: submissionView.fields,
+  fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {
     const { submission } = await import('../../cli/submission.ts');

@@ -16,7 +16,7 @@ export const cards = defineCommand({
     ['svc sandbox cards --request > tokens.csv', 'a request file with every one of them'],
   ],
   paged: true,
-  fields: sandboxCardView.fields,
+  fields: [...new Set([...sandboxCardView.fields, ...sandboxThreeDsCardView.fields])],
   parameters: {
     threeDs: flag('--3ds', 'the cards for 3-D Secure instead'),
     request: flag('--request', 'write a request file for svc au submit instead'),
