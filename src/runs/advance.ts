@@ -70,7 +70,9 @@ async function bring(
   file: RunFile,
   options: RunOptions,
 ): Promise<void> {
-  const { sha256, start, end } = part;
+  const { sha256, start } = part;
+  // The last part is read to the present end of the file, so that one that grew is noticed.
+  const end = part.end === run.record.input.bytes ? undefined : part.end;
   const source = await fileSource(file.path, { sha256, start, end, prefix: file.header });
   await bringPart({ ...options, client, record: run.record, part, source, save: () => run.save() });
 }

@@ -61,21 +61,13 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     const submitted = await data<{ rows: number; results: Record<string, number> }>(
       svc('au submit tokens.csv --wait --out results.csv'),
     );
-    const report = await data<Report>(
-      svc('au report results.csv --request tokens.csv --split-into todo --html report.html'),
-    );
-    const { updated, warned, errors, request, codes, split } = report;
+    const report = await data<Report>(svc('au report results.csv --request tokens.csv --split-into todo'));
+    const { updated, warned, errors, request, split } = report;
     expect(updated + warned + errors + request.unchanged).toBe(submitted.rows);
     expect(submitted.results).toMatchObject({ updated, warned, errors, unchanged: request.unchanged });
     expect(split.reduce((sum, { rows }) => sum + rows, 0)).toBe(report.rows);
     for (const { file, rows } of split)
       expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(rows + 1);
-    if (CHROMIUM !== undefined) {
-      const { told, complaints } = await chartOf(home.file('report.html'));
-      for (const { code, count } of codes) expect(told).toContain(`${code}: ${count} (`);
-      expect(complaints).toEqual([]);
-    }
-
     const next = await data<Record<'rows' | 'replaced' | 'kept' | 'dropped', number>>(
       svc('au next tokens.csv results.csv --out next.csv --dropped dropped.csv'),
     );
@@ -88,6 +80,23 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     const second = await data<Report>(svc('au report next.results.csv --request next.csv'));
     expect(second.request).toMatchObject({ rows: next.rows, not_requested: 0 });
   }, 60_000);
+
+  it.skipIf(CHROMIUM === undefined)(
+    'charts its results in a page that Chromium shows without a complaint (skipped where there is none)',
+    async () => {
+      const home = new Home();
+      onTestFinished(() => home.remove());
+      const svc = atSandbox(home);
+      writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
+      await data(svc('au submit tokens.csv --wait --out results.csv'));
+      const { codes } = await data<Report>(svc('au report results.csv --html report.html'));
+      const { told, complaints } = await chartOf(home.file('report.html'));
+      for (const { code, count } of codes) expect(told).toContain(`${code}: ${count} (`);
+      expect(codes.length).toBeGreaterThan(10);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });
 
 function writeTwoParts({ home }: Desk): void {

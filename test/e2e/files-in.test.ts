@@ -1,0 +1,130 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type Desk, openDesk } from '../commands/au/support.ts';
+import { until } from '../events/support.ts';
+import { finished } from '../support/svc.ts';
+
+const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
+/** More bytes than the buffers between two processes take. */
+const ROWS = 200_000;
+const AU_SUBMIT = 'au submit tokens.csv --wait';
+
+function request(rows: number): string {
+  return HEADER + Array.from({ length: rows }, (_, row) => `${String(row).padStart(60, 't')},,,\n`).join('');
+}
+
+/** Holds uploads back until told to let them through. */
+class Gate {
+  #open: (() => void)[] | undefined = [];
+
+  readonly intercept = (incoming: IncomingMessage, _: ServerResponse, proceed: () => void): void => {
+    if (this.#open === undefined || incoming.method !== 'PUT') proceed();
+    else this.#open.push(proceed);
+  };
+
+  get holds(): boolean {
+    return this.#open !== undefined && this.#open.length > 0;
+  }
+
+  open(): void {
+    for (const proceed of this.#open ?? []) proceed();
+    this.#open = undefined;
+  }
+}
+
+function spooled({ home }: Desk): string[] {
+  const spool = home.file('.local/state/svc/spool');
+  return existsSync(spool) ? readdirSync(spool) : [];
+}
+
+/** A submission whose file changes after its first bytes went out. */
+async function changedMeanwhile(change: (file: string) => void): Promise<Desk> {
+  const gate = new Gate();
+  const desk = await openDesk({ intercept: gate.intercept });
+  const file = desk.home.file('tokens.csv');
+  writeFileSync(file, request(ROWS));
+  const ended = finished(desk.start(AU_SUBMIT));
+  await until(() => gate.holds, 15_000);
+  change(file);
+  gate.open();
+  const { code, stderr } = await ended;
+  expect(code, stderr).toBe(12);
+  expect(stderr).toContain('the file changed after it was checked');
+  expect(desk.uploads()).toBe(0);
+  return desk;
+}
+
+describe('a request file that changes while it goes out', () => {
+  it.each([
+    ['grows', (file: string) => appendFileSync(file, 'one-more,,,\n')],
+    [
+      'is another of the same size',
+      (file: string) => writeFileSync(file, request(ROWS).replaceAll('t', 'u')),
+    ],
+  ])(
+    'R35 is not taken when it %s',
+    async (_, change) => {
+      await changedMeanwhile(change);
+    },
+    60_000,
+  );
+
+  it('R35 is not taken when it shrinks, and goes up once when it is as it was', async () => {
+    const desk = await changedMeanwhile((file) => truncateSync(file, HEADER.length + 66));
+    writeFileSync(desk.home.file('tokens.csv'), request(ROWS));
+    const again = await desk.svc(AU_SUBMIT);
+    expect(again.code, again.stderr).toBe(0);
+    expect(desk.uploads()).toBe(1);
+  }, 60_000);
+});
+
+describe('a store that answers before it has read the file', () => {
+  it.each([
+    [403, '<Error><Code>AccessDenied</Code><Message>no</Message></Error>', /AccessDenied/],
+    [413, '<Error><Code>EntityTooLarge</Code></Error>', /EntityTooLarge/],
+  ])(
+    'R38 with %i is reported in its words, not as a broken pipe',
+    async (status, body, words) => {
+      const intercept = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void => {
+        if (incoming.method !== 'PUT') return proceed();
+        outgoing.writeHead(status, { 'content-type': 'application/xml', connection: 'close' }).end(body);
+      };
+      const desk = await openDesk({ intercept });
+      writeFileSync(desk.home.file('tokens.csv'), request(ROWS));
+      const { code, stderr } = await desk.svc(AU_SUBMIT);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(String(status));
+      expect(stderr).toMatch(words);
+      expect(stderr).not.toMatch(/EPIPE|ECONNRESET|broken pipe|socket/i);
+      expect(desk.uploads()).toBe(0);
+    },
+    60_000,
+  );
+});
+
+describe('standard input of several parts', () => {
+  it('R41 leaves no copy behind, killed while it goes out or not, and no copy of a part at all', async () => {
+    const gate = new Gate();
+    const desk = await openDesk({ intercept: gate.intercept });
+    const input = HEADER + Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');
+    const child = desk.start('au submit - --wait --out results.csv');
+    child.stdin.end(input);
+    const killed = finished(child);
+    await until(() => gate.holds, 15_000);
+    expect(spooled(desk)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await killed;
+    gate.open();
+    const again = desk.start('au submit - --wait --out results.csv');
+    again.stdin.end(input);
+    const { code, stderr } = await finished(again);
+    expect(code, stderr).toBe(0);
+    expect(spooled(desk)).toEqual([]);
+    const [run = ''] = desk.runIds();
+    expect(desk.record(run).parts).toHaveLength(2);
+    const kept = readdirSync(desk.home.file(`.local/state/svc/runs/${run}`)).toSorted();
+    expect(kept).toEqual(['results-0001.csv', 'results-0002.csv', 'run.json']);
+    expect(readFileSync(desk.home.file('results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(300_002);
+  }, 90_000);
+});
