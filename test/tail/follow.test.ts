@@ -224,23 +224,20 @@ describe('a tail', () => {
 
   it('is idle although each of its reads leaves an entry, and not while others do something', async () => {
     const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
-    const reads: Happening[] = [];
+    const left: { at: number; log: Log }[] = [];
     const source: LogSource = {
       clock: service.clock,
       signal: service.signal,
       now: () => service.now(),
       async *pages(window) {
         const at = service.now();
-        const log = { operation: 'read', entity_type: 'log', message: 'Logs read' };
-        const others =
-          at < START + 300 * SECOND ? [{ ...log, entity_type: 'card', message: `read ${at}` }] : [];
-        const items = reads.filter((one) => one.at >= window.from && one.at < window.to);
-        reads.push(...[log, ...others].map((one) => ({ at, seenAt: at, words: JSON.stringify(one) })));
+        const { created_at } = logOf({ at, seenAt: at, words: '' });
+        const log = { operation: 'read', entity_type: 'log', message: 'Logs read', created_at };
+        const items = left.filter((one) => one.at >= window.from && one.at < window.to);
+        left.push({ at, log });
+        if (at < START + 300 * SECOND) left.push({ at, log: { ...log, message: `card read at ${at}` } });
         service.clock.time += 100;
-        yield {
-          items: items.map((one): Log => ({ ...JSON.parse(one.words), created_at: logOf(one).created_at })),
-          next: undefined,
-        };
+        yield { items: items.map((one) => one.log), next: undefined };
       },
     };
     const idleMs = 60 * SECOND;
