@@ -157,8 +157,8 @@ export async function resolved(
   return { entries, pages, uncertain: [] };
 }
 
-// On the first page no cursor was sent: there a refusal means what it says.
-function isExpiredCursor(error: unknown, pages: number): boolean {
+/** Whether a list broke off because its cursor expired. On the first page none was sent: there a refusal means what it says. */
+export function isExpiredCursor(error: unknown, pages: number): boolean {
   if (pages === 0) return false;
   if (isSvcError(error, 'incomplete')) return true;
   return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);

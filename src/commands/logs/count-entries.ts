@@ -39,12 +39,13 @@ export async function countService(context: Context, input: CountInput): Promise
   const { since: asked, until } = intervalOf(input, now);
   const since = asked ?? (until ?? now) - DAY_MS;
   const client = await context.client();
+  const { steadyPages } = await import('../../tail/steady-list.ts');
   const filter = { ...entityFilter(input), startDate: iso(since), endDate: iso(until) };
   const counts = new LogCounts();
   const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
   let read = 0;
   try {
-    for await (const { items } of client.logs.list(filter, { pageSize: 100 }).pages()) {
+    for await (const { items } of steadyPages(client.logs, filter, { pageSize: 100 })) {
       for (const log of items) if (matches(log, input)) counts.add(log);
       read += items.length;
       live?.update({ state: `${formatNumber(read)} entries read` });

@@ -51,12 +51,19 @@ export const list = defineCommand({
     const filter = toFilter(input, context.clock.now());
     const print = await listPrinter(context, logView);
     const client = await context.client();
-    const pages = client.logs.list(filter, {
+    const { steadyPages } = await import('../../tail/steady-list.ts');
+    let isNarrower = false;
+    const pages = steadyPages(client.logs, filter, {
       start: input.start,
       pageSize: pageSizeFor(input, isFiltered(input)),
+      onRestart: () => {
+        isNarrower = true;
+      },
     });
     const seen = nothingSeen();
-    await print(wanted(pages.pages(), input, seen, (log) => matches(log, input)));
+    await print(wanted(pages, input, seen, (log) => matches(log, input)));
+    // The cursor is of a list that these options would not give again.
+    if (isNarrower) seen.next = undefined;
     tellFiltered(context, input, seen);
     tellRest(context, seen, 'no log entries');
   },

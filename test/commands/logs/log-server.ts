@@ -9,6 +9,8 @@ export interface LogServer {
   /** Status with which requests are refused, while it is set. */
   refusal: number | undefined;
   requests: number;
+  /** For how many pages a cursor lives. */
+  pagesPerCursor: number;
   /** The tenant of the key; undefined where the key may not ask that. */
   tenant: string | undefined;
   /** How far the service's clock is ahead, in milliseconds. */
@@ -20,6 +22,7 @@ export interface LogServer {
 
 /** Starts a log service on a free port of this machine. */
 export async function startLogServer(): Promise<LogServer> {
+  let cursorAge = 0;
   const server = createServer((request, response) => {
     served.requests += 1;
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
@@ -32,6 +35,11 @@ export async function startLogServer(): Promise<LogServer> {
     if (request.url === '/tenants/self') {
       response.statusCode = served.tenant === undefined ? 403 : 200;
       response.end(JSON.stringify({ id: served.tenant, name: 'Tenant', type: 'test' }));
+      return;
+    }
+    cursorAge = query.has('start') ? cursorAge + 1 : 0;
+    if (cursorAge >= served.pagesPerCursor) {
+      response.writeHead(410).end('{"title":"the cursor has expired"}');
       return;
     }
     const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
@@ -52,6 +60,7 @@ export async function startLogServer(): Promise<LogServer> {
     logs: [],
     refusal: undefined,
     requests: 0,
+    pagesPerCursor: Infinity,
     tenant: 't-1',
     aheadMs: 0,
     delayMs: 0,

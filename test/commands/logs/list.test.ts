@@ -1,0 +1,29 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Home } from '../../support/svc.ts';
+import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+
+const home = new Home();
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+});
+afterEach(() => server.close());
+afterAll(() => home.remove());
+
+describe('svc logs list', () => {
+  it('R27 goes on where a cursor expired, without loss or doubles', async () => {
+    server.pagesPerCursor = 3;
+    for (let index = 0; index < 950; index += 1)
+      server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));
+    const { code, stdout } = await home.svc(['logs', '--all', '-o', 'jsonl'], {
+      env: { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' },
+    });
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    const times = lines.map((line) => (JSON.parse(line) as { created_at: string }).created_at);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(lines.toSorted()).toEqual(server.logs.map((log) => JSON.stringify(log)).toSorted());
+    expect(server.requests).toBeGreaterThan(12);
+  });
+});
