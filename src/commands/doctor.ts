@@ -34,7 +34,7 @@ export const doctor = defineCommand({
 
 async function look(context: Context): Promise<Finding[]> {
   const { system, settings, globals } = context;
-  const [{ checkAuthorities, checkDirectories, checkNode }, { checkConfig, checkSettings }] =
+  const [{ checkAuthorities, checkDirectories, checkNode }, { checkConfig, checkKeyFiles, checkSettings }] =
     await Promise.all([import('../doctor/machine.ts'), import('../doctor/settings.ts')]);
   const [inEffect, way, keys] = await Promise.all([
     checkSettings(system, globals),
@@ -48,6 +48,7 @@ async function look(context: Context): Promise<Finding[]> {
     ...(config.result === 'failed'
       ? [skipped('settings', 'not known while the config is not right')]
       : inEffect),
+    ...checkKeyFiles(system),
     ...checkDirectories(system),
     checkAuthorities(system),
     ...way,

@@ -20,10 +20,14 @@ export const greet = defineCommand({
   async run(context) {
     const kinds = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
     const { out, palette } = context;
-    const steps = kinds.length === 0 ? FIRST_STEPS : nextSteps(kinds);
+    const steps = context.settings.sandbox
+      ? SANDBOX_STEPS
+      : kinds.length === 0
+        ? FIRST_STEPS
+        : nextSteps(kinds);
     const option = optionFor(context);
     const shown = steps.map(([line, does]): Step => [
-      line.includes('--sandbox') ? line : line.replace(/^svc /, `svc ${option}`),
+      / (?:--)?sandbox /.test(line) ? line : line.replace(/^svc /, `svc ${option}`),
       does,
     ]);
     const width = Math.max(...[...shown, ...MORE].map(([line]) => line.length));
@@ -41,6 +45,13 @@ export const greet = defineCommand({
 const FIRST_STEPS: readonly Step[] = [
   ['svc --sandbox logs', 'try it now: no account, no network'],
   ['svc login', 'store your keys; each is checked at once'],
+];
+
+const SANDBOX_STEPS: readonly Step[] = [
+  ['svc logs', 'the newest audit logs'],
+  ['svc tenant usage', 'tokens, and what the plan includes'],
+  ['svc au list', 'Account Updater jobs'],
+  ['svc sandbox cards', 'test cards, and what each of them brings about'],
 ];
 
 const MORE: readonly Step[] = [
@@ -87,7 +98,7 @@ function standing(context: Context, kinds: readonly KeyKind[]): string[] {
 }
 
 /** What names this profile again in the lines that follow, where it was named. */
-function optionFor({ globals, settings }: Context): string {
-  if (settings.sandbox) return globals.sandbox ? '--sandbox ' : '';
-  return globals.profile !== undefined ? `--profile ${globals.profile} ` : '';
+function optionFor({ globals }: Context): string {
+  if (globals.sandbox) return '--sandbox ';
+  return globals.profile === undefined ? '' : `--profile ${globals.profile} `;
 }

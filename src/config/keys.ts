@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 import { baseUrlText, parseBaseUrl } from './base-url.ts';
@@ -54,6 +55,18 @@ export function keyOrigin(
   if (set !== undefined) return { kind: 'environment', name: set };
   const stored = settings.stored?.keys?.[kind];
   return isKept(stored) ? originOf(stored, settings.profile.value) : undefined;
+}
+
+/** The files that the environment names for keys: each path with its variable. */
+export function keyFiles({
+  env,
+  cwd,
+}: Pick<System, 'env' | 'cwd'>): (readonly [file: string, variable: string])[] {
+  const variables = new Set(Object.values(KEY_VARIABLES).flat());
+  return Array.from(variables, (variable) => `${variable}_FILE`).flatMap((variable) => {
+    const file = env[variable];
+    return file ? [[path.resolve(cwd, file), variable] as const] : [];
+  });
 }
 
 /** The variable that curl is told to take the key from: the one that is set, else the one of this kind. */

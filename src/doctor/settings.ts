@@ -1,5 +1,7 @@
 import fs from 'node:fs';
 import { baseUrlText } from '../config/base-url.ts';
+import { keyFiles } from '../config/keys.ts';
+import { isShared, modeText } from '../config/privacy.ts';
 import { readConfig } from '../config/store.ts';
 import { resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import type { System } from '../system.ts';
@@ -26,6 +28,17 @@ export function checkConfig(system: System, notices: readonly string[]): Finding
   }
 }
 
+/** Files that the environment names for keys and that others can read too. One that cannot be read fails with its key. */
+export function checkKeyFiles(system: System): Finding[] {
+  return keyFiles(system).flatMap(([file, variable]) => {
+    const found = fs.statSync(file, { throwIfNoEntry: false });
+    if (!found?.isFile()) return [];
+    if (!isShared(found)) return [ok('key file', `${file} (${variable}, ${modeText(found)})`)];
+    const mend = `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`;
+    return [warning('key file', `${file} (${variable}) can be read by others (${modeText(found)})`, mend)];
+  });
+}
+
 /** The settings that are in effect: profile and base URL with their origin, or why there are none. */
 export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
   try {
@@ -48,5 +61,5 @@ function baseUrlFinding({ baseUrl, sandbox }: Settings): Finding {
 }
 
 function modeOf(file: string): string {
-  return (fs.statSync(file).mode & 0o7777).toString(8).padStart(4, '0');
+  return modeText(fs.statSync(file));
 }

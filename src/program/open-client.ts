@@ -1,5 +1,8 @@
 import type { Client } from '../api/client.ts';
 import type { ClientChoice, Context } from '../cli/context.ts';
+import type * as Unsent from '../cli/unsent.ts';
+import { KEY_KINDS } from '../config/document.ts';
+import { keyOrigin } from '../config/keys.ts';
 import type { Parts } from './context.ts';
 import { openSandbox } from './embedded-sandbox.ts';
 import { traceTo } from './trace.ts';
@@ -17,6 +20,7 @@ export function clientOpener(
     const holding = await holdingBack(context, dryRun);
     // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
     const isOnlyShown = context.globals.curl && !dryRun;
+    if (isOnlyShown) await hideKeys(context);
     const embedded = (): Promise<URL> | URL =>
       isOnlyShown && holding ? new URL(holding.SANDBOX_ADDRESS) : sandbox();
     const client = new ApiClient({
@@ -36,10 +40,17 @@ export function clientOpener(
   };
 }
 
+// What is shown may hold a key too. Those at hand are looked at for that alone; no command is run for one.
+async function hideKeys({ system, settings, key }: Context): Promise<void> {
+  for (const kind of KEY_KINDS) {
+    const isAtHand =
+      keyOrigin(system, settings, kind)?.kind === 'environment' ||
+      settings.stored?.keys?.[kind]?.value !== undefined;
+    if (isAtHand) await key(kind).catch(() => undefined);
+  }
+}
+
 // Loaded only where something is to be shown in place of being sent.
-async function holdingBack(
-  { globals }: Context,
-  dryRun: boolean,
-): Promise<typeof import('../cli/unsent.ts') | undefined> {
+async function holdingBack({ globals }: Context, dryRun: boolean): Promise<typeof Unsent | undefined> {
   return dryRun || globals.curl ? import('../cli/unsent.ts') : undefined;
 }

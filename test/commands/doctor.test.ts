@@ -216,6 +216,20 @@ describe('svc doctor', () => {
     expect((await seen({ env })).on['config']?.found).toContain('(0600, 0 profiles)');
   });
 
+  it('tells a key file that others can read, by its mode', async () => {
+    const file = join(directory(), 'key');
+    writeFileSync(file, 'some-key-0123');
+    chmodSync(file, 0o640);
+    const env = { SVC_PRIVATE_API_KEY_FILE: file };
+    expect((await seen({ env })).on['key file']).toMatchObject({
+      result: 'warning',
+      found: expect.stringContaining('(SVC_PRIVATE_API_KEY_FILE) can be read by others (0640)'),
+      mend: expect.stringContaining('chmod 600'),
+    });
+    chmodSync(file, 0o600);
+    expect((await seen({ env })).on['key file']).toMatchObject({ result: 'ok' });
+  });
+
   it('tells directories that cannot be written and a file of authorities that is none, and leaves nothing behind', async () => {
     const place = directory();
     writeFileSync(join(place, 'file'), '');

@@ -70,7 +70,40 @@ afterAll(() => {
   home.remove();
 });
 
+/** What tries keys, and what only shows requests. */
+const TRYING = [
+  'whoami',
+  'doctor',
+  'login --management-key-stdin',
+  'tenant delete --confirm x --dry-run',
+  'au create --dry-run',
+  'api PUT /tenants/self --file - --dry-run',
+  'api PUT /tenants/self --file - --curl',
+];
+
 describe('secrets', () => {
+  it.each(Object.keys(ANSWERS))(
+    'R06 show nowhere where keys are tried and requests only shown, with a %s',
+    { timeout: 60_000 },
+    async (name) => {
+      for (const [index, command] of TRYING.entries()) {
+        const format = ['table', 'json', 'jsonl', 'csv', 'yaml'][index % 5] ?? 'json';
+        const { stdout, stderr } = await home.svc(
+          [...command.split(' '), '--debug', '-o', format, '--timeout', '1500ms'],
+          {
+            env: { SVC_API_KEY: KEY, SVC_BASE_URL: `${base}/${encodeURIComponent(name)}` },
+            input: command.startsWith('api') ? JSON.stringify({ [CARD]: KEY, b: CARD }) : `${KEY}\n`,
+          },
+        );
+        const shown = stdout + stderr;
+        expect(shown, command).not.toContain(KEY);
+        expect(shown, command).not.toContain(Buffer.from(KEY).toString('base64').slice(2, -4));
+        expect(shown, command).not.toMatch(/4111.?1111.?1111.?1111/);
+        expect(shown, command).not.toContain(SIGNATURE);
+      }
+    },
+  );
+
   it.each(Object.keys(ANSWERS))(
     'R06 show nowhere when the service answers with a %s',
     { timeout: 60_000 },
