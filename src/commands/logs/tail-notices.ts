@@ -10,6 +10,7 @@ import type { WaitProgress } from '../../terminal/wait-progress.ts';
 interface Asked {
   readonly to?: URL | undefined;
   readonly checkpoint?: string | undefined;
+  readonly since?: unknown;
   readonly entityType?: string | undefined;
   readonly entityId?: string | undefined;
 }
@@ -43,10 +44,13 @@ export class TailNotices {
   }
 
   /** Where it begins. `--since` stays in a command that runs again and again, and counts for its first run. */
-  start(kept: Standing | undefined, { since }: { readonly since?: unknown }): void {
-    if (!kept) return;
+  start(kept: Standing | undefined): void {
+    const { notices } = this.#context;
+    const { to, checkpoint, since } = this.#asked;
     const passedOver = since === undefined ? '' : '; --since is for a first run, and was passed over';
-    this.#context.notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}${passedOver}`);
+    if (kept) notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}${passedOver}`);
+    if (to && checkpoint === undefined)
+      notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
   }
 
   show(event: TailEvent): void {

@@ -137,7 +137,7 @@ async function follow(
     onEvent: (event) => notices.show(event),
     onStanding: save,
   });
-  notices.start(kept, input);
+  notices.start(kept);
   try {
     await (shipping?.deliver ?? print)(notices.counted(following.batches()));
     save(following.standing());
