@@ -12,7 +12,7 @@ import { workAlone } from './work-directory.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';
-const READ_BYTES = 256 * 1024;
+const READ_BYTES = 64 * 1024;
 
 /** An archive in a directory. Files are made under a temporary name in `.work` and then get their own. */
 export class DirectoryStore implements ArchiveStore {

@@ -69,7 +69,7 @@ async function* watched(
 }
 
 async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const gunzip = createGunzip({ chunkSize: 64 * 1024 });
+  const gunzip = createGunzip({ chunkSize: 32 * 1024 });
   const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
   // Its failure comes out of the other end.
   feeding.catch(() => undefined);

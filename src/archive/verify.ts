@@ -28,7 +28,7 @@ export interface Verified {
   readonly coverage: Coverage;
 }
 
-const SIDE_BY_SIDE = 4;
+const SIDE_BY_SIDE = 2;
 const SEGMENTS = 'tenant=';
 
 /** Looks at every byte of an archive: gives all that was changed, removed, reordered, cut or added. */

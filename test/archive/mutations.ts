@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -65,9 +66,19 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     fs.rmSync(path.join(top, records(files).at(-1) ?? ''));
     return true;
   },
-  'remove the last records that have segments, and name another as the newest': (top, files) => {
+  'remove the last two records and the head': (top, files) => {
     for (const file of records(files).slice(-2)) fs.rmSync(path.join(top, file));
     fs.rmSync(path.join(top, '_manifest/head.json'));
+    return true;
+  },
+  'remove the last two records and name the one before as the newest': (top, files) => {
+    for (const file of records(files).slice(-2)) fs.rmSync(path.join(top, file));
+    const newest = records(files).at(-3) ?? '';
+    const sha256 = createHash('sha256')
+      .update(fs.readFileSync(path.join(top, newest)))
+      .digest('hex');
+    const head = { version: 1, sequence: records(files).length - 3, sha256 };
+    fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(head)}\n`);
     return true;
   },
 };

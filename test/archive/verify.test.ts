@@ -72,36 +72,29 @@ describe('verifying an archive', () => {
     expect((await verified(top)).findings).toEqual([]);
   });
 
-  it('R33 finds any change, removal, reorder, cut or addition of anything in it', async () => {
-    const { top } = await buildArchive(START, COMMITS);
-    const files = filesIn(top);
-    const runs = process.env['SOAK'] === '1' ? 5000 : 200;
-    const seen = new Map<string, number>();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...Object.keys(MUTATIONS)),
-        fc.nat(),
-        fc.nat(),
-        fc.integer({ min: 1, max: 255 }),
-        async (name, one, other, byte) => {
-          const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
-          const isChanged = MUTATIONS[name]!(top, files, { one, other, byte });
+  it.each(Object.entries(MUTATIONS))(
+    'R33 finds any harm: %s',
+    async (_what, harm) => {
+      const { top } = await buildArchive(START, COMMITS);
+      const files = filesIn(top);
+      const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
+      const place = fc.nat();
+      await fc.assert(
+        fc.asyncProperty(place, place, fc.integer({ min: 1, max: 255 }), async (one, other, byte) => {
           try {
-            fc.pre(isChanged);
-            seen.set(name, (seen.get(name) ?? 0) + 1);
-            const { findings } = await verified(top);
-            expect(findings.length, name).toBeGreaterThan(0);
+            fc.pre(harm(top, files, { one, other, byte }));
+            expect((await verified(top)).findings.length).toBeGreaterThan(0);
           } finally {
             for (const file of filesIn(top)) if (!before.has(file)) fs.rmSync(path.join(top, file));
             for (const [file, bytes] of before) fs.writeFileSync(path.join(top, file), bytes);
           }
-        },
-      ),
-      { numRuns: runs },
-    );
-    expect([...seen.keys()].toSorted()).toEqual(Object.keys(MUTATIONS).toSorted());
-    expect((await verified(top)).findings).toEqual([]);
-  });
+        }),
+        { numRuns: process.env['SOAK'] === '1' ? 300 : 10 },
+      );
+      expect((await verified(top)).findings).toEqual([]);
+    },
+    120_000,
+  );
 
   it('names the file and what is wrong with it', async () => {
     const { top } = await buildArchive(START, COMMITS);
