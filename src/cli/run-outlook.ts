@@ -4,7 +4,7 @@ import type { PartCounts } from '../render/part-bar.ts';
 import type { WaitEvent } from '../runs/events.ts';
 import { expectedLeft, type Timed, tookMs } from '../runs/expected.ts';
 import type { RunPart, RunRecord } from '../runs/record.ts';
-import { listRuns } from '../runs/run-directory.ts';
+import { listRuns } from '../runs/run-list.ts';
 import type { Context } from './context.ts';
 
 type Looked = Extract<WaitEvent, { kind: 'looked' }>;

@@ -4,7 +4,8 @@ import { baseUrlText } from '../config/base-url.ts';
 import { requireDirectory, stateDirectory } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
 import type { RunRecord } from '../runs/record.ts';
-import { listRuns, RunDirectory } from '../runs/run-directory.ts';
+import { RunDirectory } from '../runs/run-directory.ts';
+import { listRuns } from '../runs/run-list.ts';
 import type { Context } from './context.ts';
 
 /** Where runs are recorded when no --run-dir is given. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { RequestFileCheck } from '../csv/request-file.ts';
 import type { SvcError } from '../errors.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
-import { listRuns, RunDirectory } from './run-directory.ts';
+import { RunDirectory } from './run-directory.ts';
+import { listRuns } from './run-list.ts';
 
 /** What a run is begun with. */
 export interface NewRun {
