@@ -2,33 +2,34 @@ import type { Duplicate } from './request-file.ts';
 
 const KEPT = 20;
 const FIELDS = 3; // two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
-const FEWEST_SLOTS = 2 ** 14;
-const MOST_SLOTS = 2 ** 20;
+const FEWEST = 2 ** 13;
+const MOST = 2 ** 19;
 const WAITING = 256;
 
 /**
- * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot: once
- * 524,288 different tokens were met (more than one upload takes) it looks no further, and says so.
+ * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot and three slots
+ * for two tokens: once 524,288 different tokens were met (more than one upload takes) it looks no further, and says so.
  */
 export class Tokens {
   readonly first: Duplicate[] = [];
   count = 0;
   /** The last line that was compared, once there were too many tokens. */
   comparedTo: number | undefined;
-  readonly #mostSlots: number;
-  #slots: number;
+  readonly #most: number;
+  /** How many tokens the table takes: a power of two. */
+  #room: number;
   #table: Int32Array;
   #free: number;
   // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
   readonly #waiting = new Int32Array(WAITING * FIELDS);
   #waitingTo = 0;
 
-  /** `mostSlots` is a power of two. */
-  constructor(mostSlots = MOST_SLOTS) {
-    this.#mostSlots = mostSlots;
-    this.#slots = Math.min(FEWEST_SLOTS, mostSlots);
-    this.#table = new Int32Array(this.#slots * FIELDS);
-    this.#free = this.#slots / 2;
+  /** `most` different tokens are remembered: a power of two. */
+  constructor(most = MOST) {
+    this.#most = most;
+    this.#room = Math.min(FEWEST, most);
+    this.#table = tableFor(this.#room);
+    this.#free = this.#room;
   }
 
   /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
@@ -69,9 +70,10 @@ export class Tokens {
 
   #look(low: number, high: number, line: number): void {
     const table = this.#table;
-    const mask = this.#slots - 1;
-    for (let slot = (low ^ (low >>> 15)) & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * FIELDS;
+    // Of twice the room, three quarters: the table is that long.
+    const slot = (((low ^ (low >>> 15)) & (this.#room * 2 - 1)) * 3) >>> 2;
+    for (let at = slot * FIELDS; ; at += FIELDS) {
+      if (at === table.length) at = 0;
       const firstLine = table[at + 2] ?? 0;
       if (firstLine === 0) return this.#insert(at, low, high, line);
       if (table[at] === low && table[at + 1] === high) return this.#repeat(line, firstLine);
@@ -87,14 +89,15 @@ export class Tokens {
     this.#table[at] = low;
     this.#table[at + 1] = high;
     this.#table[at + 2] = line;
-    if (this.#free === 0 && this.#slots < this.#mostSlots) this.#grow();
+    if (this.#free === 0 && this.#room < this.#most) this.#grow();
   }
 
   #grow(): void {
     const old = this.#table;
-    this.#slots = Math.min(this.#slots * 4, this.#mostSlots);
-    this.#table = new Int32Array(this.#slots * FIELDS);
-    this.#free = this.#slots / 2;
+    // In few steps: the tables before this one may stay in memory for long.
+    this.#room = Math.min(this.#room * 8, this.#most);
+    this.#table = tableFor(this.#room);
+    this.#free = this.#room;
     for (let at = 0; at < old.length; at += FIELDS)
       if (old[at + 2] !== 0) this.#look(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0);
   }
@@ -103,4 +106,8 @@ export class Tokens {
     this.count += 1;
     if (this.first.length < KEPT) this.first.push({ line, firstLine });
   }
+}
+
+function tableFor(tokens: number): Int32Array {
+  return new Int32Array(tokens * 1.5 * FIELDS);
 }

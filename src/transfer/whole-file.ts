@@ -5,13 +5,16 @@ import { writeFailure } from '../write-failure.ts';
 import { putInPlace } from './target.ts';
 
 const BUFFERED = 64 * 1024;
+/** The most bytes of UTF-8 that one unit of a string becomes. */
+const WIDEST = 3;
 
 /** A file that is written piece by piece, private (0600), and appears whole or not at all. */
 export class WholeFile {
   readonly #path: string;
   readonly #draft: string;
   readonly #handle: FileHandle;
-  #waiting: string[] = [];
+  // Text is encoded as it comes: kept as strings, that of a long list would move among the lasting objects.
+  readonly #waiting = Buffer.allocUnsafeSlow(BUFFERED);
   #length = 0;
 
   private constructor(target: string, draft: string, handle: FileHandle) {
@@ -33,9 +36,9 @@ export class WholeFile {
 
   /** Takes in text; what it gives is to be waited for. */
   async write(text: string): Promise<void> {
-    this.#waiting.push(text);
-    this.#length += text.length;
-    if (this.#length >= BUFFERED) await this.#flush();
+    if (text.length * WIDEST > BUFFERED - this.#length) await this.#flush();
+    if (text.length * WIDEST > BUFFERED) await this.#write(text);
+    else this.#length += this.#waiting.write(text, this.#length);
   }
 
   /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
@@ -57,11 +60,14 @@ export class WholeFile {
   }
 
   async #flush(): Promise<void> {
-    const text = this.#waiting.join('');
-    this.#waiting = [];
+    const length = this.#length;
     this.#length = 0;
+    await this.#write(this.#waiting.subarray(0, length));
+  }
+
+  async #write(data: string | Uint8Array): Promise<void> {
     try {
-      await this.#handle.writeFile(text);
+      await this.#handle.writeFile(data);
     } catch (error) {
       throw writeFailure(this.#path, error);
     }
