@@ -2,51 +2,54 @@
 //   node bench/csv-check.mjs [megabytes] [runs] [uuid|words|quoted]
 // Node 20 runs no TypeScript, so the check is bundled into a temporary directory first. Each measurement is a process
 // of its own, so that its memory is its own too; runs are interleaved and the median counts.
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { median, plainEnvironment, report, runNode } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 200);
 const runs = Number(process.argv[3] ?? 3);
 const kind = process.argv[4] ?? 'uuid';
-// Each body reads `source`, the file of argv[1], and sets `bytes`.
+// Each body reads `source`, the file of argv[2], and sets `bytes`.
 const MEASURED = {
   read: `for await (const chunk of source) bytes += chunk.length;`,
-  check: `const { checkRequestFile } = await import(process.argv[2]);
-    const check = await checkRequestFile(source);
+  check: `const { checkRequestFile, fileSource } = await import(process.argv[3]);
+    source.destroy();
+    const check = await checkRequestFile((await fileSource(process.argv[2])).open());
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
-  'csv-parse': `const { parse } = await import(process.argv[3]);
+  'csv-parse': `const { parse } = await import(process.argv[4]);
     for await (const cells of source.pipe(parse())) if (cells.length !== 4) throw new Error('columns');
-    bytes = (await import('node:fs')).statSync(process.argv[1]).size;`,
+    bytes = (await import('node:fs')).statSync(process.argv[2]).size;`,
 };
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+const file = join(directory, 'requests.csv');
 try {
   await bundle();
-  const file = join(directory, 'requests.csv');
-  generate(file);
-  report(measure(file));
+  generate();
+  show(await measure());
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
 
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const build = await rolldown({
-    input: join(root, 'src/csv/check-request-file.ts'),
-    platform: 'node',
-    cwd: root,
-  });
-  await build.write({ file: join(directory, 'check.mjs'), format: 'esm' });
+  const entry = join(directory, 'entry.ts');
+  const names = ['csv/check-request-file', 'transfer/source'];
+  writeFileSync(
+    entry,
+    names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),
+  );
+  const build = await rolldown({ input: entry, platform: 'node', cwd: root, logLevel: 'silent' });
+  await build.write({ file: join(directory, 'bundle.mjs'), format: 'esm', codeSplitting: false });
   await build.close();
 }
 
-function generate(file) {
+function generate() {
   const output = openSync(file, 'w');
   let written = writeSync(output, 'token,expiration_year,expiration_month,merchant_id\n');
   while (written < megabytes * 1e6)
@@ -62,42 +65,44 @@ function row(_, at) {
   return at % 3 === 0 ? `${randomUUID()},${date},SANDBOX\n` : `${randomUUID()},,,\n`;
 }
 
-function measure(file) {
+async function measure() {
   const results = Object.fromEntries(Object.keys(MEASURED).map((name) => [name, []]));
   for (let run = 0; run < runs; run += 1)
-    for (const [name, code] of Object.entries(MEASURED)) results[name].push(measureOne(file, code));
+    for (const [name, code] of Object.entries(MEASURED)) results[name].push(await measureOne(name, code));
   return results;
 }
 
-function measureOne(file, code) {
-  const script = `const { createReadStream } = await import('node:fs');
-    const source = createReadStream(process.argv[1], { highWaterMark: 1 << 20 });
+/** Seconds of the work alone, without the start, and the peak of memory. */
+async function measureOne(name, code) {
+  const script = join(directory, `${name}.mjs`);
+  const told = join(directory, 'seconds');
+  writeFileSync(
+    script,
+    `import { createReadStream, writeFileSync } from 'node:fs';
+    const source = createReadStream(process.argv[2], { highWaterMark: 1 << 20 });
     let bytes = 0;
     const start = performance.now();
     ${code}
-    const seconds = (performance.now() - start) / 1000;
-    console.log(JSON.stringify({ speed: bytes / 1e6 / seconds, rss: process.resourceUsage().maxRSS / 1024 }));`;
-  const parser = import.meta.resolve('csv-parse');
-  const bundle = join(directory, 'check.mjs');
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script, file, bundle, parser]);
-  if (child.status !== 0) throw new Error(child.stderr.toString());
-  return JSON.parse(child.stdout.toString());
-}
-
-function report(results) {
-  const speeds = Object.fromEntries(
-    Object.entries(results).map(([name, all]) => [name, median(all.map((one) => one.speed))]),
+    writeFileSync(process.argv[5], JSON.stringify({ seconds: (performance.now() - start) / 1000, bytes }));`,
   );
-  console.log(`request file of ${megabytes} MB (${kind}), median of ${runs} runs, Node ${process.version}`);
-  for (const [name, all] of Object.entries(results)) {
-    const ratio = speeds[name] / speeds['csv-parse'];
-    const rss = median(all.map((one) => one.rss));
-    console.log(
-      `  ${name.padEnd(10)} ${speeds[name].toFixed(0).padStart(6)} MB/s  ${ratio.toFixed(1).padStart(5)} × csv-parse  ${rss.toFixed(0).padStart(4)} MB RSS`,
-    );
-  }
+  const args = [script, file, join(directory, 'bundle.mjs'), import.meta.resolve('csv-parse'), told];
+  const { mb } = await runNode(args, plainEnvironment(directory));
+  const { seconds, bytes } = JSON.parse(readFileSync(told, 'utf8'));
+  return { speed: bytes / 1e6 / seconds, mb };
 }
 
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+function show(results) {
+  const speedOf = (name) => median(results[name].map(({ speed }) => speed));
+  const rows = Object.entries(results).flatMap(([name, all]) => [
+    { name, figure: speedOf(name), unit: 'MB/s' },
+    { name: `${name}: memory`, figure: median(all.map(({ mb }) => mb)), unit: 'MB' },
+  ]);
+  rows.push({
+    name: 'check over csv-parse',
+    figure: speedOf('check') / speedOf('csv-parse'),
+    unit: 'times as fast',
+    goal: 10,
+    isFloor: true,
+  });
+  report(`check of ${megabytes} MB (${kind}), median of ${runs} runs`, rows);
 }

@@ -1,8 +1,8 @@
 // Upload and download of a large file beside curl, over loopback.
 //   node bench/transfer.mjs [megabytes] [runs]
 // Node 20 runs no TypeScript, so the transfers are bundled into a temporary directory first. Each measurement is a
-// process of its own and pays its own start; runs are interleaved and the median counts. Needs curl.
-import { spawn } from 'node:child_process';
+// process of its own and pays its own start; runs are interleaved and the median counts. Needs curl. A download is synced to
+// the disk, which curl leaves out: set TMPDIR to a file system in memory to leave the disk out of it.
 import { once } from 'node:events';
 import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { median, plainEnvironment, report, runNode, runProgram } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 300);
 const runs = Number(process.argv[3] ?? 5);
@@ -29,7 +30,6 @@ const host = { pid: process.pid, isAlive: () => false, clock, signal: new AbortC
 if (kind === 'put') await uploadFile({ transport, clock, url, source: await fileSource(file) });
 else await downloadFile({ transport, clock, host, address: async () => url, target, overwrite: true });
 await transport.close();
-console.log(process.resourceUsage().maxRSS);
 `;
 
 try {
@@ -75,33 +75,32 @@ function serve(request, response) {
 }
 
 async function measure(address) {
-  const svc = [process.execPath, join(directory, 'child.mjs')];
+  const child = join(directory, 'child.mjs');
+  const env = plainEnvironment(directory);
   const commands = {
-    'put curl': ['curl', '-sS', '-f', '-T', file, address],
-    'put svc': [...svc, 'put', address, file],
-    'get curl': ['curl', '-sS', '-f', '-o', target, address],
-    'get svc': [...svc, 'get', address, file, target],
-    'start alone': [process.execPath, '-e', '0'],
+    'PUT, curl': () => runProgram('curl', ['-sS', '-f', '-T', file, address], env),
+    'PUT, svc': () => runNode([child, 'put', address, file], env),
+    'GET, curl': () => runProgram('curl', ['-sS', '-f', '-o', target, address], env),
+    'GET, svc': () => runNode([child, 'get', address, file, target], env),
+    'bare start': () => runNode(['-e', '0'], env),
   };
-  const times = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
-  const memory = {};
+  const taken = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
   for (let run = 0; run < runs; run += 1)
-    for (const [name, [program, ...args]] of Object.entries(commands)) {
+    for (const [name, command] of Object.entries(commands)) {
       rmSync(target, { force: true });
-      const started = performance.now();
-      const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      const said = child.stdout.setEncoding('utf8').toArray();
-      const [code] = await once(child, 'exit');
-      if (code !== 0) throw new Error(`${name} ended with ${code}`);
-      times[name].push(performance.now() - started);
-      memory[name] = Number((await said).join('')) / 1024;
+      taken[name].push(await command());
     }
-  const median = (name) => times[name].toSorted((a, b) => a - b)[Math.floor(runs / 2)];
-  for (const name of Object.keys(commands)) {
-    const peer = median(`${name.slice(0, 3)} curl` in times ? `${name.slice(0, 3)} curl` : name);
-    const rss = memory[name] > 0 ? `  ${memory[name].toFixed(0)} MiB` : '';
-    console.log(
-      `${name.padEnd(12)} ${median(name).toFixed(0).padStart(6)} ms  ${(median(name) / peer).toFixed(2)}${rss}`,
-    );
+  const time = (name) => median(taken[name].map(({ ms }) => ms));
+  const rows = Object.keys(commands).map((name) => ({ name, figure: time(name), unit: 'ms' }));
+  for (const kind of ['PUT', 'GET']) {
+    const memory = median(taken[`${kind}, svc`].map(({ mb }) => mb));
+    rows.push({ name: `${kind}: memory`, figure: memory, unit: 'MB' });
+    rows.push({
+      name: `${kind} over curl`,
+      figure: time(`${kind}, svc`) / time(`${kind}, curl`),
+      unit: 'times as long',
+      goal: 1.5,
+    });
   }
+  report(`${megabytes} MB over loopback, median of ${runs} runs`, rows);
 }

@@ -1,0 +1,24 @@
+// The quick measurements one after another, and at the end one table of figures beside their goals: `npm run bench`.
+// Each can be run alone and larger; its head says how. A busy machine changes times, less so ratios, and memory least.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { lineOf } from './support/measure.mjs';
+
+const QUICK = [
+  { script: 'start-up.mjs', env: { ROUNDS: '10' } },
+  { script: 'csv-check.mjs', args: ['100', '1'] },
+  { script: 'files.mjs', args: ['500000', '1'] },
+  { script: 'transfer.mjs', args: ['300', '3'] },
+];
+
+const rows = [];
+for (const { script, args = [], env = {} } of QUICK) {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = fork(path, args, { env: { ...process.env, ...env } });
+  child.on('message', (told) => rows.push(...told));
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exitCode = 1;
+}
+process.stdout.write('\nfigures beside their goals\n');
+for (const row of rows) if (row.goal !== undefined) process.stdout.write(`${lineOf(row)}\n`);
