@@ -124,6 +124,29 @@ function startUpRule(files: readonly SourceFile[]): string[] {
   return found;
 }
 
+/** What completion loads when a group is typed: the group's own files, and nothing that takes long. */
+function completionRule(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const groups = files.filter(({ path }) => /^commands\/[\w-]+\/group\.ts$/.test(path));
+  return groups.flatMap((group) => {
+    const seen = new Set([group.path]);
+    const found: string[] = [];
+    for (const path of seen) {
+      for (const { specifier, target, kind } of byPath.get(path)?.imports ?? []) {
+        if (kind !== 'static') continue;
+        if (target !== undefined) seen.add(target);
+        else if (!specifier.startsWith('node:') || SLOW_MODULES.has(specifier))
+          found.push(
+            `${path} imports ${specifier}: ${group.path} loads it when TAB is pressed, so import it in run`,
+          );
+      }
+    }
+    return found;
+  });
+}
+
+const SLOW_MODULES = new Set(['node:child_process', 'node:http', 'node:worker_threads', 'node:zlib']);
+
 function layerOf(path: string): string | undefined {
   const [first = '', ...rest] = path.split('/');
   const known = first in ONLY || ROWS.some((row) => row.some((layer) => layer === first));
@@ -178,6 +201,16 @@ describe('the layers of src/', () => {
     const files = readSourceFiles(root);
     expect(files.length).toBeGreaterThan(20);
     expect(violations(files)).toEqual([]);
+  });
+
+  it('keep what takes long out of what completion loads', () => {
+    const files = readSourceFiles(root);
+    expect(completionRule(files)).toEqual([]);
+    const slow = [
+      parseSourceFile('commands/a/group.ts', `import { b } from './b.ts';`),
+      parseSourceFile('commands/a/b.ts', `import { z } from 'zod'; await import('undici');`),
+    ];
+    expect(completionRule(slow)).toEqual([expect.stringContaining('commands/a/b.ts imports zod')]);
   });
 
   it.each(Object.entries(BROKEN))('refuse `%s` in %s', (code, [path, rule]) => {

@@ -4,7 +4,6 @@ import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
-import { explain as meaningsFor, meantName, MEANINGS } from '../../three-ds/explain.ts';
 import type { Meaning } from '../../three-ds/meaning.ts';
 import { meaningView } from '../../views/three-ds-meaning.ts';
 
@@ -23,14 +22,15 @@ export const explain = defineCommand({
   fields: meaningView.fields,
   parameters: {
     word: suggesting(
-      () => MEANINGS.map(({ name, kind }) => [name, kind]),
+      async () => (await import('../../three-ds/explain.ts')).MEANINGS.map(({ name, kind }) => [name, kind]),
       optionalArgument('[status|reason|code]', 'a value of an answer, or its EMV code', text),
     ),
   },
   async run(context, { word }) {
     const print = await listPrinter(context, meaningView);
+    const { explain: meaningsFor, MEANINGS } = await import('../../three-ds/explain.ts');
     const found = word === undefined ? MEANINGS : meaningsFor(word);
-    if (found.length === 0) throw unknownWord(word ?? '');
+    if (found.length === 0) throw await unknownWord(word ?? '');
     if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined)
       return void (await print(once(found)));
     await context.out.write(found.map((meaning) => inWords(context, meaning)).join('\n'));
@@ -38,7 +38,8 @@ export const explain = defineCommand({
 });
 
 // What was typed is not repeated: it may be anything.
-function unknownWord(word: string): SvcError {
+async function unknownWord(word: string): Promise<SvcError> {
+  const { meantName } = await import('../../three-ds/explain.ts');
   const meant = meantName(word);
   return new SvcError('usage', 'that is no status, reason or code of the interface', {
     hint: meant === undefined ? "'svc 3ds explain' lists all of them." : `Did you mean '${meant}'?`,

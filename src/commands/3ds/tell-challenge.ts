@@ -2,7 +2,6 @@ import type { Client } from '../../api/client.ts';
 import type { Context } from '../../cli/context.ts';
 import type { AuthenticationResult } from '../../schema/three-ds/authentication.ts';
 import { sameProfile } from '../../cli/same-profile.ts';
-import { openPage } from './open-page.ts';
 import { sessionOutcome } from './session-outcome.ts';
 
 /**
@@ -37,7 +36,9 @@ export async function tellPage(context: Context, page: string | undefined, open:
   // What looks like a signed address is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
     context.notices.note('--show-urls shows the end of an address that is hidden, --open opens it');
-  if (open) await openPage(context, page);
+  if (!open) return;
+  const { openPage } = await import('./open-page.ts');
+  await openPage(context, page);
 }
 
 /** The answer to an authentication need not hold the address; the session does. */

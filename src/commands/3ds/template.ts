@@ -8,7 +8,6 @@ import {
 } from '../../schema/three-ds/request-values.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { type Combination, sessionTypesOf, usualCategoryOf } from '../../three-ds/rules.ts';
-import { requestBodyView } from './request-body-view.ts';
 
 const TYPES = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE);
 
@@ -26,6 +25,21 @@ const parameters = {
   ),
 } as const;
 
+/** Members of a body. What is in them is known to its shape, which takes long to load. */
+export const BODY_FIELDS = [
+  'authentication_category',
+  'authentication_type',
+  'request_decoupled_challenge',
+  'decoupled_challenge_max_time',
+  'challenge_preference',
+  'purchase_info.*',
+  'merchant_info.*',
+  'requestor_info.*',
+  'cardholder_info.*',
+  'broadcast_info',
+  'message_extensions',
+] as const;
+
 /** `svc 3ds template` */
 export const template = defineCommand({
   name: 'template',
@@ -37,13 +51,14 @@ export const template = defineCommand({
     ['svc 3ds template recurring-transaction --session-type merchant', 'a later payment of a series'],
     ['svc 3ds template add-card -o json', 'without comments'],
   ],
-  fields: requestBodyView().fields,
+  fields: BODY_FIELDS,
   parameters,
   async run(context, input) {
     const combination = combinationOf(input);
     const { settings, globals, query } = context;
     const asked = settings.output.value;
     if ((asked !== undefined && asked !== 'table') || globals.fields !== undefined || query) {
+      const { requestBodyView } = await import('./request-body-view.ts');
       const print = await recordPrinter(context, requestBodyView());
       const { exampleBody } = await import('../../three-ds/template.ts');
       return print(exampleBody(combination));

@@ -1,3 +1,5 @@
+import { requestBodyView } from '../../../src/commands/3ds/request-body-view.ts';
+import { BODY_FIELDS } from '../../../src/commands/3ds/template.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Place } from './support.ts';
 
@@ -81,5 +83,12 @@ describe('3ds explain', () => {
     const { code, stderr } = await place.svc(['3ds', 'explain', 'key_canary_0123456789']);
     expect(code).toBe(2);
     expect(stderr).not.toContain('canary');
+  });
+});
+
+describe('the fields of svc 3ds template', () => {
+  it('are the members of a body', () => {
+    const members = requestBodyView().fields.map((path) => path.split('.')[0] ?? '');
+    expect(BODY_FIELDS.map((field) => field.replace('.*', ''))).toEqual([...new Set(members)]);
   });
 });
