@@ -4,7 +4,7 @@ import type { Globals } from './globals.ts';
 const ASKING = /(['`"])svc (?=(?:logs|tenant|au|3ds|api) )/g;
 
 // The sandbox has no keys to store, and all is well with it.
-const SETTING_UP = /(['`"])svc (?=(?:login|whoami|doctor)\b)/g;
+const SETTING_UP = /(['`"])svc (?=(?:login|whoami|doctor)\b(?! --profile))/g;
 
 /**
  * Puts the profile that was named on this command line into the commands that a text quotes, such as

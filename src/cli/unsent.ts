@@ -71,7 +71,7 @@ async function showCurl(context: Context, request: ExchangeRequest, file = 'FILE
 }
 
 function tellNotSent({ notices, globals, settings }: Context, { method, keyKind }: ExchangeRequest): void {
-  const more = globals.curl && method === 'GET' ? '; what a command asks next depends on the answer' : '';
+  const more = globals.curl && method === 'GET' ? '; what would follow depends on its answer' : '';
   notices.note(
     globals.curl ? `nothing was sent: this is the next request${more}` : 'dry run: this was not sent',
   );
