@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { SvcError } from '../errors.ts';
+import type { Trace } from '../http/trace.ts';
 import type { System } from '../system.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -10,6 +11,7 @@ export type StoreHost = Pick<
 > & {
   /** Told, once each, of what is wrong with the place and no reason to end. */
   readonly onWarning?: ((text: string) => void) | undefined;
+  readonly trace?: Trace | undefined;
 };
 
 /** Opens the place of an archive, without looking at it: a directory, or `s3://bucket/prefix`. @throws SvcError `usage`; `key_missing`, `config` for a bucket */

@@ -1,5 +1,7 @@
 import { S3_SECRETS } from '../archive/s3/settings.ts';
 import type { ArchiveStore } from '../archive/store.ts';
+import { SvcError } from '../errors.ts';
+import type { Environment } from '../system.ts';
 import type { Context } from './context.ts';
 import { argument } from './parameter.ts';
 import { text } from './values.ts';
@@ -14,10 +16,25 @@ export const archivePlace = argument('<dir>', 'the place of the archive, or s3:/
  */
 export async function openArchive(context: Context, place: string): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('../archive/open-store.ts');
-  const { clock, signal, system, notices } = context;
-  const { env, platform, home, cwd, pid } = system;
-  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
+  const { clock, signal, system, notices, trace } = context;
+  const { platform, home, cwd, pid } = system;
+  const env = isBucket(place) ? await bucketEnvironment(context) : system.env;
   const isAlive = (one: number): boolean => system.isAlive(one);
   const onWarning = (words: string): void => notices.warn(words);
-  return openArchiveStore({ env, platform, home, cwd, pid, isAlive, clock, signal, onWarning }, place);
+  const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
+  return openArchiveStore(host, place);
+}
+
+function isBucket(place: string): boolean {
+  return /^s3:/i.test(place);
+}
+
+async function bucketEnvironment(context: Context): Promise<Environment> {
+  if (context.globals.curl)
+    throw new SvcError('usage', '--curl shows no requests to a bucket, and they come first', {
+      hint: 'Leave --curl out.',
+    });
+  const env = await context.storeEnvironment();
+  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
+  return env;
 }

@@ -2,10 +2,11 @@ import type { Client } from '../api/client.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyKind } from '../http/request.ts';
+import type { Trace } from '../http/trace.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Query } from '../query/query.ts';
 import type { Palette } from '../render/view.ts';
-import type { System } from '../system.ts';
+import type { Environment, System } from '../system.ts';
 import type { Notices } from '../terminal/notices.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -53,12 +54,16 @@ export interface Context {
   readonly unicode: boolean;
   /** Whether words are to stand in for pictures and tables (`--plain`). */
   readonly plain: boolean;
+  /** Tells of exchanges with `--debug`, and of long pauses always. */
+  readonly trace: Trace;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
   /** The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice` differs. */
   client(choice?: ClientChoice): Promise<Client>;
   /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyKind) => Promise<ApiKey>;
+  /** Where buckets and their credentials are read from: the environment, or the embedded sandbox with buckets of its own. */
+  storeEnvironment(): Promise<Environment>;
   /** Runs when the command is over, however it ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
 }

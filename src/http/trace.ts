@@ -16,7 +16,7 @@ export type TraceEvent =
       readonly reason: string;
       readonly ms: number;
     }
-  | { readonly kind: 'wait'; readonly why: 'retry' | 'rate limit' | 'pacing'; readonly ms: number };
+  | { readonly kind: 'wait'; readonly why: 'retry' | 'rate limit' | 'pacing' | 'store'; readonly ms: number };
 
 /** Receives trace events. */
 export type Trace = (event: TraceEvent) => void;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { backoffMs, MAX_ATTEMPTS } from '../http/retry.ts';
 import { ServiceClock } from '../http/service-clock.ts';
+import type { Trace } from '../http/trace.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Log } from '../schema/log.ts';
 import { type ExportRequest, exportRequests } from './export-request.ts';
@@ -21,6 +22,7 @@ export interface ExporterOptions {
   /** Takes out of a text what must not leave. */
   readonly clean: (text: string) => string;
   readonly random?: (() => number) | undefined;
+  readonly trace?: Trace | undefined;
   readonly onEvent?: ((event: ExportEvent) => void) | undefined;
 }
 
@@ -77,11 +79,11 @@ export class OtlpExporter {
 
   /** Posts until it is taken. */
   async #accepted({ text, logs }: ExportRequest): Promise<CollectorAnswer | 'too large'> {
-    const { settings, transport, clock, signal, onEvent } = this.#options;
+    const { settings, transport, clock, signal, trace, onEvent } = this.#options;
     const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
     let cutOffAt: number | undefined;
     for (let attempt = 0; ; attempt += 1) {
-      const posted = await postOnce(this.#url, text, how);
+      const posted = await postOnce(this.#url, text, how, { clock, trace, attempt });
       if ('status' in posted && isTaken(posted)) {
         if (cutOffAt !== undefined) onEvent?.({ kind: 'taken again', afterMs: clock.now() - cutOffAt });
         return posted;

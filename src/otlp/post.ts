@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { exchange } from '../http/exchange.ts';
 import type { TimeLimits } from '../http/limits.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
 import type { ServiceClock } from '../http/service-clock.ts';
+import { type Telling, tracedExchange } from '../http/traced-exchange.ts';
 import type { Transport } from '../http/transport.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import { VERSION } from '../version.ts';
@@ -39,7 +39,12 @@ const MAX_BODY = 64 * 1024;
 const compressed = promisify(gzip);
 
 /** Posts once. Rejects only with the signal's reason, or for a proxy that cannot be used. */
-export async function postOnce(url: URL, text: string, options: PostOptions): Promise<Posted> {
+export async function postOnce(
+  url: URL,
+  text: string,
+  options: PostOptions,
+  telling: Telling,
+): Promise<Posted> {
   const body = options.gzip ? await compressed(text) : text;
   const headers = {
     'user-agent': `svc/${VERSION}`,
@@ -49,7 +54,8 @@ export async function postOnce(url: URL, text: string, options: PostOptions): Pr
   };
   const { transport, collectorClock, signal, limits = COLLECTOR_LIMITS } = options;
   try {
-    const answer = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
+    const sent = { method: 'POST', url, headers, body, limits, signal };
+    const answer = await tracedExchange(transport, sent, telling);
     collectorClock.learn(answer.header('date'));
     const { bytes } = await answer.readWhatComes(MAX_BODY);
     return {

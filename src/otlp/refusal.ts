@@ -52,7 +52,7 @@ interface Refusal {
 const WRONG_PLACE =
   'Check --to: it is the address of the OTLP/HTTP receiver, often port 4318, to which /v1/logs is added.';
 const CREDENTIALS =
-  'Set OTEL_EXPORTER_OTLP_HEADERS to what the collector asks for, such as authorization=Bearer%20….';
+  "Set OTEL_EXPORTER_OTLP_HEADERS to the header that the collector asks for, as 'svc help environment' shows.";
 const NOT_FOUND: Refusal = { code: 'not_found', words: 'takes no logs at this address', hint: WRONG_PLACE };
 const REJECTED: Refusal = {
   code: 'rejected',

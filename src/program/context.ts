@@ -5,10 +5,12 @@ import type { Globals } from '../cli/globals.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError } from '../errors.ts';
 import type { Redactor } from '../redact.ts';
-import type { System } from '../system.ts';
+import type { Environment, System } from '../system.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { type EmbeddedSandbox, openSandbox } from './embedded-sandbox.ts';
 import { clientOpener } from './open-client.ts';
 import { keysOf } from './keys-of.ts';
+import { traceTo } from './trace.ts';
 
 /** What a context is put together from. */
 export interface Parts {
@@ -35,10 +37,12 @@ export function createContext(parts: Parts): OpenContext {
     clock: system.clock,
     signal,
     ...terminal,
+    trace: traceTo(terminal.notices, system.clock),
     addSecret: (value) => parts.redactor.addSecret(value),
     query: undefined,
     key: (kind) => keys(kind),
     client: (choice) => (choice ? open(choice) : (client ??= open({}))),
+    storeEnvironment: () => storeEnvironment(parts, sandbox),
     onClose: (close) => void closers.push(close),
     async close() {
       for (const close of closers.toReversed()) await close();
@@ -46,8 +50,20 @@ export function createContext(parts: Parts): OpenContext {
     },
   };
   const keys = keysOf(context, parts);
-  const open = clientOpener(context, parts);
+  let embedded: Promise<EmbeddedSandbox> | undefined;
+  const sandbox = (): Promise<EmbeddedSandbox> => (embedded ??= openSandbox(context));
+  const open = clientOpener(context, parts, sandbox);
   return context;
+}
+
+// What is tried on the sandbox stays there, whatever bucket the credentials of the environment are for.
+async function storeEnvironment(
+  { system: { env }, settings }: Parts,
+  sandbox: () => Promise<EmbeddedSandbox>,
+): Promise<Environment> {
+  const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
+  if (!isEmbedded || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']) return env;
+  return { ...env, ...(await sandbox()).storeEnvironment };
 }
 
 /** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */

@@ -2,15 +2,33 @@ import type { Context } from '../cli/context.ts';
 import { sandboxDirectory } from '../cli/sandbox-directory.ts';
 import { SvcError } from '../errors.ts';
 import type { Interceptor } from '../sandbox/options.ts';
+import type { Environment } from '../system.ts';
+
+/** A sandbox inside this process. */
+export interface EmbeddedSandbox {
+  readonly url: URL;
+  /** The variables with which its buckets are reached. */
+  readonly storeEnvironment: Environment;
+}
 
 /** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
-export async function openSandbox(context: Context): Promise<URL> {
+export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
   const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
   const { startSandbox } = await import('../sandbox/server.ts');
   const directory = sandboxDirectory(context);
   const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept });
   context.onClose(() => sandbox.close());
-  return new URL(sandbox.url);
+  const { accessKeyId, secretAccessKey, region } = sandbox.store;
+  return {
+    url: new URL(sandbox.url),
+    storeEnvironment: {
+      AWS_ENDPOINT_URL_S3: sandbox.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: undefined,
+      AWS_REGION: region,
+    },
+  };
 }
 
 async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {

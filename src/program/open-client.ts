@@ -4,16 +4,14 @@ import type * as Unsent from '../cli/unsent.ts';
 import { KEY_KINDS } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
 import type { Parts } from './context.ts';
-import { openSandbox } from './embedded-sandbox.ts';
-import { traceTo } from './trace.ts';
+import type { EmbeddedSandbox } from './embedded-sandbox.ts';
 
 /** What opens clients for a command: the embedded sandbox, where one is meant, starts with the first of them. */
 export function clientOpener(
   context: Context,
   { system, settings }: Parts,
+  sandbox: () => Promise<EmbeddedSandbox>,
 ): (choice: ClientChoice) => Promise<Client> {
-  let opened: Promise<URL> | undefined;
-  const sandbox = (): Promise<URL> => (opened ??= openSandbox(context));
   return async ({ dryRun = false, file, ...choice }) => {
     const { Client: ApiClient } = await import('../api/client.ts');
     const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
@@ -21,8 +19,8 @@ export function clientOpener(
     // Nothing at all is sent then, so that neither a sandbox nor a key is needed.
     const isOnlyShown = context.globals.curl && !dryRun;
     if (isOnlyShown) await hideKeys(context);
-    const embedded = (): Promise<URL> | URL =>
-      isOnlyShown && holding ? new URL(holding.SANDBOX_ADDRESS) : sandbox();
+    const embedded = async (): Promise<URL> =>
+      isOnlyShown && holding ? new URL(holding.SANDBOX_ADDRESS) : (await sandbox()).url;
     const client = new ApiClient({
       baseUrl: isEmbedded ? await embedded() : (choice.baseUrl ?? settings.requireBaseUrl()),
       key: isOnlyShown ? async () => ({ value: '', origin: 'nowhere' }) : (choice.key ?? context.key),
@@ -32,7 +30,7 @@ export function clientOpener(
       // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
       environment: isEmbedded ? {} : system.env,
       pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
-      trace: traceTo(context.notices, context.clock),
+      trace: context.trace,
       admit: holding?.admission(context, { dryRun, file }),
     });
     context.onClose(() => client.close());

@@ -16,7 +16,8 @@ export function traceTo(notices: Notices, clock: Pick<Clock, 'now'>): Trace {
   const isNews = ({ why, ms }: Pause): boolean => {
     const now = clock.now();
     if (now < (quietUntil.get(why) ?? -Infinity)) return false;
-    if (why !== 'retry') quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? PACING_AGAIN_MS : 0));
+    if (why !== 'retry' && why !== 'store')
+      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? PACING_AGAIN_MS : 0));
     return true;
   };
   return (event) => {
@@ -31,6 +32,7 @@ function tellPause(notices: Notices, pause: Pause, isNews: (pause: Pause) => boo
     retry: 'the service did not answer well',
     'rate limit': 'the service limits requests',
     pacing: 'keeping under the rate limit',
+    store: 'the store did not answer well',
   };
   const text = `${reason[why]}: next request in ${formatDuration(ms)}`;
   if (ms < WORTH_TELLING_MS || !isNews(pause)) notices.verbose(text);

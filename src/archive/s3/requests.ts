@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { SvcError } from '../../errors.ts';
-import { type Answer, exchange } from '../../http/exchange.ts';
+import type { Answer } from '../../http/exchange.ts';
 import { FILE_LIMITS } from '../../http/limits.ts';
 import { backoffMs, MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
 import { retryAfterMs } from '../../http/retry-after.ts';
 import { ServiceClock } from '../../http/service-clock.ts';
+import type { Trace } from '../../http/trace.ts';
+import { tracedExchange } from '../../http/traced-exchange.ts';
 import type { Transport } from '../../http/transport.ts';
 import { TransportFailure } from '../../http/transport-failure.ts';
 import { readStoreError } from '../../transfer/store-error.ts';
@@ -25,6 +27,7 @@ export interface S3Connection {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly random?: (() => number) | undefined;
+  readonly trace?: Trace | undefined;
 }
 
 /** One request. Its path lies below the prefix of the place; an empty one is the bucket itself. */
@@ -74,12 +77,12 @@ export class S3Requests {
 
   /** Sends until there is an answer to show. @throws SvcError; the signal's reason */
   async send(request: S3Request): Promise<S3Answer> {
-    const { settings, place, clock, signal, random = Math.random } = this.#connection;
+    const { settings, place, clock, signal, trace, random = Math.random } = this.#connection;
     const key = request.path === '' && request.query ? '' : place.prefix + request.path;
     const url = objectAddress(settings, place.bucket, key, request.query);
     let [wasUnclear, wasSkewed] = [false, false];
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#once(request, url);
+      const outcome = await this.#once(request, url, attempt);
       if (!('failure' in outcome)) {
         const { answer, refusal } = outcome;
         if (refusal === undefined || request.wanted?.includes(answer.status) === true)
@@ -95,28 +98,26 @@ export class S3Requests {
       }
       wasUnclear ||= 'failure' in outcome ? outcome.failure.sent : outcome.answer.status >= 500;
       const asked = 'failure' in outcome ? 0 : this.#asked(outcome.answer);
-      await clock.sleep(Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random), signal);
+      const ms = Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random);
+      trace?.({ kind: 'wait', why: 'store', ms });
+      await clock.sleep(ms, signal);
     }
   }
 
   async #once(
     { method, action, headers = {}, body }: S3Request,
     url: URL,
+    attempt: number,
   ): Promise<{ answer: Answer; refusal: S3Refusal | undefined } | { failure: TransportFailure }> {
-    const { settings, place, transport, signal } = this.#connection;
+    const { settings, place, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
     const signed = await signedHeaders({ method, url, headers, sha256, now }, settings);
     const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
     try {
-      const answer = await exchange(transport, {
-        method,
-        url,
-        headers: { ...signed, ...length, 'user-agent': `svc/${VERSION}` },
-        body: body?.open(),
-        limits: FILE_LIMITS,
-        signal,
-      });
+      const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
+      const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal };
+      const answer = await tracedExchange(transport, sent, { clock, trace, attempt });
       this.#storeClock.learn(answer.header('date'));
       if (answer.status >= 200 && answer.status < 300) return { answer, refusal: undefined };
       const { bytes } = await answer.readWhatComes(MAX_ERROR_BODY);

@@ -27,7 +27,7 @@ export class S3Store implements ArchiveStore {
   constructor(place: string, host: StoreHost) {
     const found = parseBucketPlace(place);
     const settings = s3Settings(host.env);
-    const { clock, signal } = host;
+    const { clock, signal, trace } = host;
     this.name = found.name;
     this.#host = host;
     this.#requests = new S3Requests({
@@ -36,6 +36,7 @@ export class S3Store implements ArchiveStore {
       transport: createTransport(host.env),
       clock,
       signal,
+      trace,
     });
     this.#creator = new S3Creator(this.#requests, () =>
       host.onWarning?.(

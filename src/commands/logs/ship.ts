@@ -16,14 +16,18 @@ export interface Shipping {
 }
 
 /** Makes ready to send, and asks the collector whether it would take any. */
-export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
-  refuseFields(context);
+export async function openShipping(
+  context: Context,
+  to: URL,
+  { for: forMs, checkpoint }: { readonly for?: number | undefined; readonly checkpoint?: string | undefined },
+): Promise<Shipping> {
+  refuseShaping(context);
   const [{ OtlpExporter: Exporter }, { otlpSettings }, { createTransport }] = await Promise.all([
     import('../../otlp/exporter.ts'),
     import('../../otlp/settings.ts'),
     import('../../http/transport.ts'),
   ]);
-  const { system, clock, signal, out } = context;
+  const { system, globals, notices, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
   for (const value of Object.values(settings.headers)) hide(context, value);
   const transport = createTransport(system.env);
@@ -34,6 +38,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
     transport,
     clock,
     signal,
+    trace,
     timeUp: timeUpAfter(context, forMs),
     clean: (text) => out.redact(text),
     onEvent: (event) => {
@@ -41,7 +46,10 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
       tell(context, event);
     },
   });
-  await exporter.check();
+  // With --curl nothing is sent, and the first request shown is the one to the service.
+  if (!globals.curl) await exporter.check();
+  if (checkpoint === undefined)
+    notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
   return { deliver: (batches) => deliver(exporter, batches), rejected: () => rejected };
 }
 
@@ -54,10 +62,11 @@ async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly L
   return count;
 }
 
-function refuseFields({ globals }: Context): void {
-  if (globals.fields === undefined) return;
-  throw new SvcError('usage', '--fields has no meaning with --to: entries are sent whole', {
-    hint: 'Leave out --fields, or choose attributes in the collector.',
+function refuseShaping({ globals, query }: Context): void {
+  const option = globals.fields !== undefined ? '--fields' : query === undefined ? undefined : '--jq';
+  if (option === undefined) return;
+  throw new SvcError('usage', `${option} has no meaning with --to: entries are sent whole`, {
+    hint: `Leave out ${option}, or choose attributes in the collector.`,
   });
 }
 

@@ -11,7 +11,7 @@ import { type Archived, readArchive } from '../../archive/archived.ts';
 import { type Finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
-const KILLS = process.env['SOAK'] === '1' ? 60 : 10;
+const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const TENANT = 't-1';
 const PLACE = 's3://sandbox/audit';
 const RECORD = /_manifest\/\d+\.json$/;
@@ -115,7 +115,7 @@ describe('svc logs archive in a bucket', () => {
       let kills = 0;
       for (let turn = 0; turn < KILLS; turn += 1) {
         produce(20, 3_000);
-        if (await killedAt(1 + (Math.floor(turn / 2) % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
+        if (await killedAt(1 + (turn % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
       }
       await systemClock.sleep(1_100);
       const { code, stdout, stderr } = await archive(homes[1]);
@@ -156,10 +156,22 @@ describe('svc logs archive in a bucket', () => {
     const refused = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain('SignatureDoesNotMatch');
+    expect(refused.stderr).toMatch(/^< 403 GET http.*request id [\w-]+$/m);
     intercept = echo;
     const echoed = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
     expect(echoed.code).toBe(6);
     expect(refused.stdout + refused.stderr + echoed.stdout + echoed.stderr).not.toMatch(/canary|Signature=/);
+  });
+
+  it('stays in the sandbox with --sandbox, whatever bucket the environment has credentials for', async () => {
+    const real = { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-real-secret' };
+    const argv = ['--sandbox', 'logs'];
+    const made = await homes[1].svc([...argv, 'archive', '--to', PLACE, '-o', 'json'], { env: real });
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(`"archive": "${PLACE}"`) });
+    const verified = await homes[1].svc([...argv, 'verify', PLACE], { env: real });
+    expect(verified).toMatchObject({ code: 0 });
+    const curl = await homes[1].svc([...argv, 'archive', '--to', PLACE, '--curl'], { env: real });
+    expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
   });
 
   it('says what it needs before it asks anyone', async () => {

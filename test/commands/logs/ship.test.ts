@@ -3,7 +3,7 @@ import { type Collector, startCollector } from '../../otlp/collector.ts';
 import { type Finished, finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
-const KILLS = process.env['SOAK'] === '1' ? 60 : 8;
+const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const ENTRIES_AT_ONCE = 500;
 const home = new Home();
 let server: LogServer;
@@ -55,6 +55,7 @@ describe('svc logs tail --to', () => {
     expect(code).toBe(0);
     expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
     expect(stderr).toContain('the collector says');
+    expect(stderr).toContain(`< 200 POST ${collector.url}/v1/logs`);
     expect(stderr).not.toContain('canary');
     expect(JSON.stringify(collector.taken)).not.toContain('4111111111111111');
   });
@@ -64,8 +65,20 @@ describe('svc logs tail --to', () => {
     const { code, stderr } = await ship(['--since', '1h']);
     expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('OTEL_EXPORTER') });
     expect(server.logs).toEqual([]);
-    const fields = await ship(['--fields', 'message']);
-    expect(fields).toMatchObject({ code: 2, stderr: expect.stringContaining('--fields') });
+    for (const [option, argument] of [
+      ['--fields', 'message'],
+      ['--jq', '.message'],
+    ] as const)
+      expect(await ship([option, argument])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(option),
+      });
+  });
+
+  it('sends nothing with --curl', async () => {
+    const { code, stdout } = await ship(['--since', '1h', '--curl']);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('/logs') });
+    expect([collector.seen, server.requests]).toEqual([[], 0]);
   });
 
   it('writes the checkpoint only after the collector has taken a batch, and ends with what was not taken', async () => {
