@@ -23,7 +23,9 @@ const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
 };
 
 /** Findings for people: a line each, and beneath one that is not well what to do. */
-export function drawFindings(findings: readonly Finding[], { palette, out, unicode }: Context): string {
+export function drawFindings(findings: readonly Finding[], context: Context): string {
+  if (context.plain) return findings.map(sentence).join('');
+  const { palette, out, unicode } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const width = (out.isTerminal ? out.width : 80) - names - 6;
   const arrow = unicode ? '→ ' : '> ';
@@ -42,6 +44,12 @@ export function drawFindings(findings: readonly Finding[], { palette, out, unico
     })
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
+}
+
+// For a screen reader, which reads a finding from its name to its mend.
+function sentence({ check, result, found, mend }: Finding): string {
+  const what = `${check}: ${result}: ${cleanText(found)}`;
+  return mend === null ? `${what}\n` : `${what}. To mend it: ${mend}\n`;
 }
 
 function wrap(text: string, width: number): string[] {

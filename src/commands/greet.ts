@@ -19,7 +19,7 @@ export const greet = defineCommand({
   parameters: {},
   async run(context) {
     const kinds = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
-    const { out, palette } = context;
+    const { out, palette, plain } = context;
     const steps = context.settings.sandbox
       ? SANDBOX_STEPS
       : kinds.length === 0
@@ -36,7 +36,9 @@ export const greet = defineCommand({
       '',
       ...standing(context, kinds),
       '',
-      ...[...shown, ...MORE].map(([line, does]) => `  ${palette.accent(line.padEnd(width))}  ${does}`),
+      ...[...shown, ...MORE].map(([line, does]) =>
+        plain ? `${line}: ${does}` : `  ${palette.accent(line.padEnd(width))}  ${does}`,
+      ),
     ];
     await out.write(`${lines.join('\n')}\n`);
   },

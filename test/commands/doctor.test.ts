@@ -250,6 +250,12 @@ describe('svc doctor', () => {
     expect(readdirSync(join(place, 'cache'))).toEqual([]);
   });
 
+  it('is a sentence a finding for a screen reader', async () => {
+    const { stdout } = await svcHere(['doctor', '-o', 'table', '--plain'], {});
+    expect(stdout).toMatch(/^base URL: failed: none is set\. To mend it: Set SVC_BASE_URL/m);
+    expect(stdout).toMatch(/^log:read: skipped: not tried: there is no key$/m);
+  });
+
   it('says how each check ended in a word, not by colour alone, within 80 columns', async () => {
     const { stdout } = await svcHere(['doctor', '-o', 'table', '--color', 'always'], {
       baseUrl: new URL('https://no-such-host.invalid/'),

@@ -94,6 +94,9 @@ describe('svc login', () => {
     expect(JSON.parse(config()).profiles.default.keys.management.command).toBe(command);
     expect(config()).not.toContain('"value"');
     rmSync(ran);
+    for (const line of ['logs --curl', 'profile show', 'commands -o json', ''])
+      expect((await svc(line)).code).toBe(0);
+    expect(existsSync(ran)).toBe(false);
     expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({
