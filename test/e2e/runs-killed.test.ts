@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { finished, Home, type Finished } from '../support/svc.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;
 const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;
+const SYNC_KILLS = process.env['SOAK'] ? 50 : 4;
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-killed-'));
@@ -29,9 +30,11 @@ function environment(): Record<string, string> {
 
 const SUBMIT = ['au', 'submit', 'tokens.csv', '--wait', '-o', 'json'];
 
-/** Runs a submission, and kills it after so many milliseconds. */
-async function killedAfter(home: Home, ms: number): Promise<Finished> {
-  const child = home.start(SUBMIT, { env: environment() });
+const SYNC = ['au', 'sync'];
+
+/** Runs a submission or another command, and kills it after so many milliseconds. */
+async function killedAfter(home: Home, ms: number, argv: readonly string[] = SUBMIT): Promise<Finished> {
+  const child = home.start(argv, { env: environment() });
   const timer = setTimeout(() => child.kill('SIGKILL'), ms);
   const result = await finished(child);
   clearTimeout(timer);
@@ -46,7 +49,7 @@ function uploadsOf(jobs: readonly string[]): number[] {
 
 function recordsOf(home: Home): RunRecord[] {
   const root = home.file('.local/state/svc/runs');
-  const ids = readdirSync(root).filter((name) => name.startsWith('run-'));
+  const ids = readdirSync(root).filter((name) => existsSync(join(root, name, 'run.json')));
   return ids.map((id) => JSON.parse(readFileSync(join(root, id, 'run.json'), 'utf8')) as RunRecord);
 }
 
@@ -72,6 +75,28 @@ async function survives(rows: number, parts: number, moments: readonly number[])
   }
 }
 
+/** Kills a submission, then rounds of `au sync`, and lets further rounds come to the end. */
+async function survivesRounds(rows: number, moments: readonly number[]): Promise<void> {
+  const home = new Home();
+  try {
+    writeRows(home, rows, home.path.slice(-6));
+    // A run that was not even recorded is nothing that a round could go on with.
+    for (let life = 0; life < 20 && !isRecorded(home); life += 1) await killedAfter(home, 400 + 100 * life);
+    for (const moment of moments) await killedAfter(home, moment, SYNC);
+    let last = await killedAfter(home, 120_000, SYNC);
+    for (let round = 0; last.code === 11 && round < 20; round += 1)
+      last = await killedAfter(home, 120_000, SYNC);
+    expect(last, last.stderr).toMatchObject({ code: 0 });
+    checkOutcome(home, rows, 1);
+  } finally {
+    home.remove();
+  }
+}
+
+function isRecorded(home: Home): boolean {
+  return existsSync(home.file('.local/state/svc/runs')) && recordsOf(home).length > 0;
+}
+
 function checkOutcome(home: Home, rows: number, parts: number): void {
   const records = recordsOf(home);
   expect(records).toHaveLength(1);
@@ -86,7 +111,7 @@ function checkOutcome(home: Home, rows: number, parts: number): void {
       home.file(`.local/state/svc/runs/${record.id}/results-${String(number).padStart(4, '0')}.csv`),
     ),
   );
-  const merged = readFileSync(home.file('tokens.results.csv'));
+  const merged = readFileSync(record.results?.file ?? '');
   const expected = Buffer.concat(
     kept.map((bytes, index) => (index === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1))),
   );
@@ -136,5 +161,12 @@ describe('a submission that is killed', () => {
       () => () => survives(300_001, 2, [150 + Math.random() * whole, 150 + Math.random() * whole]),
     );
     expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
+  }, 600_000);
+
+  it(`R36 is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
+    const whole = await timeOf(300);
+    const moment = (): number => 100 + Math.random() * whole;
+    const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));
+    expect(await sideBySide(works)).toBe(SYNC_KILLS);
   }, 600_000);
 });
