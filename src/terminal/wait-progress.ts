@@ -10,9 +10,15 @@ const BAR_COLUMNS = 12;
 
 type Fact = 'age' | 'left' | 'next look';
 
-/** What is said beside the state: what can be done without first. */
-const FACTS: readonly Fact[] = ['age', 'next look', 'left'];
-const IN_ORDER: readonly Fact[] = ['age', 'left', 'next look'];
+/** What is said beside the state, in order; on narrower and narrower terminals the first choice that fits. */
+const FACTS: readonly Fact[] = ['age', 'left', 'next look'];
+const CHOICES: readonly (readonly Fact[])[] = [
+  FACTS,
+  ['left', 'next look'],
+  ['left'],
+  ['age', 'next look'],
+  ['age'],
+];
 
 /** What was seen at one look. */
 export interface Look {
@@ -71,7 +77,7 @@ export class Wait implements WaitProgress, Painted {
     this.#end();
   }
 
-  // On a narrow terminal first the bar goes, then the age, then the next look, and last what is left.
+  // On a narrow terminal the bar goes first.
   line(now: number, frame: number, columns: number): string {
     const frames = this.#stage.unicode ? FRAMES : ASCII_FRAMES;
     const spinner = `${frames[frame % frames.length] ?? ''} `;
@@ -80,18 +86,12 @@ export class Wait implements WaitProgress, Painted {
     const bar = parts === undefined ? '' : drawParts(parts, BAR_COLUMNS, this.#stage);
     const full = this.#text(now, bar);
     if (full.length <= room) return spinner + full;
-    for (let without = 0; without < FACTS.length; without += 1) {
-      const text = this.#text(now, '', FACTS.slice(without));
-      if (text.length <= room) return spinner + text;
-    }
-    return spinner + this.#text(now, '', []);
+    const texts = CHOICES.map((facts) => this.#text(now, '', facts));
+    return spinner + (texts.find((text) => text.length <= room) ?? this.#text(now, '', []));
   }
 
   #text(now: number, bar = '', facts: readonly Fact[] = FACTS): string {
-    const words = [
-      this.#look?.state,
-      ...IN_ORDER.map((fact) => facts.includes(fact) && this.#fact(fact, now)),
-    ];
+    const words = [this.#look?.state, ...facts.map((fact) => this.#fact(fact, now))];
     const said = [bar, words.filter(Boolean).join(', ')].filter(Boolean).join(' ');
     return said === '' ? this.#label : `${this.#label}: ${said}`;
   }

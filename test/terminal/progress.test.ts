@@ -140,7 +140,7 @@ describe('progress on a terminal', () => {
 
   it('of a wait leaves out the bar, the age and the next look before the time left, as the width asks', async () => {
     const lines: string[] = [];
-    for (const columns of [100, 84, 70, 52, 36]) {
+    for (const columns of [100, 69, 58, 44, 40, 32]) {
       const all = set(columns);
       const parts = { done: 2, atWork: 1, waiting: 1, failed: 0 };
       const begun = all.clock.now() - 3_600_000;
@@ -153,9 +153,10 @@ describe('progress on a terminal', () => {
     }
     expect(lines).toEqual([
       'run-1: ██▒░ 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
-      'run-1: ██▒░ 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
       'run-1: 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
+      'run-1: 2 of 4 jobs done, about 2h left, next look in 1m',
       'run-1: 2 of 4 jobs done, about 2h left',
+      'run-1: 2 of 4 jobs done, for 1h',
       'run-1: 2 of 4 jobs done',
     ]);
   });
