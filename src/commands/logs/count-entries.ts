@@ -10,6 +10,11 @@ import type { Log } from '../../schema/log.ts';
 import { LogCounts, type Notes } from '../../stats/counts.ts';
 import type { Interval } from '../../stats/hours.ts';
 import { Past } from '../../stats/past.ts';
+import { Tail } from '../../tail/follow.ts';
+import type { TailEvent } from '../../tail/options.ts';
+import { serviceLogs } from '../../tail/source.ts';
+import { beginAt } from '../../tail/state.ts';
+import { wholeSecond } from '../../tail/window.ts';
 import { tellGaps } from './archive-gaps.ts';
 import {
   type ENTITY_PARAMETERS,
@@ -23,6 +28,9 @@ import {
 } from './entry-filter.ts';
 
 const DAY_MS = 86_400_000;
+const OVERLAP_MS = 120_000;
+/** What retention takes away while the first entries are read is no news. */
+const LEAST_GAP_MS = 60_000;
 
 type CountInput = Input<typeof ENTITY_PARAMETERS & typeof ENTRY_PARAMETERS & typeof INTERVAL_PARAMETERS>;
 
@@ -33,28 +41,46 @@ export interface Counted {
   readonly notes?: Notes | undefined;
 }
 
-/** Counts what the service has. */
+/** Counts what the service has, each entry once however the log moves meanwhile, and says what it no longer had. */
 export async function countService(context: Context, input: CountInput): Promise<Counted> {
   const now = context.clock.now();
   const { since: asked, until } = intervalOf(input, now);
   const since = asked ?? (until ?? now) - DAY_MS;
   const client = await context.client();
-  const { steadyPages } = await import('../../tail/steady-list.ts');
-  const filter = { ...entityFilter(input), startDate: iso(since), endDate: iso(until) };
   const counts = new LogCounts();
+  const tail = new Tail(serviceLogs(client, entityFilter(input)), {
+    begin: beginAt(wholeSecond(since)),
+    overlapMs: OVERLAP_MS,
+    retentionMs: DAY_MS,
+    untilPresent: true,
+    onEvent: (event) => tellLost(context, event),
+  });
   const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
+  const isWithin = (at: number | undefined): boolean =>
+    at === undefined || (at >= since && at < (until ?? Infinity));
   let read = 0;
   try {
-    for await (const { items } of steadyPages(client.logs, filter, { pageSize: 100 })) {
-      for (const log of items) if (matches(log, input)) counts.add(log);
-      read += items.length;
+    for await (const logs of tail.batches()) {
+      for (const log of logs) {
+        if (!isWithin(parseTime(log.created_at))) continue;
+        read += 1;
+        if (matches(log, input)) counts.add(log);
+      }
       live?.update({ state: `${formatNumber(read)} entries read` });
+      if (until !== undefined && tail.standing().settled >= until) break;
     }
   } finally {
     live?.fail();
   }
   tellFiltered(context, input, { shown: counts.entries, read });
-  return { counts, interval: { since, until: until ?? context.clock.now() } };
+  return { counts, interval: { since, until: until ?? client.now() } };
+}
+
+function tellLost({ notices }: Context, event: TailEvent): void {
+  if (event.kind !== 'gap' || event.to - event.from < LEAST_GAP_MS) return;
+  notices.warn(
+    `entries may be missing from ${iso(event.from) ?? ''} to ${iso(event.to) ?? ''}: older than the service keeps them`,
+  );
 }
 
 /** Counts what an archive has, and holds it against what it has from before. @throws SvcError as `readManifest` */

@@ -14,8 +14,9 @@ let server: LogServer;
 beforeEach(async () => {
   server = await startLogServer();
   onTestFinished(() => server.close());
+  server.aheadMs = NOW - Date.now();
   server.logs.push(
-    ...Array.from({ length: 250 }, (_, index) => entry(index * 60_000, 'read', 'b'.repeat(36))),
+    ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),
     entry(5 * HOUR, 'delete', 'c'.repeat(36)),
     entry(30 * HOUR, 'create', 'd'.repeat(36)),
   );
@@ -53,6 +54,15 @@ describe('svc logs stats', () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--operation', 'create', '-o', 'csv']);
     expect(stdout.split('\n')[1] ?? '').toBe('all,,,1,1,2026-02-28T06:30:00Z,2026-02-28T06:30:00Z,');
     expect(stderr).toContain('1 of 252 entries match');
+  });
+
+  it('counts back as far as it is told, and says what the service no longer had', async () => {
+    const { stdout, stderr } = await stats(['--since', '3d', '--fields', 'by,count']);
+    expect(stdout.split('\n')[0]).toBe('{"by":"all","count":252}');
+    expect(stderr).toContain('missing from 2026-02-26T12:30:00.000Z to 2026-02-28T06:30:00.000Z: older than');
+    expect((await stats(['--until', '2026-03-01T07:30:00Z', '--fields', 'by,count'])).stdout).toContain(
+      '{"by":"all","count":1}',
+    );
   });
 
   it('draws a sparkline and bars for people, and says how long a mark is', async () => {
