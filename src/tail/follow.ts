@@ -48,7 +48,7 @@ export class Tail {
       retentionMs,
       onEvent: (event) => this.#tell(event),
     });
-    this.#present = new Present(source, this.#state, overlapMs);
+    this.#present = new Present(source, this.#state, overlapMs, options.untilPresent === true);
     this.#pace = new Pace(options.intervalMs);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
   }

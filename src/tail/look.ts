@@ -5,7 +5,6 @@ import type { LogSource, Window } from './source.ts';
 import type { TailState } from './state.ts';
 import { replaced, secondsOf, wholeSecond } from './window.ts';
 
-const MOST_DOUBTS = 5;
 /** So many equal entries are no page that shifted. */
 const MANY_EQUAL = 10;
 
@@ -20,6 +19,15 @@ export interface Look {
   readonly newest: number | undefined;
 }
 
+/** How to look at the present. */
+export interface PresentOptions {
+  /** Where the look begins, in epoch milliseconds. */
+  readonly from: number;
+  readonly overlapMs: number;
+  /** How many seconds in doubt are read again at once. */
+  readonly mostDoubts: number;
+}
+
 /**
  * Reads from a time up to the present, and passes on what is beyond doubt. More of the same from several pages may be
  * one entry at a seam: some of those seconds are read again at once, the others come again with the next looks. What
@@ -29,7 +37,7 @@ export interface Look {
 export async function lookAtPresent(
   source: LogSource,
   state: TailState,
-  { from, overlapMs }: { readonly from: number; readonly overlapMs: number },
+  { from, overlapMs, mostDoubts }: PresentOptions,
 ): Promise<Look> {
   const window = { from, to: wholeSecond(source.now()) };
   if (window.to <= window.from) return nothingYet(state);
@@ -39,7 +47,7 @@ export async function lookAtPresent(
   const readTo = Math.max(state.readTo, window.to);
   if (quick.pages === 1 && from <= state.settled)
     return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
-  const doubts = doubtful(state, quick, from <= state.settled);
+  const doubts = doubtful(state, quick, from <= state.settled).slice(0, mostDoubts);
   const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfAtRest(source, doubt));
   if (!isWorthSettling(state, settleTo, overlapMs))
     return { entries, requests: pages, readTo, newest, settleTo: state.settled };
@@ -92,7 +100,7 @@ function doubtful({ passed }: TailState, { entries, uncertain }: Found, isWhole:
   const news = uncertain.filter(
     (entry) => (doubted.get(entry.key) ?? 0) >= few && (met.get(entry.key) ?? 0) > passed.count(entry),
   );
-  return secondsOf(news).slice(0, MOST_DOUBTS);
+  return secondsOf(news);
 }
 
 function countsOf(entries: readonly Entry[]): Map<string, number> {

@@ -3,6 +3,8 @@ import type { LogSource } from './source.ts';
 import type { TailState } from './state.ts';
 
 const PAGE = 100;
+/** Seconds in doubt that a look reads again at once; the others come again with the next looks. */
+const MOST_DOUBTS = 5;
 /** How far before the last look a short one begins: most of what is late is late by less. */
 const SHORT_MS = 5_000;
 /** A look over the whole overlap may come this long after the one before, for each of its pages: 24 a minute. */
@@ -17,21 +19,28 @@ export class Present {
   readonly #source: LogSource;
   readonly #state: TailState;
   readonly #overlapMs: number;
+  readonly #isOnce: boolean;
   #wholeAt = -Infinity;
 
-  constructor(source: LogSource, state: TailState, overlapMs: number) {
+  /** `isOnce`: no look follows that what is in doubt could be left to. */
+  constructor(source: LogSource, state: TailState, overlapMs: number, isOnce: boolean) {
     this.#source = source;
     this.#state = state;
     this.#overlapMs = overlapMs;
+    this.#isOnce = isOnce;
   }
 
   /** Reads what is new. Not to be called again before all that it found was passed on. */
   async look(): Promise<Look> {
     const { settled, readTo } = this.#state;
     const now = this.#source.now();
-    const isWhole = this.#isWholeDue(now);
+    const isWhole = this.#isOnce || this.#isWholeDue(now);
     const from = isWhole ? settled : Math.max(settled, readTo - SHORT_MS);
-    const look = await lookAtPresent(this.#source, this.#state, { from, overlapMs: this.#overlapMs });
+    const look = await lookAtPresent(this.#source, this.#state, {
+      from,
+      overlapMs: this.#overlapMs,
+      mostDoubts: this.#isOnce ? Infinity : MOST_DOUBTS,
+    });
     if (isWhole) this.#wholeAt = now;
     return look;
   }

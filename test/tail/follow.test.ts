@@ -137,6 +137,16 @@ describe('a tail', () => {
     ]);
   });
 
+  it('leaves nothing of the overlap to a later look where it ends at the present', async () => {
+    // Twins at the seam of every page, in more seconds than a look reads again at once.
+    const twins = Array.from({ length: 3000 }, (_, index) =>
+      happening(-55 * SECOND + Math.floor(index / 60) * SECOND, 'twin'),
+    );
+    const begin = beginAt(START - 60 * SECOND);
+    const { words } = await follow(twins, {}, { begin, untilPresent: true });
+    expect(words).toHaveLength(3000);
+  });
+
   it('ends at the present where that is asked for, and with an outage', async () => {
     const past = Array.from({ length: 500 }, (_, index) =>
       happening(-10 * HOUR + index * 60 * SECOND, `${index}`),
