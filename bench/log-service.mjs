@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 const PATH = '/logs?';
+const TENANT = '0b2f3c1a-5d1e-4c53-9d3e-000000000001';
 
 /**
  * @param {{ entries: number, spanMs: number, untilMs: number, latencyMs?: number, enforce?: boolean }} options
@@ -39,6 +40,11 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
   }
 
   function answer(request, response) {
+    if (!request.url.startsWith(PATH)) {
+      response.writeHead(request.url === '/tenants/self' ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(`{"id":"${TENANT}","owner_id":"${TENANT}","type":"test","name":"Bench","settings":{}}`);
+      return;
+    }
     const query = new URLSearchParams(request.url.slice(PATH.length));
     const [first, last] = [place(query.get('start_date'), 0), place(query.get('end_date'), entries)];
     const from = Math.min(Number(query.get('start') ?? last), last);
@@ -67,12 +73,19 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
   }
 
   function entry(number) {
-    const tail = String(number).padStart(12, '0');
-    return `{"tenant_id":"0b2f3c1a-5d1e-4c53-9d3e-000000000001","actor_id":"5e0a7c11-2f6b-4a3f-8f0d-${String(number % 7).padStart(12, '0')}","actor_type":"application","entity_type":"token","entity_id":"9a51d2b4-7c38-4f7e-b1a2-${tail}","operation":"create","message":"Token created","created_at":"${new Date(timeOf(number)).toISOString().slice(0, 19)}Z"}`;
+    const time = new Date(timeOf(number)).toISOString().slice(0, 19);
+    return `{"tenant_id":"${TENANT}","actor_id":"${id(number % 7)}","actor_type":"application","entity_type":"token","entity_id":"${id(number)}","operation":"create","message":"Token created","created_at":"${time}Z"}`;
   }
 
   function close() {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   }
+}
+
+/** A UUID like any other, the same for the same number. */
+function id(number) {
+  const hex = (salt) => (Math.imul(number + salt, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
+  const [one, two, three, four] = [hex(1), hex(70_001), hex(900_001), hex(11_000_001)];
+  return `${one}-${two.slice(0, 4)}-4${two.slice(5)}-a${three.slice(5)}-${three.slice(0, 4)}${four}`;
 }

@@ -11,7 +11,6 @@ for (let next = ''; next !== undefined;) {
   next = pagination.next ?? undefined;
 }
 agent.destroy();
-if (process.env.RSS === '1') process.stderr.write(`rss ${process.resourceUsage().maxRSS}\n`);
 
 /** @param {string} url */
 function read(url) {

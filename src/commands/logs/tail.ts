@@ -135,7 +135,7 @@ async function follow(
     atOnce: shipping && ENTRIES_AT_ONCE,
     keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
     onEvent: (event) => notices.show(event),
-    onStanding: save,
+    onStanding: file === undefined ? undefined : save,
   });
   notices.start(kept);
   try {
