@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
+beforeAll(() => home.svc(['--sandbox', 'logs', 'archive', 'audit']));
 
 /** Commands that write data, each ending by itself. */
 const WRITERS: readonly (readonly string[])[] = [
@@ -11,6 +12,10 @@ const WRITERS: readonly (readonly string[])[] = [
   ['logs', '--help'],
   ['--sandbox', 'logs'],
   ['--sandbox', 'logs', 'entity-types'],
+  ['--sandbox', 'logs', 'stats'],
+  ['logs', 'search', 'audit'],
+  ['logs', 'stats', 'audit'],
+  ['logs', 'verify', 'audit'],
   ['--sandbox', 'tenant', 'show'],
   ['--sandbox', 'au', 'create'],
   ['--sandbox', 'au', 'list'],
@@ -44,6 +49,13 @@ describe('what is written', () => {
 
   it('R51 --version fails when its output cannot be written', async () => {
     expect(await shell(`${svc(['--version'])} > /dev/full`)).toMatchObject({ code: 1 });
+  });
+
+  it('R51 a search of an archive ends quietly when its reader goes away', async () => {
+    const run = await shell(`${svc(['logs', 'search', 'audit'])} 2> told | head -1; exit \${PIPESTATUS[0]}`);
+    expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(run.stdout)).toHaveProperty('created_at');
+    expect((await shell('cat told')).stdout).not.toMatch(/error|EPIPE/);
   });
 
   it('R51 a reader that goes away ends the command quietly and stops its requests', async () => {

@@ -1,11 +1,14 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, filesIn, TENANT } from '../../archive/build.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { Home } from '../../support/svc.ts';
+import { logAgo, startLogServer } from './log-server.ts';
 
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
@@ -127,6 +130,35 @@ describe('svc logs search', () => {
 });
 
 describe('svc logs search --live', () => {
+  it('R28, R31: takes late entries and equal ones each once, and says what was lost in between', async () => {
+    const server = await startLogServer();
+    onTestFinished(() => server.close());
+    server.tenant = TENANT;
+    const twin = logAgo(60_000, 'twin', { tenant_id: TENANT });
+    server.logs.push(logAgo(3_600_000, 'old', { tenant_id: TENANT }), twin, twin);
+    const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-live-'));
+    onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+    const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
+    expect((await svcHere(['logs', 'archive', 'audit'], here)).code).toBe(0);
+    server.logs.push(twin, logAgo(90_000, 'late', { tenant_id: TENANT }));
+    const live = await svcHere(['logs', 'search', 'audit', '--live'], here);
+    expect(live.stderr).not.toContain('missing');
+    expect(messages(live.stdout)).toEqual(['old', 'late', 'twin', 'twin', 'twin']);
+    server.aheadMs = 30 * HOUR;
+    server.logs.push(logAgo(-30 * HOUR + 5_000, 'new', { tenant_id: TENANT }));
+    server.logs.splice(0, 1);
+    const later = await svcHere(['logs', 'search', 'audit', '--live', '--grep', 'old|new'], here);
+    expect(messages(later.stdout)).toEqual(['old', 'new']);
+    expect(later.stderr).toContain('entries may be missing from');
+    server.tenant = 'another';
+    const foreign = await svcHere(['logs', 'search', 'audit', '--live'], here);
+    expect([foreign.code, foreign.stdout]).toEqual([3, '']);
+    server.tenant = TENANT;
+    server.refusal = 503;
+    const down = await svcHere(['logs', 'search', 'audit', '--live'], { ...here, clock: new FakeClock() });
+    expect(down.code).toBe(8);
+  });
+
   let home: Home;
   beforeEach(() => {
     home = new Home();
