@@ -1,12 +1,12 @@
 import { SvcError } from '../errors.ts';
+import { type Answer, PackedAnswers } from './packed-answers.ts';
 import { readResults } from './read-results.ts';
 import { ResultCursor } from './result-cursor.ts';
-import type { ResultRow } from './result-row.ts';
 
 /** Gives to each row of a request, asked in its order, the row of the results that answers it. */
 export interface Answers {
   /** The answer, or undefined at once where there is none. */
-  take(token: string): Promise<ResultRow> | ResultRow | undefined;
+  take(token: string): Promise<Answer> | Answer | undefined;
   /** Closes the results. */
   close(): Promise<void>;
 }
@@ -36,24 +36,14 @@ export async function answersByToken(
   results: AsyncIterable<Uint8Array>,
   mostHeld = MOST_HELD,
 ): Promise<Answers> {
-  const held = new Map<string, ResultRow | ResultRow[]>();
+  const held = new PackedAnswers();
   for await (const rows of readResults(results)) {
     for (const row of rows) {
       if (row.row > mostHeld) throw tooMany(mostHeld);
-      const before = held.get(row.token);
-      if (before === undefined) held.set(row.token, row);
-      else if (Array.isArray(before)) before.push(row);
-      else held.set(row.token, [before, row]);
+      held.add(row);
     }
   }
-  return {
-    take(token) {
-      const found = held.get(token);
-      if (!Array.isArray(found)) return found;
-      return found.length > 1 ? found.shift() : found[0];
-    },
-    close: () => Promise.resolve(),
-  };
+  return { take: (token) => held.take(token), close: () => Promise.resolve() };
 }
 
 function tooMany(mostHeld: number): SvcError {

@@ -2,9 +2,9 @@ import { csvRow } from '../csv-row.ts';
 import { SvcError } from '../errors.ts';
 import { type Actions, stepFor } from './actions.ts';
 import type { Answers } from './answers.ts';
+import type { Answer } from './packed-answers.ts';
 import { checkRow } from './check-row.ts';
 import { cellsOf, readRequest, type RequestRow } from './read-request.ts';
-import type { ResultRow } from './result-row.ts';
 
 /** What became of one row of a request. */
 export interface NextRow {
@@ -43,7 +43,7 @@ export async function* nextRequest(
   }
 }
 
-function nextRow(request: RequestRow, answer: ResultRow, actions: Actions): NextRow {
+function nextRow(request: RequestRow, answer: Answer, actions: Actions): NextRow {
   const { result_code: code } = answer;
   const step = stepFor(code, actions);
   if (step === 'exclude') return { request, kind: 'dropped', line: '', code };
@@ -56,7 +56,7 @@ function kept(request: RequestRow, code?: string): NextRow {
   return { request, kind: 'kept', line: request.line, code };
 }
 
-function replacement(request: RequestRow, answer: ResultRow): string {
+function replacement(request: RequestRow, answer: Answer): string {
   const { new_token, new_expiration_year: year, new_expiration_month: month, row } = answer;
   const merchant = cellsOf(request)[3] ?? '';
   const line = csvRow([new_token, twoDigitYear(year), twoDigitMonth(month), merchant]).slice(0, -1);

@@ -1,6 +1,7 @@
 const FIELDS = 3; // two halves of a 64-bit hash, and how often the token is still to be answered, plus one
 const FEWEST_SLOTS = 2 ** 12;
 const MOST_SLOTS = 2 ** 22;
+const LARGE = 2 ** 20;
 
 /** What the answer to a token turned out to be. */
 export type Answered = 'asked' | 'again' | 'stranger';
@@ -85,7 +86,8 @@ export class TokenIndex {
 
   #grow(): void {
     const old = this.#table;
-    this.#slots = Math.min(this.#slots * 4, this.#mostSlots);
+    // A large table is not made larger than it need be.
+    this.#slots = Math.min(this.#slots * (this.#slots < LARGE ? 4 : 2), this.#mostSlots);
     this.#table = new Int32Array(this.#slots * FIELDS);
     this.#free = this.#slots * 0.75;
     for (let at = 0; at < old.length; at += FIELDS) {
