@@ -1,4 +1,5 @@
 import type { Example } from '../cli/command.ts';
+import { wrapWords } from '../render/wrap.ts';
 
 /** A page of help, as data: text for a terminal and the man page are made from it. */
 export interface Page {
@@ -36,7 +37,10 @@ export function isFilled({ text, examples = [], rows = [], words = [] }: Section
 /** The page as text for a terminal of `columns`, never wider than 80, with a newline at its end. */
 export function pageText({ title, text, sections }: Page, columns: number): string {
   const width = Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, columns));
-  const head = [...wrap(title, width), ...(text === undefined ? [] : indented(wrap(text, width - INDENT)))];
+  const head = [
+    ...wrapWords(title, width),
+    ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT))),
+  ];
   const parts = sections.filter(isFilled).map((section) => sectionLines(section, width));
   return `${[head, ...parts].map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -47,16 +51,16 @@ function sectionLines(
 ): string[] {
   const room = width - INDENT;
   const lines = [
-    ...(text === undefined ? [] : wrap(text, room)),
+    ...(text === undefined ? [] : wrapWords(text, room)),
     ...examples.flatMap((example, at) => [...(at === 0 ? [] : ['']), ...exampleLines(example, room)]),
     ...rowLines(rows, room),
-    ...(words.length === 0 ? [] : wrap(words.join(', '), room)),
+    ...(words.length === 0 ? [] : wrapWords(words.join(', '), room)),
   ];
-  return [...wrap(title, width), ...indented(lines)];
+  return [...wrapWords(title, width), ...indented(lines)];
 }
 
 function exampleLines([line, does]: Example, room: number): string[] {
-  return [...wrap(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
+  return [...wrapWords(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
 }
 
 /** A command line in pieces that a shell puts together again; a quoted part stays whole. */
@@ -77,24 +81,14 @@ function rowLines(rows: readonly Row[], room: number): string[] {
   const width = Math.min(MOST_TERM, Math.max(0, ...rows.map(([term]) => term.length)));
   const isBeside = width <= SHORT_TERM || room + INDENT >= BESIDE_FROM;
   return rows.flatMap(([term, meaning]) => {
-    if (meaning === '') return wrap(term, room);
+    if (meaning === '') return wrapWords(term, room);
     const margin = ' '.repeat(isBeside ? width + 2 : 4);
-    const lines = wrap(meaning, room - margin.length).map((line) => margin + line);
-    if (!isBeside || term.length > width) return [...wrap(term, room), ...lines];
+    const lines = wrapWords(meaning, room - margin.length).map((line) => margin + line);
+    if (!isBeside || term.length > width) return [...wrapWords(term, room), ...lines];
     return [term.padEnd(margin.length) + (lines[0] ?? '').trimStart(), ...lines.slice(1)];
   });
 }
 
 function indented(lines: readonly string[]): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(INDENT) + line));
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
 }

@@ -4,7 +4,7 @@ import { projection } from './fields.ts';
 import type { RenderOptions } from './format.ts';
 import type { Cell } from './grid.ts';
 import { jsonLine } from './json.ts';
-import { valueAt } from './paths.ts';
+import { isObject, valueAt } from './paths.ts';
 import { formatNumber } from './quantity.ts';
 import { isNarrow, type Ruler, narrowRuler, wideRuler } from './ruler.ts';
 import { formatTime } from './time.ts';
@@ -54,7 +54,7 @@ function formatted(value: unknown, kind: ColumnKind, time: TimeStyle, now: numbe
   if (typeof value === 'string') return kind === 'time' ? formatTime(value, time, now) : value;
   if (typeof value === 'number' && kind === 'number') return formatNumber(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
-  return jsonLine(value);
+  return isObject(value) && Object.keys(value).length === 0 ? '' : jsonLine(value);
 }
 
 function unchanged(text: string): string {

@@ -2,13 +2,14 @@ import type { Cell } from './grid.ts';
 import { fitWidths, type Track } from './layout.ts';
 import type { ColumnKind } from './view.ts';
 
-// Text is not squeezed below this many columns; rather a column drops.
+// Text is not squeezed below this many columns, unless its column says otherwise; rather a column drops.
 const LEAST_TEXT = 10;
 
 /** What decides a column's width and whether it stays. */
 export interface Planned {
   readonly kind: ColumnKind;
   readonly priority?: number | undefined;
+  readonly least?: number | undefined;
 }
 
 /** Decides which columns of a streaming table are shown and how wide; the first lines settle which. */
@@ -20,6 +21,7 @@ export class ColumnPlan {
   #naturals: readonly number[] = [];
   #shown: readonly number[];
   #settled = false;
+  #squeezed = false;
   #fits = true;
 
   /** `width` is the terminal's, Infinity in a pipe. `mayDrop` is false for columns that the user chose. */
@@ -53,16 +55,25 @@ export class ColumnPlan {
       const widths = this.#fit(shown);
       if (widths !== undefined) return widths;
       const least = this.#mayDrop ? this.#leastWanted(shown) : undefined;
-      this.#shown = least === undefined ? all : shown.filter((at) => at !== least);
-      if (least === undefined) return undefined;
+      if (least === undefined) return this.#squeeze(all);
+      this.#shown = shown.filter((at) => at !== least);
     }
+  }
+
+  // When no other column can drop, text gives way below what its column asked for, and then a row is no line any more.
+  #squeeze(all: readonly number[]): readonly number[] | undefined {
+    this.#squeezed = true;
+    const widths = this.#fit(this.#shown);
+    if (widths === undefined) this.#shown = all;
+    return widths;
   }
 
   #fit(shown: readonly number[]): number[] | undefined {
     const tracks = shown.map((at): Track => {
       const natural = this.#naturals[at] ?? 0;
-      const shrinks = this.#columns[at]?.kind === 'text';
-      return { natural, least: shrinks ? Math.min(natural, LEAST_TEXT) : natural };
+      const { kind, least: asked = LEAST_TEXT } = this.#columns[at] ?? {};
+      const least = this.#squeezed ? LEAST_TEXT : asked;
+      return { natural, least: kind === 'text' ? Math.min(natural, least) : natural };
     });
     return fitWidths(tracks, this.#width);
   }

@@ -53,6 +53,7 @@ function relative(at: number, now: number): string {
 
 function local(at: number): string {
   const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return `${seconds(new Date(at))}Z`;
   const sign = minutes < 0 ? '-' : '+';
   const size = Math.abs(minutes);
   const offset = `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;

@@ -26,6 +26,8 @@ export interface Column<T = unknown> {
   readonly kind: ColumnKind;
   /** On a narrow terminal the column with the lowest priority goes first; a column without one stays. */
   readonly priority?: number | undefined;
+  /** Text is not cut below this many columns, rather another column drops; 10 where nothing is given. */
+  readonly least?: number | undefined;
   /** The tone of a value, where it has one. */
   readonly paint?: ((value: unknown, row: T) => Tone | undefined) | undefined;
 }

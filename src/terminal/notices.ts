@@ -1,4 +1,5 @@
 import { cleanText } from '../render/clean.ts';
+import { wrapWords } from '../render/wrap.ts';
 import { plainPalette, type Palette } from '../render/view.ts';
 import type { Output } from './output.ts';
 
@@ -56,8 +57,21 @@ export class Notices {
   }
 
   #print(text: string, prefix = '', tone?: 'quiet'): void {
-    const clean = cleanText(text, 'keep');
+    const clean = this.#fitted(cleanText(text, 'keep'), prefix === '' ? 0 : 'warning: '.length);
     this.#send(`${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
+  }
+
+  // A terminal would break a line within a word; elsewhere a line is a line.
+  #fitted(text: string, taken: number): string {
+    const width = this.#out.isTerminal ? this.#out.width - taken : Infinity;
+    if (text.length <= width) return text;
+    const lines = text.split('\n').flatMap((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      return line.length <= width
+        ? [line]
+        : wrapWords(line, width - indent.length).map((part) => indent + part);
+    });
+    return lines.join('\n');
   }
 
   // When stderr fails there is nowhere left to say so. Writes end in the order in which they began.

@@ -63,7 +63,7 @@ export const sandboxRequestView: View<SandboxRequestRow> = {
   columns: [
     { path: 'at', kind: 'time', priority: 3 },
     { path: 'method', kind: 'text' },
-    { path: 'path', kind: 'text' },
+    { path: 'path', kind: 'text', least: 32 },
     { path: 'status', kind: 'number', paint: (status) => (isRefusal(status) ? 'bad' : undefined) },
     { path: 'sent', header: 'bytes', kind: 'number', priority: 2 },
     { path: 'key', kind: 'text', priority: 1 },

@@ -12,8 +12,8 @@ export const usageView: View<UsageReport> = {
     'token_report.*',
   ],
   columns: [
-    { path: 'token_report.included_monthly_active_tokens', kind: 'number' },
-    { path: 'token_report.monthly_active_tokens', kind: 'number' },
+    { path: 'token_report.included_monthly_active_tokens', header: 'included tokens', kind: 'number' },
+    { path: 'token_report.monthly_active_tokens', header: 'active tokens', kind: 'number' },
   ],
 };
 

@@ -37,3 +37,29 @@ describe('notices', () => {
     await expect(notices.settled()).resolves.toBeUndefined();
   });
 });
+
+describe('a long notice', () => {
+  it('breaks between words on a terminal, and never within a command that it quotes', async () => {
+    const sink = new Sink(40);
+    const notices = new Notices(outputOver(sink), 'normal');
+    notices.note("  more follow than fit here: go on with 'svc logs list --start abc' some time, or not");
+    notices.warn('one two three four five six seven eight nine');
+    await notices.settled();
+    expect(sink.text.split('\n')).toEqual([
+      '  more follow than fit here: go on with',
+      "  'svc logs list --start abc' some time,",
+      '  or not',
+      'warning: one two three four five six',
+      'seven eight nine',
+      '',
+    ]);
+  });
+
+  it('stays one line elsewhere', async () => {
+    const sink = new Sink();
+    const notices = new Notices(outputOver(sink), 'normal');
+    notices.note('word '.repeat(40).trim());
+    await notices.settled();
+    expect(sink.text.trimEnd().split('\n')).toHaveLength(1);
+  });
+});

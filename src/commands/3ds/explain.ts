@@ -4,6 +4,7 @@ import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
+import { wrapWords } from '../../render/wrap.ts';
 import type { Meaning } from '../../three-ds/meaning.ts';
 import { meaningView } from '../../views/three-ds-meaning.ts';
 
@@ -46,8 +47,10 @@ async function unknownWord(word: string): Promise<SvcError> {
   });
 }
 
-function inWords({ palette }: Context, { kind, name, code, means, liability, next }: Meaning): string {
+function inWords({ palette, out }: Context, { kind, name, code, means, liability, next }: Meaning): string {
   const head = `${palette.strong(name)} (${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
-  const risk = liability === undefined ? '' : `  liability for fraud: ${liability}\n`;
-  return `${head}\n  ${means}\n${risk}  next: ${next}\n`;
+  const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
+  const width = out.isTerminal ? out.width - 2 : Infinity;
+  const lines = [means, ...risk, `next: ${next}`].flatMap((text) => wrapWords(text, width));
+  return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
