@@ -1,4 +1,5 @@
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
+import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyKind } from '../http/request.ts';
@@ -26,6 +27,9 @@ export interface KeyCheck {
   readonly tenant: TenantFacts | undefined;
 }
 
+/** Longest wait for all answers about one key, in seconds of real time: a service that trickles must not hold it up. */
+const LIMIT_S = 15;
+
 /** Tries a key on every read of its kind side by side; where all refuse it, on those of the other kind as well. */
 export async function checkKey(
   context: Context,
@@ -33,18 +37,38 @@ export async function checkKey(
   key: ApiKey,
   choice: ClientChoice = {},
 ): Promise<KeyCheck> {
-  const client = await context.client({ ...choice, key: async () => key });
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(timeUp()), LIMIT_S * 1000);
+  try {
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    const client = await context.client({ ...choice, signal, key: async () => key });
+    const check = await tried(client, kind);
+    // What was cut short by the operator says nothing about the key.
+    context.signal.throwIfAborted();
+    return check;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function tried(client: Client, kind: KeyKind): Promise<KeyCheck> {
   const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
     Promise.all(permissions.map((permission) => tryPermission(client, permission)));
-  const tried = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
-  const has = (standing: Tried['standing']): boolean => tried.some((one) => one.standing === standing);
-  const check = { kind, tried, tenant: tenantIn(tried) };
+  const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
+  const has = (standing: Tried['standing']): boolean => own.some((one) => one.standing === standing);
+  const check = { kind, tried: own, tenant: tenantIn(own) };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
   // Some services answer 401 to a key of the wrong kind, some 403.
   const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
   if (others.some(({ standing }) => standing === 'allowed')) return { ...check, verdict: 'other kind' };
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
+}
+
+function timeUp(): SvcError {
+  return new SvcError('time_up', `no answer within ${LIMIT_S} s`, {
+    hint: "Run the command again later; 'svc doctor' tries each step on the way to the service.",
+  });
 }
 
 /** The names of the permissions that stand so. */

@@ -3,11 +3,8 @@ import { checkKey, keyFailure } from '../cli/check-key.ts';
 import type { Context } from '../cli/context.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
-import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from '../doctor/finding.ts';
+import { failed, failedBy, type Finding, ok, skipped, warning } from '../doctor/finding.ts';
 import { isSvcError } from '../errors.ts';
-
-/** Longest wait for the answers about one key, in seconds. */
-const LIMIT_S = 12;
 
 /** Both keys and every permission to read, tried side by side. */
 export async function checkKeys(context: Context): Promise<Finding[]> {
@@ -24,10 +21,9 @@ async function lookAt(context: Context, kind: KeyKind, hasOther: boolean): Promi
   const origin = keyOrigin(system, settings, kind);
   if (origin === undefined) return [missing(check, kind, hasOther), untried(kind, 'there is no key')];
   const from = settings.sandbox ? 'built in' : origin.name;
-  const { signal, end } = limited(context);
   try {
     const key = await context.key(kind);
-    const tried = await checkKey(context, kind, key, { signal });
+    const tried = await checkKey(context, kind, key);
     const failure = keyFailure(tried, key.origin);
     const answers = tried.tried.map(permissionFinding);
     if (failure)
@@ -45,8 +41,6 @@ async function lookAt(context: Context, kind: KeyKind, hasOther: boolean): Promi
   } catch (error) {
     if (!isSvcError(error) || context.signal.aborted) throw error;
     return [failedBy(check, error), untried(kind, 'the key could not be tried')];
-  } finally {
-    end();
   }
 }
 
@@ -68,11 +62,4 @@ function untried(kind: KeyKind, why: string): Finding[] {
   return READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) =>
     skipped(name, `not tried: ${why}`),
   );
-}
-
-/** The command's signal, with a limit of real time: a service that trickles must not keep the doctor. */
-function limited({ signal }: Context): { signal: AbortSignal; end: () => void } {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(timeUp(LIMIT_S)), LIMIT_S * 1000);
-  return { signal: AbortSignal.any([signal, over.signal]), end: () => clearTimeout(timer) };
 }

@@ -23,7 +23,9 @@ export const doctor = defineCommand({
   async run(context) {
     const print = await listPrinter(context, findingView);
     context.progress.waiting('looking');
-    const findings = await look(context).finally(() => context.progress.end());
+    const findings = await Promise.race([look(context), ended(context.signal)]).finally(() =>
+      context.progress.end(),
+    );
     if (isForPeople(context) && context.globals.fields === undefined)
       await context.out.write(drawFindings(findings, context));
     else await print(once(findings));
@@ -31,6 +33,15 @@ export const doctor = defineCommand({
     return exitCodeOf(findings);
   },
 });
+
+// A step that waits for the network is not waited for: the process ends, and the step with it.
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
 
 async function look(context: Context): Promise<Finding[]> {
   const { system, settings, globals } = context;
@@ -61,7 +72,7 @@ function onceTold(finding: Finding, config: Finding, way: readonly Finding[]): F
   const { check, code } = finding;
   if (code === 'key_missing' && config.result === 'failed')
     return skipped(check, 'not known while the config is not right');
-  if (code === 'network' && way.some(({ result }) => result === 'failed'))
+  if ((code === 'network' || code === 'time_up') && way.some(({ result }) => result === 'failed'))
     return skipped(check, 'not tried: the service could not be reached');
   return finding;
 }

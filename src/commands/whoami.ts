@@ -79,10 +79,8 @@ function rowOf(context: Context, keys: readonly Looked[]): WhoamiRow {
 }
 
 // A person is not told what is not there.
-function withoutNothing(row: WhoamiRow): WhoamiRow {
-  return JSON.parse(
-    JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)),
-  ) as WhoamiRow;
+function withoutNothing(row: WhoamiRow): unknown {
+  return JSON.parse(JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)));
 }
 
 function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly Looked[]): KeyRow {

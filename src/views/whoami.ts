@@ -24,7 +24,7 @@ export interface WhoamiRow {
 }
 
 /** How `svc whoami` is shown. */
-export const whoamiView: View<WhoamiRow> = {
+export const whoamiView: View = {
   name: 'identity',
   fields: [
     'profile',

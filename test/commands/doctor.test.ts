@@ -10,6 +10,7 @@ import { ConnectProxy, type ProxyManner } from '../support/connect-proxy.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { answer, json, silence } from '../support/fault-steps.ts';
 import { type HereOptions, KEY, startSandboxHere, svcHere } from '../support/run-here.ts';
+import { finished, Home } from '../support/svc.ts';
 
 interface Seen {
   readonly code: number;
@@ -160,6 +161,21 @@ describe('svc doctor', () => {
     const env = { https_proxy: 'http://[bad' };
     const { on } = await seen({ baseUrl: new URL('https://api.test/'), env });
     expect(on['proxy']).toMatchObject({ result: 'failed', code: 'config' });
+  });
+
+  it('R19 ends at once when it is interrupted', async () => {
+    const { proxy } = await proxied('silent');
+    const home = new Home();
+    onTestFinished(() => home.remove());
+    const env = { https_proxy: `http://127.0.0.1:${proxy.port}`, SVC_BASE_URL: 'https://api.test' };
+    const child = home.start(['doctor'], { env });
+    const ending = finished(child);
+    while (proxy.ledger.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const asked = Date.now();
+    child.kill('SIGINT');
+    expect((await ending).code).toBe(130);
+    // A step alone would take five seconds to give up.
+    expect(Date.now() - asked).toBeLessThan(4_000);
   });
 
   it('R14 ends in bounded time with a proxy that says nothing', { timeout: 40_000 }, async () => {
