@@ -11,12 +11,16 @@ export const archivePlace = argument('<dir>', 'the place of the archive, or s3:/
 
 /**
  * Opens the place of an archive as it was typed, without looking at it. From here on the credentials of a bucket are
- * kept out of all output.
+ * kept out of all output. `signal` ends its work; by default the command's.
  * @throws SvcError `usage`, and for a bucket `key_missing`, `config`
  */
-export async function openArchive(context: Context, place: string): Promise<ArchiveStore> {
+export async function openArchive(
+  context: Context,
+  place: string,
+  signal = context.signal,
+): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('../archive/open-store.ts');
-  const { clock, signal, system, notices, trace } = context;
+  const { clock, system, notices, trace } = context;
   const { platform, home, cwd, pid } = system;
   const env = isBucket(place) ? await bucketEnvironment(context) : system.env;
   const isAlive = (one: number): boolean => system.isAlive(one);

@@ -2,6 +2,7 @@ import { openArchive } from '../../cli/archive-place.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
+import { Grace } from '../../cli/grace.ts';
 import { moment } from '../../cli/moment.ts';
 import { flag, type Input, optionalArgument, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
@@ -71,7 +72,8 @@ export const archive = defineCommand({
       import('../../archive/run.ts'),
       import('../../cli/runs.ts'),
     ]);
-    const store = await openArchive(context, place);
+    const grace = new Grace(context);
+    const store = await openArchive(context, place, grace.signal);
     const service = serviceOf(context);
     const notices = new ArchiveNotices(context, input);
     const run = await runArchive(store, () => context.client(), {
@@ -81,7 +83,10 @@ export const archive = defineCommand({
       everyMs: input.every ?? DEFAULT_EVERY_MS,
       overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
       retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
-      onBegin: (begin) => notices.begin(begin),
+      onBegin: (begin) => {
+        grace.begin();
+        notices.begin(begin);
+      },
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
     });

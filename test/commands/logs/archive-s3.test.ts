@@ -8,7 +8,7 @@ import type { Interceptor, RunningSandbox } from '../../../src/sandbox/options.t
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type Archived, readArchive } from '../../archive/archived.ts';
-import { type Finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
@@ -172,6 +172,23 @@ describe('svc logs archive in a bucket', () => {
     expect(verified).toMatchObject({ code: 0 });
     const curl = await homes[1].svc([...argv, 'archive', '--to', PLACE, '--curl'], { env: real });
     expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
+  });
+
+  it('commits what it has to the bucket when it is told to end', { timeout: 60_000 }, async () => {
+    produce(50, 60_000);
+    const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
+    const child = homes[0].start(argv, { env: env() });
+    const ended = finished(child);
+    // When it has begun to wait between two looks, it has read all.
+    for (let seen = 0, turn = 0; (seen < 4 || seen !== server.requests) && turn < 60; turn += 1) {
+      seen = server.requests;
+      await systemClock.sleep(700);
+    }
+    expect((await archived()).logs).toEqual([]);
+    child.kill('SIGTERM');
+    const { code, stdout } = await ended;
+    expect([code, (JSON.parse(stdout) as { entries: number }).entries]).toEqual([143, 53]);
+    await expectWhole();
   });
 
   it('says what it needs before it asks anyone', async () => {
