@@ -47,6 +47,7 @@ export interface S3Body {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
+  readonly isText: boolean;
   open(): string | AsyncIterable<Uint8Array>;
 }
 
@@ -139,7 +140,7 @@ export class S3Requests {
 /** The body of a small text. */
 export function textBody(text: string): S3Body {
   const sha256 = createHash('sha256').update(text).digest('hex');
-  return { bytes: Buffer.byteLength(text), sha256, open: () => text };
+  return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
 }
 
 /** Reads an answer in which nothing is of interest, so that its connection can serve again. */

@@ -160,6 +160,26 @@ describe('an archive in a bucket', () => {
     expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
   });
 
+  it('notices another writer that was last, where the store keeps nobody from writing', async () => {
+    let other: ArchiveStore | undefined;
+    const refused = withoutConditions(501, 'NotImplemented');
+    meddle = (incoming, outgoing, proceed) => {
+      if (refused(incoming, outgoing, proceed)) return true;
+      if (incoming.method !== 'PUT' || other === undefined) return false;
+      const writer = other;
+      other = undefined;
+      const end = outgoing.end.bind(outgoing);
+      outgoing.end = () => {
+        void writer.replace('a', 'theirs').then(() => end());
+        return outgoing;
+      };
+      return false;
+    };
+    other = await openArchiveStore(host(), 's3://sandbox/some/where');
+    expect(await store.create('a', 'mine')).toBe(false);
+    expect(await store.readText('a')).toBe('theirs');
+  });
+
   it('notices a store that passes over the condition in silence', async () => {
     const loose = await openArchiveStore(host(), 's3://sandbox/loose');
     meddle = ({ method, headers }, outgoing) => {
