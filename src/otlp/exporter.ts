@@ -21,6 +21,8 @@ export interface ExporterOptions {
   readonly timeUp?: AbortSignal | undefined;
   /** Takes out of a text what must not leave. */
   readonly clean: (text: string) => string;
+  /** What identifies an entry, if anything does. */
+  readonly idOf?: ((log: Log) => string | undefined) | undefined;
   readonly random?: (() => number) | undefined;
   readonly trace?: Trace | undefined;
   readonly onEvent?: ((event: ExportEvent) => void) | undefined;
@@ -58,8 +60,8 @@ export class OtlpExporter {
    * @throws SvcError for an answer that no waiting mends; the signal's reason
    */
   async export(logs: readonly Log[]): Promise<void> {
-    const { settings, clock, clean } = this.#options;
-    const how = { resource: settings.resource, observedAt: clock.now(), clean };
+    const { settings, clock, clean, idOf } = this.#options;
+    const how = { resource: settings.resource, observedAt: clock.now(), clean, idOf };
     for (const request of exportRequests(logs, how)) await this.#post(request);
   }
 

@@ -10,14 +10,17 @@ export interface RecordOptions {
   readonly observedAt: number;
   /** Takes out of a text what must not leave. */
   readonly clean: (text: string) => string;
+  /** What identifies an entry, by which a collector can tell one that came twice. */
+  readonly idOf?: ((log: Log) => string | undefined) | undefined;
 }
 
 /**
  * An entry as a log record of OTLP, in JSON: its message is the body, every other field an attribute `svc.<field>`,
  * the tenant's id aside, which belongs to the resource. A time that cannot be kept exactly is an attribute as well.
  */
-export function logRecord(log: Log, { observedAt, clean }: RecordOptions): string {
+export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
   const { created_at, message, tenant_id: _, ...fields } = log;
+  const id = idOf?.(log);
   const nano = unixNano(created_at);
   const attributes = nano === undefined ? { ...fields, created_at } : fields;
   return JSON.stringify({
@@ -26,6 +29,9 @@ export function logRecord(log: Log, { observedAt, clean }: RecordOptions): strin
     severityNumber: INFO,
     severityText: 'INFO',
     ...(typeof message === 'string' && { body: { stringValue: clean(message) } }),
-    attributes: keyValues(attributes, clean, 'svc.'),
+    attributes: [
+      ...(id === undefined ? [] : keyValues({ 'log.record.uid': id }, clean)),
+      ...keyValues(attributes, clean, 'svc.'),
+    ],
   });
 }

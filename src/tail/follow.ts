@@ -118,7 +118,7 @@ export class Tail {
 
   /** Counts what is new and gives what of it is to be shown. Not whole when there was no room for all. */
   *#pass(look: Look): Generator<readonly Log[], boolean> {
-    const { keep = () => true, most = Infinity, atOnce = Infinity } = this.#options;
+    const { keep = () => true, most = Infinity, atOnce = Infinity, onPass } = this.#options;
     let logs: Log[] = [];
     let isWhole = true;
     for (const entry of this.#state.passed.surplus(look.entries.toSorted(byTime))) {
@@ -132,6 +132,7 @@ export class Tail {
       this.#state.passed.add(entry);
       this.#counted += 1;
       if (!keep(entry.log)) continue;
+      onPass?.(entry.log, `${entry.key}-${this.#state.passed.count(entry)}`);
       logs.push(entry.log);
       this.#shown += 1;
       if (this.#options.idleMs === undefined || this.#echo.isNews(entry.log)) this.#news += 1;

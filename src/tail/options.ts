@@ -23,6 +23,11 @@ export interface TailOptions {
   readonly atOnce?: number | undefined;
   /** Which entries are passed on; the others are only counted. */
   readonly keep?: ((log: Log) => boolean) | undefined;
+  /**
+   * Told what identifies an entry before it is passed on: of equal entries each has an id of its own, and an entry that
+   * comes again after a restart has the same one.
+   */
+  readonly onPass?: ((log: Log, id: string) => void) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
   /** Called with a standing once the reader has taken all entries up to it. */
   readonly onStanding?: ((standing: Standing) => void) | undefined;

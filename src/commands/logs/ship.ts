@@ -11,6 +11,8 @@ export const ENTRIES_AT_ONCE = 500;
 /** Sends entries to a collector, in place of what prints them. */
 export interface Shipping {
   readonly deliver: ListPrinter<Log>;
+  /** To be told what identifies an entry, before it is delivered. */
+  readonly identify: (log: Log, id: string) => void;
   /** Entries that the collector did not take and never will. */
   readonly rejected: () => number;
 }
@@ -33,6 +35,7 @@ export async function openShipping(
   const transport = createTransport(system.env);
   context.onClose(() => transport.close());
   let rejected = 0;
+  const ids = new WeakMap<Log, string>();
   const exporter = new Exporter(to, {
     settings,
     transport,
@@ -41,6 +44,7 @@ export async function openShipping(
     trace,
     timeUp: timeUpAfter(context, forMs),
     clean: (text) => out.redact(text),
+    idOf: (log) => ids.get(log),
     onEvent: (event) => {
       if (event.kind === 'partial success') rejected += event.rejected;
       tell(context, event);
@@ -50,7 +54,11 @@ export async function openShipping(
   if (!globals.curl) await exporter.check();
   if (checkpoint === undefined)
     notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
-  return { deliver: (batches) => deliver(exporter, batches), rejected: () => rejected };
+  return {
+    deliver: (batches) => deliver(exporter, batches),
+    identify: (log, id) => void ids.set(log, id),
+    rejected: () => rejected,
+  };
 }
 
 async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly Log[]>): Promise<number> {

@@ -133,6 +133,7 @@ async function follow(
     idleMs: input.idleExit,
     most: input.max,
     atOnce: shipping && ENTRIES_AT_ONCE,
+    onPass: shipping?.identify,
     keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
     onEvent: (event) => notices.show(event),
     onStanding: file === undefined ? undefined : save,
