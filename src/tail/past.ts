@@ -17,8 +17,8 @@ interface Slot extends Window {
 
 const MINUTE_MS = 60_000;
 const WIDEST_MS = 6 * 60 * MINUTE_MS;
-/** Windows read side by side. With their pages they bound what is held: some 3,500 entries. */
-const SIDE_BY_SIDE = 12;
+/** Windows read side by side. With their pages they bound what is held: some 4,500 entries. */
+const SIDE_BY_SIDE = 16;
 /** Entries that a window should hold: three pages, the last of them nearly full. */
 const WANTED = 280;
 const MOST_PAGES = 8;

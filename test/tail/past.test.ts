@@ -83,7 +83,7 @@ describe('the past', () => {
     expect(words(stretches)).toHaveLength(20_000);
     for (const [index, { from }] of stretches.entries())
       expect(from).toBe(stretches[index - 1]?.to ?? START - 23 * HOUR);
-    expect(service.mostAtOnce).toBe(12);
+    expect(service.mostAtOnce).toBe(16);
     // Pages are nearly full, and read once.
     expect(service.requests).toBeLessThan(20_000 / 85);
   });
@@ -118,7 +118,7 @@ describe('the past', () => {
     },
   );
 
-  it('waits for its reader: no more than twelve windows are read ahead', async () => {
+  it('waits for its reader: no more than 16 windows are read ahead', async () => {
     const source = new ByHand();
     const past = new Past(source, START - 20 * HOUR);
     const first = past.next(START);
@@ -127,13 +127,13 @@ describe('the past', () => {
     source.answers.shift()?.();
     await first;
     await settle();
-    expect(source.asked).toHaveLength(13);
+    expect(source.asked).toHaveLength(17);
     for (const answer of source.answers.splice(0)) answer();
     await settle();
-    expect(source.asked).toHaveLength(13);
+    expect(source.asked).toHaveLength(17);
     await past.next(START);
     await settle();
-    expect(source.asked).toHaveLength(14);
+    expect(source.asked).toHaveLength(18);
     past.stop();
   });
 
@@ -145,7 +145,7 @@ describe('the past', () => {
     await settle();
     const { requests } = service;
     await settle();
-    expect(service.requests - requests).toBeLessThanOrEqual(12);
+    expect(service.requests - requests).toBeLessThanOrEqual(16);
   });
 });
 

@@ -53,6 +53,10 @@ async function take(pages: AsyncIterable<{ readonly items: readonly Log[] }>): P
 const halfSeconds = fc.nat(60).map((number) => number * 500);
 const entries = fc.array(fc.tuple(halfSeconds, fc.nat(2)), { minLength: 20, maxLength: 80 });
 
+function text(list: readonly Log[]): string[] {
+  return list.map((one) => JSON.stringify(one)).toSorted();
+}
+
 describe('a list of logs', () => {
   it.each([1, -1])(
     'R27 goes on where its cursor expired, without loss or doubles (direction %i)',
@@ -67,7 +71,6 @@ describe('a list of logs', () => {
             seconds.set(created_at.slice(0, 19), (seconds.get(created_at.slice(0, 19)) ?? 0) + 1);
           const service = logs(all, Math.ceil(Math.max(...seconds.values()) / pageSize) + 1);
           const found = await take(steadyPages(service, {}, { pageSize }));
-          const text = (list: readonly Log[]): string[] => list.map((one) => JSON.stringify(one)).toSorted();
           expect(text(found)).toEqual(text(all));
           expect(found.map((one) => one.created_at.slice(0, 19))).toEqual(
             all.map((one) => one.created_at.slice(0, 19)),
