@@ -1,9 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk } from './support.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** A run whose only part has still to be uploaded, and whose input file is gone. */
 async function stuckRun(desk: Desk): Promise<string> {

@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Finished, Home } from '../../support/svc.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
 const RESULTS = 'token,result_code\na,WRN_OPT_OUT\nb,WRN_ISSUER_NO_DATA\nc,ERR_INVALID_PAN\n';

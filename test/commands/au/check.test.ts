@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Finished, Home } from '../../support/svc.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 const CARD = '4242424242424242';

@@ -19,6 +19,7 @@ import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { uploadsTaken } from '../../runs/support.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { openDesk } from './support.ts';
 import { CAN_OBEY_MODES, finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
 
@@ -384,15 +385,15 @@ describe('a place for the results, given at the start', () => {
 
 describe('the end of the time', () => {
   it('R43 exit code 11 and the command that continues, which then does', async () => {
-    const slow = await startSandbox({ directory: join(directory, 'later'), processingMs: 2_500 });
+    const clock = new FakeClock({ start: Date.now(), auto: false });
+    const slow = await startSandbox({ directory: join(directory, 'later'), clock, processingMs: 3_600_000 });
     const env = { ...ENV(), SVC_BASE_URL: slow.url };
     mkdirSync(home.file('place'));
-    const first = await home.svc(
-      ['au', 'submit', 'tokens.csv', '--wait', '--out', 'place/r.csv', '--timeout', '1s'],
-      { env },
-    );
-    expect(first.code).toBe(11);
+    await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
+    const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });
+    expect(first.code, first.stderr).toBe(11);
     const command = /'svc (au wait \S+)'/.exec(first.stderr)?.[1] ?? '';
+    await clock.advance(2 * 3_600_000);
     expect(await home.svc(command.split(' '), { env })).toMatchObject({ code: 0 });
     expect(existsSync(home.file('place/r.csv'))).toBe(true);
     await slow.close();

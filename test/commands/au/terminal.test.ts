@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk } from './support.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** One row more than a job takes. */
 const ROWS = 300_001;

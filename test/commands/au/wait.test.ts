@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { delivery, post, until } from '../../events/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { finished } from '../../support/svc.ts';
 import { openDesk } from './support.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR = 3_600_000;
 
