@@ -21,7 +21,7 @@ const parameters = {
     moment,
   ),
   follow: flag('--follow', 'keep running, and keep the archive up to date'),
-  every: value('--every <duration>', 'the longest time between two commits (default 5m)', positiveDuration),
+  every: value('--every <duration>', 'the longest time between two commits (default 15m)', positiveDuration),
   overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
   retention: value(
     '--retention <duration>',
@@ -41,7 +41,8 @@ export type ArchiveInput = Input<typeof parameters>;
 
 const DEFAULT_OVERLAP_MS = 120_000;
 const DEFAULT_RETENTION_MS = 86_400_000;
-const DEFAULT_EVERY_MS = 300_000;
+// Each commit keeps the hashes of two minutes of entries, which a busy log has many of.
+const DEFAULT_EVERY_MS = 900_000;
 
 /** `svc logs archive` */
 export const archive = defineCommand({
