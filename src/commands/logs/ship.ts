@@ -18,18 +18,14 @@ export interface Shipping {
 }
 
 /** Makes ready to send, and asks the collector whether it would take any. */
-export async function openShipping(
-  context: Context,
-  to: URL,
-  { for: forMs, checkpoint }: { readonly for?: number | undefined; readonly checkpoint?: string | undefined },
-): Promise<Shipping> {
+export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
   refuseShaping(context);
   const [{ OtlpExporter: Exporter }, { otlpSettings }, { createTransport }] = await Promise.all([
     import('../../otlp/exporter.ts'),
     import('../../otlp/settings.ts'),
     import('../../http/transport.ts'),
   ]);
-  const { system, globals, notices, clock, signal, trace, out } = context;
+  const { system, globals, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
   for (const value of Object.values(settings.headers)) hide(context, value);
   const transport = createTransport(system.env);
@@ -52,8 +48,6 @@ export async function openShipping(
   });
   // With --curl nothing is sent, and the first request shown is the one to the service.
   if (!globals.curl) await exporter.check();
-  if (checkpoint === undefined)
-    notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
   return {
     deliver: (batches) => deliver(exporter, batches),
     identify: (log, id) => void ids.set(log, id),

@@ -120,7 +120,7 @@ async function follow(
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
   const notices = new TailNotices(context, input);
-  const shipping = input.to && (await openShipping(context, input.to, input));
+  const shipping = input.to && (await openShipping(context, input.to, input.for));
   const save = (standing: Standing): void => {
     if (file !== undefined) writeCheckpoint(file, subject, standing);
   };

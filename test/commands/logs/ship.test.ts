@@ -46,6 +46,7 @@ describe('svc logs tail --to', () => {
       stdout: '',
       stderr: expect.stringMatching(/without --checkpoint[^]*1050 entries[^]*--to otlp\+http:\/\/127/),
     });
+    expect(stderr.match(/without --checkpoint/g)).toHaveLength(1);
     expect(new Set(collector.messages()).size).toBe(1050);
     expect(collector.taken.map(({ records }) => records.length)).toEqual([0, 500, 500, 50]);
   });
