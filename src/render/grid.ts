@@ -41,21 +41,35 @@ export function drawBlock(
     const label = `${labels[at] ?? ''}:`;
     const head = paint(label, 'strong', pen.palette);
     if (pen.ruler.width(label) + 1 + cell.width <= width) return [`${head} ${valueOf(cell, pen)}`];
-    const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
-    return [head, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette))];
+    return [head, ...linesBelow(cell, width, pen)];
   });
   return `${lines.join('\n')}\n`;
 }
 
-/** Aligned `label  value` lines, nothing cut. */
-export function drawPairs(labels: readonly string[], cells: readonly Cell[], pen: Pen): string {
+/** Aligned `label  value` lines, nothing cut; a value that does not fit `width` goes below its label, in pieces. */
+export function drawPairs(
+  labels: readonly string[],
+  cells: readonly Cell[],
+  width: number,
+  pen: Pen,
+): string {
   const widest = Math.max(0, ...labels.map((label) => pen.ruler.width(label)));
   const lines = cells.map((cell, at) => {
     const label = labels[at] ?? '';
-    const padding = ' '.repeat(widest - pen.ruler.width(label) + GAP);
+    const own = pen.ruler.width(label);
+    if (own + GAP + cell.width > width)
+      return `${[paint(label, 'strong', pen.palette), ...linesBelow(cell, width, pen)].join('\n')}\n`;
+    const isAligned = widest + GAP + cell.width <= width;
+    const padding = ' '.repeat(GAP + (isAligned ? widest - own : 0));
     return `${paint(label, 'strong', pen.palette)}${padding}${valueOf(cell, pen)}\n`;
   });
   return lines.join('');
+}
+
+// Below its label, set in; an identifier stays whole, for whoever copies it.
+function linesBelow(cell: Cell, width: number, pen: Pen): string[] {
+  const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
+  return pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette));
 }
 
 function valueOf(cell: Cell, pen: Pen): string {

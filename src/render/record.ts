@@ -19,7 +19,9 @@ export async function drawRecord<T>(
   const labels = columns.map(({ path }) => cleanText(path));
   const pen = { ruler, palette: options.palette ?? plainPalette };
   const cells = lines[0] ?? [];
-  return options.plain ? drawBlock(labels, cells, Infinity, pen) : drawPairs(labels, cells, pen);
+  return options.plain
+    ? drawBlock(labels, cells, Infinity, pen)
+    : drawPairs(labels, cells, options.width ?? Infinity, pen);
 }
 
 function pathsOf<T>(value: T, { view }: RenderOptions<T>): readonly string[] {

@@ -2,6 +2,7 @@ import { drawBar } from '../render/bars.ts';
 import { hangText } from '../render/hanging.ts';
 import { formatNumber } from '../render/quantity.ts';
 import type { Palette, Tone, View } from '../render/view.ts';
+import { wrapWords } from '../render/wrap.ts';
 
 /** A request file that was submitted, and its results where they were waited for. */
 export interface Submission {
@@ -86,7 +87,8 @@ export function drawResults(rows: number, results: Results, options: DrawResults
   const { updated, warned, errors, unknown, unchanged, codes } = results;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with codes not known here` : '';
   const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
-  return ['', palette.strong(total), '', ...codeLines(codes, options), ''].join('\n');
+  const title = wrapWords(total, options.columns).map((line) => palette.strong(line));
+  return ['', ...title, '', ...codeLines(codes, options), ''].join('\n');
 }
 
 function codeLines(
@@ -96,12 +98,15 @@ function codeLines(
   const most = Math.max(0, ...codes.map(({ count }) => count));
   const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
   const countWidth = formatNumber(most).length;
+  // On a narrow terminal the bar gives way; the numbers say the same.
+  const room = columns - codeWidth - countWidth - 5;
+  const barWidth = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, room));
   return codes.map(({ code, class: kind, count, action }) => {
-    const bar = drawBar(count, most, BAR_COLUMNS, { unicode });
-    const padded = bar + ' '.repeat(BAR_COLUMNS - bar.length);
+    const bar = drawBar(count, most, barWidth, { unicode, plain });
+    const padded = bar + ' '.repeat(barWidth - bar.length);
     const tone = TONES[kind];
-    const picture = plain ? '' : `${tone === undefined ? padded : palette[tone](padded)}  `;
+    const picture = barWidth === 0 ? '' : `${tone === undefined ? padded : palette[tone](padded)}  `;
     const lead = `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${picture}`;
-    return hangText(lead, codeWidth + countWidth + 4 + (plain ? 0 : BAR_COLUMNS + 2), action, columns);
+    return hangText(lead, codeWidth + countWidth + 4 + (barWidth === 0 ? 0 : barWidth + 2), action, columns);
   });
 }

@@ -33,7 +33,20 @@ describe('R50 every table', () => {
     },
   );
 
-  it('of $name has an identifier, a status or a name that never drops', () => {
+  it('of a single object puts what does not fit below its name', async () => {
+    for (const { name, view } of views) {
+      for (const width of [40, 80]) {
+        const text = await tableRenderer({ view, width }).record(row(view, TEXTS[0] ?? '', 0));
+        const tooWide = text.split('\n').filter((line) => stringWidth(line) > width && !line.includes(ID));
+        expect(
+          tooWide.filter((line) => line.includes(' ')),
+          name,
+        ).toEqual([]);
+      }
+    }
+  });
+
+  it('has an identifier, a status or a name that never drops', () => {
     for (const { name, view } of views)
       expect(
         view.columns.some(({ priority }) => priority === undefined),

@@ -3,6 +3,7 @@ import { listPrinter, once } from '../../cli/print.ts';
 import { drawBar, drawGauge } from '../../render/bars.ts';
 import { formatNumber, formatPercent } from '../../render/quantity.ts';
 import type { Tone } from '../../render/view.ts';
+import { wrapWords } from '../../render/wrap.ts';
 import type { UsageReport } from '../../schema/usage.ts';
 import { countsByType, type MonthlyActive, monthlyActive } from '../../tenant/usage.ts';
 import { usageRowView } from '../../views/usage.ts';
@@ -35,7 +36,8 @@ export async function usagePrinter(
 
 function monthlyLines({ active, included, share }: MonthlyActive, context: Context, warnAt: number): string {
   const of = included === undefined ? '' : ` of ${formatNumber(included)} included`;
-  const words = `monthly active tokens: ${active === undefined ? 'not told' : formatNumber(active)}${of}`;
+  const told = `monthly active tokens: ${active === undefined ? 'not told' : formatNumber(active)}${of}`;
+  const words = wrapWords(told, context.out.isTerminal ? context.out.width : Infinity).join('\n');
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
   if (context.plain) return `${words}: ${formatPercent(share)}\n`;
