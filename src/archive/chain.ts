@@ -12,6 +12,7 @@ import {
   recordText,
   sequenceOf,
 } from './record.ts';
+import { sideBySide } from './side-by-side.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** What a writer says of a new record; its place in the chain is added. */
@@ -40,15 +41,32 @@ export type Head = z.infer<typeof headSchema>;
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
   const head = await readHead(store);
   let last: Link | undefined;
-  for await (const { path } of store.list(MANIFEST)) {
-    const sequence = sequenceOf(path);
+  for await (const { path, sequence, text } of recordTexts(store)) {
     if (sequence === undefined) continue;
-    if (sequence !== next(last)) throw missing(next(last));
-    last = await readLink(store, path, last);
+    if (sequence !== next(last) || text === undefined) throw missing(next(last));
+    last = checked(parseRecord(text, path), last);
     if (head?.sequence === sequence && head.sha256 !== last.sha256) throw otherHash(path);
     yield last;
   }
   if (head && head.sequence >= next(last)) throw missing(head.sequence);
+}
+
+/** A file of the manifest: the text of a record, or a file that is none, without sequence and text. */
+export interface RecordText {
+  readonly path: string;
+  readonly sequence: number | undefined;
+  /** Undefined where the record has gone meanwhile, too. */
+  readonly text: string | undefined;
+}
+
+const READ_AHEAD = 16;
+
+/** All files of the manifest in order, read a few ahead: in a bucket each one takes its time to come. */
+export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
+  return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
+    const sequence = sequenceOf(path);
+    return { path, sequence, text: sequence === undefined ? undefined : await store.readText(path) };
+  });
 }
 
 /**
@@ -123,12 +141,6 @@ export function parseHead(text: string): Head | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function readLink(store: ArchiveStore, path: string, last: Link | undefined): Promise<Link> {
-  const text = await store.readText(path);
-  if (text === undefined) throw missing(next(last));
-  return checked(parseRecord(text, path), last);
 }
 
 function checked(link: Link, last: Link | undefined): Link {

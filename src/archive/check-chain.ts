@@ -1,7 +1,7 @@
 import { isSvcError } from '../errors.ts';
-import { parseHead } from './chain.ts';
+import { parseHead, recordTexts } from './chain.ts';
 import type { Finding } from './finding.ts';
-import { HEAD, hashOf, type Link, MANIFEST, parseRecord, recordPath, sequenceOf } from './record.ts';
+import { HEAD, hashOf, type Link, parseRecord, recordPath } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** What checking a chain meets, in order. */
@@ -24,13 +24,11 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem
   const named = head === undefined ? undefined : parseHead(head);
   let namedHash: string | undefined;
   let last: Seen | undefined;
-  for await (const { path } of store.list(MANIFEST)) {
-    const sequence = sequenceOf(path);
+  for await (const { path, sequence, text } of recordTexts(store)) {
     if (sequence === undefined) {
       if (path !== HEAD) yield found('unlisted', path, 'it is no record');
       continue;
     }
-    const text = await store.readText(path);
     if (text === undefined) continue;
     yield* missingBetween(last, sequence);
     const now = { sequence, sha256: hashOf(text) };

@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../api/logs.ts';
 import type { Context } from '../../cli/context.ts';
 import { moment } from '../../cli/moment.ts';
-import { type Input, repeated, suggesting, value } from '../../cli/parameter.ts';
+import { type Input, type Parameter, repeated, suggesting, value } from '../../cli/parameter.ts';
 import { pattern, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
@@ -35,6 +35,14 @@ export const ENTRY_PARAMETERS = {
     text,
   ),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
+} as const;
+
+/** The same where everything is decided here, so that nothing needs a mark. */
+export const ENTRY_PARAMETERS_HERE = {
+  operation: unmarked(ENTRY_PARAMETERS.operation),
+  actor: unmarked(ENTRY_PARAMETERS.actor),
+  actorType: unmarked(ENTRY_PARAMETERS.actorType),
+  grep: unmarked(ENTRY_PARAMETERS.grep),
 } as const;
 
 type EntryInput = Input<typeof ENTRY_PARAMETERS>;
@@ -99,6 +107,10 @@ export function tellFiltered(
   notices.note(
     `${shown} of ${read} entries match; the service cannot filter by operation, actor or message, so this was done here`,
   );
+}
+
+function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, description: parameter.description.replace(/ \*$/, '') };
 }
 
 function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {

@@ -14,7 +14,7 @@ import { logView } from '../../views/log.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
-  ENTRY_PARAMETERS,
+  ENTRY_PARAMETERS_HERE,
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
@@ -26,7 +26,7 @@ const parameters = {
   dir: archivePlace,
   ...INTERVAL_PARAMETERS,
   ...ENTITY_PARAMETERS,
-  ...ENTRY_PARAMETERS,
+  ...ENTRY_PARAMETERS_HERE,
   limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
@@ -42,7 +42,7 @@ export const search = defineCommand({
   name: 'search',
   summary: 'find log entries in an archive, and with --live in the service too',
   description:
-    'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given. Options marked * are applied to the archive and to what the service answers.',
+    'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
   examples: [
     ['svc logs search audit --since 90d --entity-type card --operation delete', 'deletions of a quarter'],
     ['svc logs search audit --since 2026-01-31 --until 2026-02-01 --live -o csv', 'a day, for a spreadsheet'],
