@@ -1,6 +1,6 @@
 /**
- * The library: the typed client of the service, its lists as async iterables, and files to and from pre-signed
- * addresses. Nothing here reads the environment, the disk's settings or a terminal.
+ * The library: the typed client of the service, its lists as async iterables, its logs as a stream that loses nothing,
+ * and files to and from pre-signed addresses. Nothing here reads the environment, the disk's settings or a terminal.
  */
 export { AccountUpdater } from './api/account-updater.ts';
 export { Client, type ClientOptions } from './api/client.ts';
@@ -23,4 +23,7 @@ export type { AccountUpdaterJob } from './schema/account-updater.ts';
 export type { EntityType } from './schema/entity-type.ts';
 export type { Log } from './schema/log.ts';
 export type { Tenant as TenantRecord } from './schema/tenant.ts';
+export { followLogs, type FollowOptions } from './tail/follow-logs.ts';
+export type { TailEvent } from './tail/options.ts';
+export type { Standing } from './tail/state.ts';
 export { type FilePart, fileSource, type UploadSource } from './transfer/source.ts';

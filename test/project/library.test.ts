@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 describe('the library', () => {
-  it('has two examples in README', () => {
-    expect(examples).toHaveLength(2);
+  it('has three examples in README', () => {
+    expect(examples).toHaveLength(3);
   });
 
   it.each(examples)('runs the example in line $line of README as it stands', async ({ line, text }) => {
@@ -47,7 +47,8 @@ describe('the library', () => {
     child.stdin.end();
     const { code, stdout, stderr } = await finished(child);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(line === examples[0]?.line ? /(card|Card).*\n.*\n/ : /^\d+ bytes of results\n$/);
+    const wanted = [/(card|Card).*\n.*\n/, /^\d+ bytes of results\n$/, /^(2.*Z \w+\n){5}followed up to 2/];
+    expect(stdout).toMatch(wanted[examples.findIndex((example) => example.line === line)] ?? 'nothing');
   });
 
   it('gives the results that the example asks for', () => {

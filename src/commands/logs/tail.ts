@@ -1,4 +1,3 @@
-import type { Client } from '../../api/client.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
@@ -60,9 +59,6 @@ const parameters = {
 /** What was given to `svc logs tail`. */
 export type TailInput = Input<typeof parameters>;
 
-const DEFAULT_OVERLAP_MS = 120_000;
-const DEFAULT_RETENTION_MS = 86_400_000;
-
 /** `svc logs tail` */
 export const tail = defineCommand({
   name: 'tail',
@@ -112,11 +108,13 @@ async function follow(
   input: TailInput,
   { subject, file, print }: Following,
 ): Promise<number> {
-  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }] = await Promise.all([
-    import('../../tail/follow.ts'),
-    import('../../tail/source.ts'),
-    import('../../tail/checkpoint.ts'),
-  ]);
+  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }, defaults] =
+    await Promise.all([
+      import('../../tail/follow.ts'),
+      import('../../tail/source.ts'),
+      import('../../tail/checkpoint.ts'),
+      import('../../tail/follow-logs.ts'),
+    ]);
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
   const notices = new TailNotices(context, input);
@@ -125,9 +123,9 @@ async function follow(
     if (file !== undefined) writeCheckpoint(file, subject, standing);
   };
   const following = new TailClass(serviceLogs(client, subject), {
-    begin: kept ?? (await beginning(client, input)),
-    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
-    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    begin: kept ?? (await defaults.beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now)),
+    overlapMs: input.overlap ?? defaults.DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
     forMs: input.for,
     idleMs: input.idleExit,
@@ -148,23 +146,6 @@ async function follow(
     notices.end(following.standing());
   }
   return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
-}
-
-// The service's own time is learned first: a clock that runs ahead here would begin too late.
-async function beginning(client: Client, input: TailInput): Promise<Standing> {
-  const [{ beginAt }, { wholeSecond }] = await Promise.all([
-    import('../../tail/state.ts'),
-    import('../../tail/window.ts'),
-  ]);
-  const startedAt = client.clock.now();
-  try {
-    await client.logs.list(entityFilter(input), { pageSize: 1 }).pages().next();
-  } catch (error) {
-    client.signal.throwIfAborted();
-    if (!isSvcError(error) || !error.retryable) throw error;
-  }
-  const now = startedAt + (client.now() - client.clock.now());
-  return beginAt(wholeSecond(input.since?.(now) ?? now));
 }
 
 // Being interrupted is how a tail ends: no error, but the exit code says what ended it.
