@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Standing } from '../tail/state.ts';
+import { wholeSecond } from '../tail/window.ts';
 
 const time = z.iso.datetime();
 const count = z.number().int();
@@ -32,6 +33,19 @@ export function fromStored({ settled, read_to: readTo, newest, passed }: StoredS
     readTo: Date.parse(readTo),
     newest: newest === null ? undefined : Date.parse(newest),
     passed,
+  };
+}
+
+/** Where a tail stands once it is known that nothing from before a time, in epoch milliseconds, will come any more. */
+export function beyond(standing: Standing, time: number): Standing {
+  const from = wholeSecond(time);
+  const { settled, readTo, newest, passed } = standing;
+  if (settled >= from) return standing;
+  return {
+    settled: from,
+    readTo: Math.max(readTo, from),
+    newest,
+    passed: passed.filter(([, at]) => at >= from),
   };
 }
 

@@ -1,14 +1,14 @@
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import type { Standing } from '../tail/state.ts';
-import { wholeSecond } from '../tail/window.ts';
 import type { Window } from '../tail/source.ts';
 import { otherTenant } from './begin.ts';
-import { appendRecord, type Draft } from './chain.ts';
-import { clearLeftOvers, dropSegments, storeSegment } from './keep-segments.ts';
+import { ChainEnd } from './chain-end.ts';
+import type { Draft } from './chain.ts';
+import { storeSegment } from './keep-segments.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import { type Link, parseRecord, recordPath, type Segment } from './record.ts';
-import { fromStored, toStored } from './standing.ts';
+import type { Link, Segment } from './record.ts';
+import { beyond, fromStored, toStored } from './standing.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** What a writer is told. */
@@ -29,30 +29,26 @@ export interface Written {
   gaps: Window[];
 }
 
-const DAY_MS = 86_400_000;
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
-// Where nothing happened for a year, not each of its days is looked through.
-const MOST_DAYS_BACK_MS = 35 * DAY_MS;
 
 /** Adds to an archive, commit by commit. Only under the store's lock. */
 export class ArchiveWriter {
   readonly written: Written = { entries: 0, late: 0, segments: 0, gaps: [] };
   readonly #store: ArchiveStore;
   readonly #options: WriterOptions;
-  #last: Link;
+  readonly #end: ChainEnd;
   #standing: Standing;
   /** Where the stretch of time begins that the next commit brings the archive up to. */
   #readFrom: number;
   #pending: Pending;
   #gapTo = 0;
-  #hasCleared = false;
   #isWhole = true;
 
   /** Goes on after the newest record. */
   constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
-    this.#last = last;
+    this.#end = new ChainEnd(store, last, options.tenantId, options.now);
     this.#standing = fromStored(last.record.standing);
     this.#readFrom = this.#standing.readTo;
     this.#pending = this.#newPending();
@@ -60,7 +56,7 @@ export class ArchiveWriter {
 
   /** The newest record. */
   get last(): Link {
-    return this.#last;
+    return this.#end.last;
   }
 
   /** Where the archive stands: all that a tail gave up to there is committed. */
@@ -70,7 +66,7 @@ export class ArchiveWriter {
 
   /** Whether nothing was committed or taken since the archive was begun. */
   get isEmpty(): boolean {
-    return this.#last.record.kind === 'begin' && this.#pending.entries === 0;
+    return this.#end.last.record.kind === 'begin' && this.#pending.entries === 0;
   }
 
   /** Whether so much waits for a commit that it is due. */
@@ -107,15 +103,14 @@ export class ArchiveWriter {
     this.#pending = this.#newPending(standing.readTo);
     const segments: Segment[] = [];
     for (const closed of await pending.close())
-      segments.push(await storeSegment(this.#store, this.#sequence, this.#options.tenantId, closed));
+      segments.push(await storeSegment(this.#store, this.#end.next, this.#options.tenantId, closed));
     const readTo = Math.max(standing.readTo, this.#readFrom);
-    await this.#append(standing, segments, {
-      kind: 'segments',
+    const stretch = { read_from: iso(this.#readFrom), read_to: iso(readTo) };
+    await this.#append(
+      { kind: 'segments', segments, ...stretch, ...this.#now(standing) },
+      standing,
       segments,
-      read_from: iso(this.#readFrom),
-      read_to: iso(readTo),
-      ...this.#now(standing),
-    });
+    );
     this.#readFrom = readTo;
     this.written.entries += pending.entries;
     this.written.late += pending.late;
@@ -126,14 +121,8 @@ export class ArchiveWriter {
   async commitGap(gap: Window): Promise<void> {
     this.#gapTo = gap.to;
     const standing = beyond(this.#standing, gap.to);
-    await this.#wholly(() =>
-      this.#append(standing, [], {
-        kind: 'gap',
-        from: iso(gap.from),
-        to: iso(gap.to),
-        ...this.#now(standing),
-      }),
-    );
+    const stretch = { from: iso(gap.from), to: iso(gap.to) };
+    await this.#wholly(() => this.#append({ kind: 'gap', ...stretch, ...this.#now(standing) }, standing));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -161,57 +150,18 @@ export class ArchiveWriter {
     this.#isWhole = true;
   }
 
-  get #sequence(): number {
-    return this.#last.record.sequence + 1;
-  }
-
   #newPending(committedTo = this.#standing.readTo): Pending {
     return new Pending(this.#store.workDirectory, committedTo, this.#options.limits ?? LIMITS);
+  }
+
+  async #append(draft: Draft, standing: Standing, segments: readonly Segment[] = []): Promise<void> {
+    await this.#end.append(draft, segments);
+    this.#standing = standing;
   }
 
   #now(standing: Standing) {
     return { written_at: iso(this.#options.now()), standing: toStored(standing) };
   }
-
-  async #append(standing: Standing, segments: readonly Segment[], draft: Draft): Promise<void> {
-    const isFirst = !this.#hasCleared;
-    if (isFirst) await this.#clear(await this.#standingBefore());
-    this.#hasCleared = true;
-    try {
-      this.#last = await appendRecord(this.#store, this.#last, draft);
-    } catch (error) {
-      if (isSvcError(error, 'changed')) await dropSegments(this.#store, this.#sequence, segments);
-      throw error;
-    }
-    if (isFirst) await this.#clear(this.#standing);
-    this.#standing = standing;
-  }
-
-  // What a killed run left has the number of the newest record, or of the next one. The former goes before there is a
-  // next one: so nothing is left of any number before.
-  async #clear({ settled, readTo }: Standing): Promise<void> {
-    const window = { from: Math.max(settled, readTo - MOST_DAYS_BACK_MS), to: this.#options.now() };
-    await clearLeftOvers(this.#store, this.#options.tenantId, this.#last.record, window);
-  }
-
-  async #standingBefore(): Promise<Standing> {
-    const path = recordPath(Math.max(0, this.#sequence - 2));
-    const text = await this.#store.readText(path);
-    return text === undefined ? this.#standing : fromStored(parseRecord(text, path).record.standing);
-  }
-}
-
-/** Where a tail stands once it is known that what is in the gap will not come. */
-function beyond(standing: Standing, gapTo: number): Standing {
-  const from = wholeSecond(gapTo);
-  const { settled, readTo, newest, passed } = standing;
-  if (settled >= from) return standing;
-  return {
-    settled: from,
-    readTo: Math.max(readTo, from),
-    newest,
-    passed: passed.filter(([, at]) => at >= from),
-  };
 }
 
 function iso(at: number): string {
