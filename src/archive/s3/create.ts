@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isSvcError } from '../../errors.ts';
-import { fileSource } from '../../transfer/source.ts';
 import type { LocalFile } from '../store.ts';
+import { drain } from './answer.ts';
+import { fileBody, type S3Body, textBody } from './body.ts';
 import { readObject } from './read.ts';
 import { s3Error } from './refusal.ts';
-import { drain, type S3Answer, type S3Body, type S3Requests, textBody } from './requests.ts';
+import type { S3Answer, S3Requests } from './requests.ts';
 
 /** Makes objects that must not exist yet, with a conditional write where the store has it. */
 export class S3Creator {
@@ -90,9 +91,4 @@ function isAboutCondition(code: string | undefined): boolean {
   return (
     code === undefined || ['InvalidArgument', 'InvalidRequest', 'NotImplemented', 'BadRequest'].includes(code)
   );
-}
-
-async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
-  const source = await fileSource(path);
-  return { bytes, sha256, isText: false, open: () => source.open() };
 }

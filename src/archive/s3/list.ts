@@ -1,6 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import type { StoredFile } from '../store.ts';
-import { type S3Requests, wholeText } from './requests.ts';
+import { wholeText } from './answer.ts';
+import type { S3Requests } from './requests.ts';
 import { elements, elementText } from './xml.ts';
 
 const MAX_PAGE = 16 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { SvcError } from '../../errors.ts';
 import type { Answer } from '../../http/exchange.ts';
 import { FILE_LIMITS } from '../../http/limits.ts';
 import { backoffMs, MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
@@ -13,8 +12,10 @@ import { TransportFailure } from '../../http/transport-failure.ts';
 import { readStoreError } from '../../transfer/store-error.ts';
 import { VERSION } from '../../version.ts';
 import { objectAddress, type S3Query } from './address.ts';
+import type { S3Body } from './body.ts';
 import type { BucketPlace } from './place.ts';
-import { type S3Action, s3Error, type S3Refusal, s3Unreachable } from './refusal.ts';
+import type { S3Action, S3Refusal } from './explain.ts';
+import { s3Error, s3Unreachable } from './refusal.ts';
 import type { S3Settings } from './settings.ts';
 import { signedHeaders } from './sign.ts';
 import { elementText } from './xml.ts';
@@ -40,15 +41,6 @@ export interface S3Request {
   readonly body?: S3Body | undefined;
   /** Statuses beside those of success that the caller wants to see; the body of such an answer was read. */
   readonly wanted?: readonly number[] | undefined;
-}
-
-/** A body that can be sent again: each attempt opens it anew. */
-export interface S3Body {
-  readonly bytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-  readonly isText: boolean;
-  open(): string | AsyncIterable<Uint8Array>;
 }
 
 /** A success, or a status that was wanted. */
@@ -135,24 +127,6 @@ export class S3Requests {
   #asked(answer: Answer): number {
     return retryAfterMs(answer.header('retry-after'), this.#storeClock.now()) ?? 0;
   }
-}
-
-/** The body of a small text. */
-export function textBody(text: string): S3Body {
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
-}
-
-/** Reads an answer in which nothing is of interest, so that its connection can serve again. */
-export async function drain(answer: Answer): Promise<void> {
-  await answer.readWhatComes(MAX_ERROR_BODY);
-}
-
-/** Reads the whole body of a small answer. @throws SvcError `network`, `bad_answer` for one that is not small */
-export async function wholeText(place: BucketPlace, answer: Answer, limit: number): Promise<string> {
-  const { bytes, complete } = await answer.read(limit);
-  if (complete) return bytes.toString('utf8');
-  throw new SvcError('bad_answer', `${place.name}: the store's answer is larger than it should be`);
 }
 
 // A conflict is another writer's write to the same object under way; a request that came too slowly is a 400.

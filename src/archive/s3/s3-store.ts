@@ -8,11 +8,13 @@ import { makeDirectories } from '../durable.ts';
 import type { StoreHost } from '../open-store.ts';
 import type { ArchiveStore, LocalFile, StoredFile } from '../store.ts';
 import { workAlone } from '../work-directory.ts';
+import { drain } from './answer.ts';
+import { textBody } from './body.ts';
 import { S3Creator } from './create.ts';
 import { listObjects } from './list.ts';
 import { parseBucketPlace } from './place.ts';
 import { readObject } from './read.ts';
-import { drain, S3Requests, textBody } from './requests.ts';
+import { S3Requests } from './requests.ts';
 import { s3Settings } from './settings.ts';
 
 /** An archive in a bucket. Its records are safe from a second writer, as the store lets only one create each. */
