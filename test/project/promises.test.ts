@@ -10,8 +10,7 @@ const PROMISES = 57;
 /** The promises kept by now, as first and last numbers. This list only grows. */
 const DUE = [
   [1, 17],
-  [19, 27],
-  [33, 41],
+  [19, 41],
   [44, 56],
 ] as const;
 

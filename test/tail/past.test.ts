@@ -118,7 +118,7 @@ describe('the past', () => {
     },
   );
 
-  it('waits for its reader: no more than 16 windows are read ahead', async () => {
+  it('R32 waits for its reader: no more than 16 windows are read ahead', async () => {
     const source = new ByHand();
     const past = new Past(source, START - 20 * HOUR);
     const first = past.next(START);

@@ -108,13 +108,12 @@ async function follow(
   input: TailInput,
   { subject, file, print }: Following,
 ): Promise<number> {
-  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }, defaults] =
-    await Promise.all([
-      import('../../tail/follow.ts'),
-      import('../../tail/source.ts'),
-      import('../../tail/checkpoint.ts'),
-      import('../../tail/follow-logs.ts'),
-    ]);
+  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }] = await Promise.all([
+    import('../../tail/follow.ts'),
+    import('../../tail/source.ts'),
+    import('../../tail/checkpoint.ts'),
+  ]);
+  const { beginNow, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } = await import('../../tail/follow-logs.ts');
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
   const notices = new TailNotices(context, input);
@@ -123,9 +122,9 @@ async function follow(
     if (file !== undefined) writeCheckpoint(file, subject, standing);
   };
   const following = new TailClass(serviceLogs(client, subject), {
-    begin: kept ?? (await defaults.beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now)),
-    overlapMs: input.overlap ?? defaults.DEFAULT_OVERLAP_MS,
-    retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
+    begin: kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now)),
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
     forMs: input.for,
     idleMs: input.idleExit,
