@@ -1,6 +1,6 @@
 /** Does work on items, a few at a time, and gives the results in the order of the items. */
 export async function* sideBySide<T, R>(
-  items: AsyncIterable<T>,
+  items: AsyncIterable<T> | Iterable<T>,
   most: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {

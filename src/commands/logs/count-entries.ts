@@ -1,5 +1,6 @@
 import { readManifest } from '../../archive/manifest.ts';
 import { readSegment } from '../../archive/read-segment.ts';
+import { sideBySide } from '../../archive/side-by-side.ts';
 import { openArchive } from '../../cli/archive-place.ts';
 import { ByteProgress } from '../../cli/byte-progress.ts';
 import type { Context } from '../../cli/context.ts';
@@ -29,6 +30,7 @@ import {
 
 const DAY_MS = 86_400_000;
 const OVERLAP_MS = 120_000;
+const SIDE_BY_SIDE = 3;
 /** What retention takes away while the first entries are read is no news. */
 const LEAST_GAP_MS = 60_000;
 
@@ -110,10 +112,15 @@ export async function countArchive(context: Context, input: CountInput, dir: str
     onBytes: (bytes: number) => progress.update((done += bytes), total),
   };
   try {
-    for (const segment of manifest.segments)
+    const reading = sideBySide(manifest.segments, SIDE_BY_SIDE, async (segment) => {
       for await (const batch of readSegment(store, segment, options))
         for (const log of batch) take(log, isCounted(log), { counts, past, interval });
+      return segment.entries;
+    });
+    let read = 0;
+    for await (const entries of reading) read += entries;
     progress.done();
+    context.notices.verbose(`read ${formatNumber(read)} entries of the archive`);
   } finally {
     progress.stop();
   }
