@@ -44,7 +44,8 @@ export class StreamSink implements Sink {
     return new Promise<void>((resolve, reject) => {
       const finish = (error?: Error | null): void => {
         output.off('error', finish).off('close', onClose);
-        if (error) reject(outputError(error));
+        // One that was destroyed before tells a writer only that it was; why is what counts.
+        if (error) reject(outputError(output.errored ?? error));
         else resolve();
       };
       const onClose = (): void => finish(output.errored ?? new Error('closed'));
