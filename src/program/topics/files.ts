@@ -18,7 +18,7 @@ export function files(host: PathsHost): Page {
         title: 'Examples',
         examples: [
           [
-            'svc --sandbox au check src/sandbox/data/tokens.csv',
+            'svc sandbox cards --request | svc --sandbox au check -',
             'a request file, checked without sending it',
           ],
           ['SVC_STATE_DIR=$PWD/state svc --sandbox au status', 'runs recorded in another place'],

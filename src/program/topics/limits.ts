@@ -20,7 +20,7 @@ export function limits(): Page {
       {
         title: 'Examples',
         examples: [
-          ['svc --sandbox au check src/sandbox/data/tokens.csv', 'is the file within the limits?'],
+          ['svc sandbox cards --request | svc --sandbox au check -', 'is the file within the limits?'],
           ['svc --sandbox logs --limit 250 --max-wait 10m', 'be patient with a rate limit'],
         ],
       },

@@ -13,7 +13,7 @@ export function sandbox(): Page {
           ["svc sandbox exec --expect 'GET /logs>=1' -- svc logs --limit 1", 'a gate for a job in CI'],
           ['svc sandbox clock +6d', 'six days later: jobs finish, uploads expire, logs age'],
           ['svc sandbox cards --request', 'a request file that yields every result code'],
-          ['svc sandbox reset', 'forget all of it'],
+          ['svc sandbox reset --yes', 'forget all of it'],
         ],
       },
       {

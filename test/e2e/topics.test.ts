@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TOPICS, topicPage, type TopicName } from '../../src/program/topics.ts';
+import { Home, LAUNCHER } from '../support/svc.ts';
+
+const home = new Home();
+const host = { env: {}, platform: 'linux', home: home.path, cwd: home.path } as const;
+const examples = (
+  await Promise.all(Object.keys(TOPICS).map((name) => topicPage(name as TopicName, host)))
+).flatMap(({ sections }) => sections.flatMap((section) => section.examples ?? []).map(([line]) => line));
+
+beforeAll(() => {
+  const svc = home.file('svc');
+  writeFileSync(svc, `#!/bin/sh\nexec '${process.execPath}' '${LAUNCHER}' "$@"\n`);
+  chmodSync(svc, 0o755);
+});
+
+afterAll(() => home.remove());
+
+/** What needs an account, a file of the reader's, or goes on until it is ended. */
+const NEEDS_MORE = /^svc (login|logout|profile show|au |events (listen|replay)|sandbox start)/;
+
+describe('the examples of help topics', () => {
+  it.each(examples.filter((line) => !NEEDS_MORE.test(line)))('`%s` works as typed', (line) => {
+    const { status, stderr } = spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', line], {
+      cwd: home.path,
+      encoding: 'utf8',
+      env: home.environment({
+        PATH: [home.path, dirname(process.execPath), process.env['PATH']].join(delimiter),
+      }),
+    });
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('are most of them tried here', () => {
+    const tried = examples.filter((line) => !NEEDS_MORE.test(line));
+    expect(tried.length).toBeGreaterThan(examples.length / 2);
+  });
+});
