@@ -75,7 +75,8 @@ function* checkHead(
   last: Seen | undefined,
 ): Generator<ChainItem> {
   if (text === undefined) {
-    if (last !== undefined && last.sequence > 0) yield found('missing', HEAD, 'it is missing');
+    if (last !== undefined && last.sequence > 0)
+      yield found('missing', HEAD, "it is missing; the next commit of 'svc logs archive' makes it anew");
     return;
   }
   const head = parseHead(text);
