@@ -109,7 +109,7 @@ describe('a search of an archive', () => {
       }),
       { numRuns: process.env['SOAK'] === '1' ? 500 : 20 },
     );
-  }, 120_000);
+  }, 600_000);
 });
 
 describe('lanes', () => {
