@@ -119,6 +119,7 @@ function tell(error: unknown, { system, terminal, globals, asked, command }: Tel
     debug: terminal.notices.shows('debug'),
     command,
     palette: terminal.noticePalette,
+    columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
   });
   terminal.progress.end();

@@ -2,6 +2,7 @@ import { EXIT_CODES, SvcError } from '../errors.ts';
 import { cleanText } from '../render/clean.ts';
 import { jsonLine } from '../render/json.ts';
 import { plainPalette, type Palette } from '../render/view.ts';
+import { wrapWords } from '../render/wrap.ts';
 
 /** How an error is told. */
 export interface ReportStyle {
@@ -12,6 +13,8 @@ export interface ReportStyle {
   /** The words of the command that failed, for the machine form. */
   readonly command?: string | undefined;
   readonly palette?: Palette | undefined;
+  /** Columns of the terminal that it is told on; elsewhere a line is not broken. */
+  readonly columns?: number | undefined;
   /** Puts what was typed into the commands that a hint quotes. */
   readonly adaptHint?: ((hint: string) => string) | undefined;
 }
@@ -44,12 +47,12 @@ function forProgram(error: unknown, style: ReportStyle): string {
 }
 
 function forPerson(error: unknown, style: ReportStyle): string {
-  const { palette = plainPalette, debug } = style;
+  const { palette = plainPalette, debug, columns = Infinity } = style;
   const known = asSvcError(error);
-  const lines = [`${palette.bad('error:')} ${indented(known.message)}`];
+  const lines = [`${palette.bad('error:')} ${fitted(known.message, columns)}`];
   for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
   const hint = hintOf(known, style);
-  if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${indented(hint)}`);
+  if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
@@ -75,9 +78,15 @@ function wordsOf(thrown: unknown): string {
   }
 }
 
+const LEAD = 'error: '.length;
+
 // Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
-function indented(text: string): string {
-  return cleanText(text, 'keep').replaceAll('\n', '\n  ');
+function fitted(text: string, columns: number): string {
+  const lines = cleanText(text, 'keep').split('\n');
+  const fitting = lines.flatMap((line) =>
+    line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD),
+  );
+  return fitting.join('\n  ');
 }
 
 function problemsOf(error: SvcError): readonly string[] {

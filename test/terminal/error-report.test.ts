@@ -40,6 +40,19 @@ describe('an error for a person', () => {
     );
   });
 
+  it('is broken between words on a terminal, and a command to copy is not', () => {
+    const error = new SvcError('config', 'no base URL is set for profile default', {
+      hint: "Set SVC_BASE_URL, or store one with 'svc login'; '--sandbox' needs none.",
+    });
+    const lines = reportError(error, { machine: false, debug: false, columns: 52 }).split('\n');
+    expect(lines).toEqual([
+      'error: no base URL is set for profile default',
+      'hint: Set SVC_BASE_URL, or store one with',
+      "  'svc login'; '--sandbox' needs none.",
+      '',
+    ]);
+  });
+
   it('survives whatever was thrown', () => {
     expect(reportError(Object.create(null), person)).toContain('something that cannot be shown');
     expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
