@@ -5,6 +5,8 @@ import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const ENTRIES_AT_ONCE = 500;
+// The more there is to read, the longer until the first of it comes.
+const IDLE = process.env['SOAK'] === '1' ? '30s' : '5s';
 const home = new Home();
 let server: LogServer;
 let collector: Collector;
@@ -115,14 +117,14 @@ describe('svc logs tail --to', () => {
 
   it(
     `R29 killed ${KILLS} times it loses nothing, and the collector gets at most one batch twice each time`,
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       for (let index = 0; index < KILLS * 1_200; index += 1)
         server.logs.push(logAgo(3_600_000 - (index % 3_000) * 1_000, `entry ${index}`));
       for (const twin of server.logs.slice(0, KILLS)) server.logs.push({ ...twin });
       const begin = new Date(Date.now() - 7_200_000).toISOString();
       const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`];
-      argv.push('--since', begin, '--checkpoint', 'killed.json', '--idle-exit', '2s');
+      argv.push('--since', begin, '--checkpoint', 'killed.json', '--idle-exit', IDLE);
       let [kills, due] = [0, 0];
       let killed = false;
       for (; kills < KILLS; kills += 1) {
