@@ -42,8 +42,13 @@ const system: System = {
 };
 
 // The HTTP parser is WebAssembly. Node 20 begins to optimise it after its first few answers and does not end before
-// that is done, which costs a short command 80 ms; later versions wait as long as this.
-if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=13000000');
+// that is done, which costs a short command 80 ms; later versions wait as long as this. And what streams through a long
+// command makes room for young objects grow to 48 MB: held small, memory stays flat at 2 to 5 % more work. Later
+// versions do not heed that.
+if (process.versions.node.startsWith('20.')) {
+  setFlagsFromString('--wasm-tiering-budget=13000000');
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
 
 void start();
 
