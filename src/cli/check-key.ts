@@ -1,5 +1,6 @@
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
 import type { Client } from '../api/client.ts';
+import { KEY_VARIABLES } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyKind } from '../http/request.ts';
@@ -89,13 +90,19 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
     case 'other kind':
       return new SvcError('unauthorized', `the key from ${from} is a ${other} key, not a ${kind} key`, {
         status: error?.status,
-        hint: `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`,
+        hint: hintForOther(kind, other, from),
         facts: { key_kind: other },
       });
     case 'refused':
     case 'unclear':
       return error ?? new SvcError('bad_answer', `the ${kind} key from ${from} could not be tried`);
   }
+}
+
+function hintForOther(kind: KeyKind, other: KeyKind, from: string): string {
+  if (from.startsWith('SVC_'))
+    return `Give it in ${KEY_VARIABLES[other][0]}, and a ${kind} key in ${KEY_VARIABLES[kind][0]}.`;
+  return `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`;
 }
 
 /** Whether a failure is about the key, and not about the way to the service. */

@@ -1,6 +1,7 @@
 import type { Finding, Result } from '../doctor/finding.ts';
 import { cleanText } from '../render/clean.ts';
 import type { Tone, View } from '../render/view.ts';
+import { wrapWords } from '../render/wrap.ts';
 import type { Context } from './context.ts';
 
 /** How findings are shown in machine formats, and in a table of chosen fields. */
@@ -13,6 +14,8 @@ export const findingView: View<Finding> = {
     { path: 'found', kind: 'text' },
   ],
 };
+
+const NARROWEST = 24;
 
 // The word tells, the colour only helps.
 const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
@@ -27,19 +30,23 @@ export function drawFindings(findings: readonly Finding[], context: Context): st
   if (context.plain) return findings.map(sentence).join('');
   const { palette, out, unicode } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
-  const width = (out.isTerminal ? out.width : 80) - names - 6;
+  const columns = out.isTerminal ? out.width : 80;
+  // Where hardly anything fits beside the name, what was found stands below it.
+  const beside = columns - names - 6 >= NARROWEST;
+  const indent = ' '.repeat(beside ? names + 6 : 6);
+  const width = columns - indent.length;
   const arrow = unicode ? '→ ' : '> ';
-  const indent = ' '.repeat(names + 6);
   return findings
     .flatMap(({ check, result, found, mend }) => {
       const [mark, tone] = MARKS[result];
-      const [first = '', ...more] = wrap(cleanText(found), width);
-      const told = mend === null ? [] : wrap(arrow + mend, width);
+      const lines = wrapWords(cleanText(found), width);
+      const [first = '', ...more] = beside ? lines : ['', ...lines];
+      const told = mend === null ? [] : wrapWords(mend, width - 2);
       const paint = (line: string): string => (result === 'skipped' ? palette.quiet(line) : line);
       return [
         `${palette[tone](mark)}  ${paint(check.padEnd(names) + first)}`,
         ...more.map((line) => indent + paint(line)),
-        ...told.map((line, at) => indent + (at === 0 ? '' : '  ') + palette.strong(line)),
+        ...told.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
       ];
     })
     .map((line) => `${line.trimEnd()}\n`)
@@ -50,14 +57,4 @@ export function drawFindings(findings: readonly Finding[], context: Context): st
 function sentence({ check, result, found, mend }: Finding): string {
   const what = `${check}: ${result}: ${cleanText(found)}`;
   return mend === null ? `${what}\n` : `${what}. To mend it: ${mend}\n`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > Math.max(width, 20)) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

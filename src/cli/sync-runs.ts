@@ -22,6 +22,7 @@ export interface Synced {
 /** Advances every open run of this profile once. One that another process holds, or that fails, stops no other. */
 export async function syncRuns(context: Context, exec: string | undefined): Promise<Synced> {
   const runs = dueRuns(context, exec);
+  if (runs.length === 0) context.notices.note('no open runs of this profile');
   for (const run of runs) {
     try {
       await run.hold(context.system, () => advance(context, run, exec));

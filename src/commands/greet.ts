@@ -5,6 +5,8 @@ import { baseUrlText } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { cleanText } from '../render/clean.ts';
+import { hangText } from '../render/hanging.ts';
+import { wrapWords } from '../render/wrap.ts';
 import { tenantMark } from '../views/tenant.ts';
 
 /** A command line, and what it does. */
@@ -31,13 +33,16 @@ export const greet = defineCommand({
       does,
     ]);
     const width = Math.max(...[...shown, ...MORE].map(([line]) => line.length));
+    const columns = out.isTerminal && !plain ? out.width : Infinity;
     const lines = [
-      palette.strong('svc: the card vault from the command line'),
+      ...wrapWords('svc: the card vault from the command line', columns).map((line) => palette.strong(line)),
       '',
-      ...standing(context, kinds),
+      ...standing(context, kinds, columns),
       '',
       ...[...shown, ...MORE].map(([line, does]) =>
-        plain ? `${line}: ${does}` : `  ${palette.accent(line.padEnd(width))}  ${does}`,
+        plain
+          ? `${line}: ${does}`
+          : hangText(`  ${palette.accent(line.padEnd(width))}  `, width + 4, does, columns),
       ),
     ];
     await out.write(`${lines.join('\n')}\n`);
@@ -83,16 +88,20 @@ function nextSteps(kinds: readonly KeyKind[]): Step[] {
 }
 
 /** Who this profile is, as far as that is known without asking. */
-function standing(context: Context, kinds: readonly KeyKind[]): string[] {
+function standing(context: Context, kinds: readonly KeyKind[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;
-  if (settings.sandbox) return ['The sandbox: the service emulated on this machine, with made-up data.'];
+  if (settings.sandbox)
+    return wrapWords('The sandbox: the service emulated on this machine, with made-up data.', columns);
   if (kinds.length === 0) {
     const where = profile === 'default' ? '' : ` in profile ${profile}`;
-    return [`There are no keys${where} yet. Two ways to begin:`];
+    return wrapWords(`There are no keys${where} yet. Two ways to begin:`, columns);
   }
   if (settings.baseUrl === undefined)
-    return [`Profile ${profile}, with a key and without a base URL: set SVC_BASE_URL, or svc login.`];
+    return wrapWords(
+      `Profile ${profile}, with a key and without a base URL: set SVC_BASE_URL, or use 'svc login'.`,
+      columns,
+    );
   const url = baseUrlText(settings.baseUrl.value);
   const tenant = knownTenant(system, profile, url);
   const named = tenant && `${tenantMark(tenant.type, palette)} ${palette.strong(cleanText(tenant.name))}`;

@@ -82,7 +82,7 @@ export function configText(config: Config): string {
 function damaged(file: string, content: string, fault: JsonFault): SvcError {
   const { line, column } = positionOf(content, fault.at);
   return new SvcError('config', `${file} is damaged at line ${line}, column ${column}: ${fault.message}`, {
-    hint: `Mend that place, or move the file away and run \`svc login\` again. svc leaves it as it is.`,
+    hint: "Mend that place, or move the file away and run 'svc login' again. svc leaves it as it is.",
     facts: { file, line, column },
   });
 }

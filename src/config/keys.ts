@@ -132,7 +132,7 @@ function checked(text: string, origin: Origin): Setting<string> {
 function missing(kind: KeyKind, profile: string): SvcError {
   const variables = KEY_VARIABLES[kind].join(' or ');
   return new SvcError('key_missing', `there is no ${kind} key for profile ${profile}`, {
-    hint: `Set ${variables} (or …_FILE), or store a key with \`svc login\`; \`--sandbox\` needs none.`,
+    hint: `Set ${variables} (or …_FILE), or store a key with 'svc login'; 'svc --sandbox …' needs none.`,
   });
 }
 
@@ -142,7 +142,7 @@ function notForThere(kind: KeyKind, profile: string, home: string, target: strin
     'key_refused',
     `the ${kind} key of profile ${profile} was stored for ${home} and is not sent to ${target}`,
     {
-      hint: `Use the base URL ${home}, or give the key for ${target} in ${variable} or with \`svc login\`.`,
+      hint: `Use the base URL ${home}, or give the key for ${target} in ${variable} or with 'svc login'.`,
       facts: { stored_for: home, base_url: target },
     },
   );

@@ -35,7 +35,7 @@ export function closeToOthers(place: string, mode: number, chmod: (mode: number)
     throw refused(
       place,
       'can be read by others',
-      `Run \`chmod ${mode.toString(8)} ${place}\` as its owner.`,
+      `Run 'chmod ${mode.toString(8)} ${place}' as its owner.`,
       error,
     );
   }

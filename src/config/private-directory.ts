@@ -39,7 +39,7 @@ function closeDirectory(directory: string): Notices {
     throw refused(
       directory,
       'is a link to a directory that others can read',
-      `Run \`chmod 700 ${directory}/\`.`,
+      `Run 'chmod 700 ${directory}/'.`,
     );
   if (isCommonPlace(directory, found))
     throw refused(

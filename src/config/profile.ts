@@ -64,6 +64,6 @@ function sandbox(name: Setting<string>): ChosenProfile {
 function unknownProfile({ value, origin }: Setting<string>, config: Config): SvcError {
   const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted().join(', ');
   return new SvcError('config', `there is no profile ${JSON.stringify(value)} (named by ${origin.name})`, {
-    hint: `Choose one of: ${known}. \`svc login --profile <name>\` makes a new one.`,
+    hint: `Choose one of: ${known}. 'svc login --profile <name>' makes a new one.`,
   });
 }

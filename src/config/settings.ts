@@ -171,6 +171,6 @@ function badValue(origin: Origin, problem: string, hint: string): SvcError {
 
 function noBaseUrl(chosen: ChosenProfile): SvcError {
   return new SvcError('config', `no base URL is set for profile ${chosen.name.value}`, {
-    hint: 'Set SVC_BASE_URL, or store one with `svc login`; `--sandbox` needs none.',
+    hint: "Set SVC_BASE_URL, or store one with 'svc login'; 'svc --sandbox …' needs none.",
   });
 }

@@ -99,12 +99,13 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
   const { key, permission } = facts.request;
   const needs = permission === undefined ? '' : ` (needs ${permission})`;
   if (status === 401) {
+    const mend = mendOf(facts.keyOrigin);
     return new SvcError(
       'unauthorized',
       `the ${key} key from ${facts.keyOrigin} was not accepted (401)${said}`,
       {
         ...details,
-        hint: `Check that it is a ${key} key of this environment and still valid${needs}; 'svc login' stores a new one.`,
+        hint: `Check that it is a ${key} key of this environment and still valid${needs}; ${mend}.`,
       },
     );
   }
@@ -116,6 +117,13 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
       hint: `Give the key the permission ${permission ?? 'for this endpoint'}, or use another ${key} key.`,
     },
   );
+}
+
+// A variable goes before the profile: a key that is stored now would not be used.
+function mendOf(keyOrigin: string): string {
+  const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
+  if (variable === undefined) return "'svc login' stores a new one";
+  return `change ${variable}, or unset it and store one with 'svc login'`;
 }
 
 type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server'>;

@@ -10,7 +10,7 @@ export const EXIT_CODE_MEANINGS: readonly (readonly [code: number, meaning: stri
   [7, 'rate limited for longer than --max-wait'],
   [8, 'network or server failure after retries: safe to run again'],
   [9, 'outcome unknown: the request may have taken effect; the message says how to find out'],
-  [10, 'the job failed, or the threshold asked for (--fail-on, --warn-at) was met'],
+  [10, 'the job failed, or the threshold asked for (--fail-on, --warn-at, --retention-margin) was met'],
   [11, 'still pending when the time was up; the message holds the command that continues'],
   [12, 'data came back incomplete or altered'],
   [13, 'input refused: a malformed file or body, or something that looks like a card number'],

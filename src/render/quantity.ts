@@ -26,3 +26,8 @@ export function formatPercent(share: number): string {
   const percent = Math.round(share * 1000) / 10;
   return `${formatNumber(percent)}%`;
 }
+
+/** A share of one for a column of shares: always one decimal, so that the points stand under each other. */
+export function alignedPercent(share: number): string {
+  return (Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : '-').padStart(6);
+}

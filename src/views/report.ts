@@ -4,7 +4,7 @@ import type { NextStep, ResultClass } from '../csv/result-codes.ts';
 import { drawBar } from '../render/bars.ts';
 import { cleanText } from '../render/clean.ts';
 import { hangText } from '../render/hanging.ts';
-import { formatNumber, formatPercent } from '../render/quantity.ts';
+import { alignedPercent, formatNumber, formatPercent } from '../render/quantity.ts';
 import type { Palette, Tone, View } from '../render/view.ts';
 
 /** What a result file says, in numbers. */
@@ -113,6 +113,7 @@ const TONES: Readonly<Record<ResultClass, Tone>> = {
   unknown: 'accent',
 };
 const BAR_COLUMNS = 16;
+const LEAST_BAR = 4;
 const CODE_COLUMNS = 40;
 
 /** How a report is drawn. */
@@ -152,12 +153,16 @@ function groupLines(
   const most = Math.max(...all.map(({ count }) => count));
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
   const countWidth = formatNumber(most).length;
+  const numbersWidth = codeWidth + countWidth + 14;
+  // On a narrow terminal the bar gives way; the numbers say the same.
+  const barWidth =
+    plain || columns < numbersWidth + LEAST_BAR ? 0 : Math.min(BAR_COLUMNS, columns - numbersWidth);
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const lines = codes.map(({ code, count, share, action, class: kind }) => {
-    const bar = drawBar(count, most, BAR_COLUMNS, { unicode, plain });
-    const room = plain ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(BAR_COLUMNS - bar.length)}  `;
-    const lead = `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}  ${room}`;
-    return hangText(lead, codeWidth + countWidth + 14 + (plain ? 0 : BAR_COLUMNS + 2), action, columns);
+    const bar = drawBar(count, most, barWidth, { unicode, plain });
+    const room = barWidth === 0 ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(barWidth - bar.length)}  `;
+    const lead = `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}  ${room}`;
+    return hangText(lead, numbersWidth + (barWidth === 0 ? 0 : barWidth + 2), action, columns);
   });
   const share = formatPercent(total / rows);
   return [

@@ -99,9 +99,14 @@ describe('svc doctor', () => {
     const refused = await seen({ baseUrl, env: { ...env, SVC_MANAGEMENT_API_KEY: 'no-such-key-1' } });
     expect(refused.code).toBe(4);
     expect(refused.on['management key']?.found).toContain('not accepted (401)');
+    // A key that 'svc login' stores would not be used while the variable is set.
+    expect(refused.on['management key']?.mend).toContain('change SVC_MANAGEMENT_API_KEY, or unset it');
     expect(refused.on['log:read']).toMatchObject({ result: 'skipped' });
     const other = await seen({ baseUrl, env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-management-key' } });
     expect(other.on['private key']?.found).toContain('is a management key, not a private key');
+    expect(other.on['private key']?.mend).toBe(
+      'Give it in SVC_MANAGEMENT_API_KEY, and a private key in SVC_PRIVATE_API_KEY.',
+    );
     const weak = await seen({
       baseUrl,
       env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-private-key-3ds-only' },

@@ -215,7 +215,7 @@ describe('where a key may go', () => {
       expect(error.message).toBe(
         `the private key of profile default was stored for ${HOME_URL} and is not sent to ${combination.url}`,
       );
-      expect(error.hint).toMatch(/SVC_PRIVATE_API_KEY or with `svc login`/);
+      expect(error.hint).toMatch(/SVC_PRIVATE_API_KEY or with 'svc login'/);
     },
   );
 

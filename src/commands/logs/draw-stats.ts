@@ -1,8 +1,10 @@
 import type { Context } from '../../cli/context.ts';
 import { drawBar, drawSparkline } from '../../render/bars.ts';
 import { cleanText } from '../../render/clean.ts';
-import { formatNumber, formatPercent } from '../../render/quantity.ts';
+import { hangText } from '../../render/hanging.ts';
+import { alignedPercent, formatNumber } from '../../render/quantity.ts';
 import { formatTime, parseTime } from '../../render/time.ts';
+import { wrapWords } from '../../render/wrap.ts';
 import { HOUR_MS, type Interval } from '../../stats/hours.ts';
 import type { StatsBy, StatsRow } from '../../views/log-stats.ts';
 
@@ -28,7 +30,7 @@ export function drawStats(context: Show, rows: readonly StatsRow[], interval: In
   const entries = `${formatNumber(all)} log ${all === 1 ? 'entry' : 'entries'}`;
   const time = (at: number): string => shownTime(context, at);
   const title = `${entries} from ${time(interval.since)} to ${time(interval.until)}`;
-  const lines = [context.palette.strong(title)];
+  const lines = wrapWords(title, context.out.width).map((line) => context.palette.strong(line));
   if (all > 0) {
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
@@ -58,9 +60,9 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
   if (context.plain) return [busiest];
   const unit = hoursAMark === 1 ? 'an hour' : `${hoursAMark} hours`;
   return [
-    `by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`,
+    ...wrapWords(`by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`, context.out.width),
     `  ${context.palette.accent(drawSparkline(marks, context))}`,
-    `  ${busiest}`,
+    hangText('  ', 2, busiest, context.out.width),
   ];
 }
 
@@ -73,13 +75,18 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   const nameWidth = Math.max(...names.map((name) => name.length));
   const countWidth = formatNumber(most).length;
   // On a narrow terminal the bar gives way; the numbers say the same.
-  const room = context.out.width - nameWidth - countWidth - '    100.0%    '.length;
+  const columns = context.out.width;
+  const room = columns - nameWidth - countWidth - '    100.0%    '.length;
+  // Names that leave no room even for the numbers have them on a line below.
+  const isNarrow = !context.plain && room < -'  '.length;
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
   const lines = shown.map(({ count, share }, index) => {
-    const name = (names[index] ?? '').padEnd(nameWidth);
-    const numbers = `${formatNumber(count).padStart(countWidth)}  ${formatPercent(share).padStart(6)}`;
+    const name = names[index] ?? '';
+    const numbers = `${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}`;
     const bar = drawBar(count, most, barWidth, context);
-    return `  ${name}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
+    if (isNarrow)
+      return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
+    return `  ${name.padEnd(nameWidth)}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
   });
   const left = rows.slice(MOST_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)

@@ -4,6 +4,7 @@ import type { Context } from '../../cli/context.ts';
 import { cleanText } from '../../render/clean.ts';
 import { formatBytes, formatNumber } from '../../render/quantity.ts';
 import { formatDuration, formatTime } from '../../render/time.ts';
+import { wrapWords } from '../../render/wrap.ts';
 import { type ArchiveCheckRow, checkRow } from '../../views/archive-check.ts';
 
 /** Rows for what is covered and what is not, and for the archive as a whole. */
@@ -34,19 +35,23 @@ export function summaryRows({
 /** The same in words, with the verdict. */
 export function summaryText(context: Context, found: Verified, findings: number): string {
   const { begin, coverage, entries, segments, bytes, sha256: newest } = found;
-  const { palette } = context;
+  const { palette, out } = context;
+  const columns = out.isTerminal ? out.width : Infinity;
+  const wrap = (text: string): string[] => wrapWords(text, columns);
   const verdict =
     findings === 0
-      ? palette.good('as it was written: nothing was changed, removed, reordered, cut or added')
-      : palette.bad(`not as it was written: ${counted(findings, 'finding')}`);
+      ? wrap('as it was written: nothing was changed, removed, reordered, cut or added').map(palette.good)
+      : wrap(`not as it was written: ${counted(findings, 'finding')}`).map(palette.bad);
   const lines = [
     ...(findings > 0 ? [''] : []),
-    ...(begin ? [`of tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`] : []),
-    `${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`,
-    ...coverage.covered().map((one) => `covered: ${shown(context, one)}`),
-    ...coverage.gaps().map((one) => palette.warn(`gap, entries may be missing: ${shown(context, one)}`)),
-    `newest hash: ${newest ?? 'none'}`,
-    verdict,
+    ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),
+    ...wrap(`${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`),
+    ...coverage.covered().flatMap((one) => wrap(`covered: ${shown(context, one)}`)),
+    ...coverage
+      .gaps()
+      .flatMap((one) => wrap(`gap, entries may be missing: ${shown(context, one)}`).map(palette.warn)),
+    ...wrap(`newest hash: ${newest ?? 'none'}`),
+    ...verdict,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -38,7 +38,7 @@ describe('svc logs verify', () => {
     expect(code).toBe(0);
     expect(stdout.replace(/\d+ B/, 'n B')).toBe(
       [
-        `of tenant ${TENANT} of https://vault.example`,
+        `tenant ${TENANT} of https://vault.example`,
         '40 entries in 1 segment, n B',
         'covered: 2026-01-05 20:00:00Z to 2026-01-05 21:00:00Z (1h)',
         'covered: 2026-01-05 22:00:00Z to 2026-01-05 23:00:00Z (1h)',
