@@ -11,6 +11,8 @@ export default defineConfig({
     hookTimeout: 20_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
+    // Files share their workers and what these have loaded: a third of the processor's work was loading it anew.
+    isolate: false,
     // Promises about time are measured for real; where other work shares the machine a measurement may be repeated.
     retry: process.env['CI'] ? 2 : 0,
   },
