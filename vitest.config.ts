@@ -11,7 +11,7 @@ export default defineConfig({
     hookTimeout: 20_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
-    // Files share their workers and what these have loaded: a third of the processor's work was loading it anew.
+    // Files share their workers and what these have loaded: loading it anew for each was a fifth of the work.
     isolate: false,
     // Promises about time are measured for real; where other work shares the machine a measurement may be repeated.
     retry: process.env['CI'] ? 2 : 0,
