@@ -68,6 +68,6 @@ function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDi
     root === undefined ? undefined : RunDirectory.open(path.join(root, 'runs', path.basename(argument)));
   if (run) return run;
   throw new SvcError('not_found', 'there is no such run recorded on this machine', {
-    hint: "Name its directory, or look at 'svc au list' for its jobs.",
+    hint: "Name its directory, or look at 'svc au status' for the runs recorded here.",
   });
 }

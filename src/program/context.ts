@@ -4,6 +4,7 @@ import type { Context } from '../cli/context.ts';
 import type { Globals } from '../cli/globals.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError } from '../errors.ts';
+import { formatDuration } from '../render/time.ts';
 import type { Redactor } from '../redact.ts';
 import type { Environment, System } from '../system.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -87,8 +88,13 @@ function commandSignal({ system, settings, terminal }: Parts, closers: (() => vo
   return ended.signal;
 }
 
+// As it was typed, near enough: a limit below a minute can have parts of a second.
+function shownLimit(ms: number): string {
+  return ms < 60_000 ? `${ms / 1000}s` : formatDuration(ms);
+}
+
 function timeUp(limitMs: number): SvcError {
-  return new SvcError('time_up', `the time given with --timeout (${limitMs / 1000} s) is up`, {
+  return new SvcError('time_up', `the time given with --timeout (${shownLimit(limitMs)}) is up`, {
     hint: 'Run the command again with a longer --timeout.',
   });
 }

@@ -42,7 +42,7 @@ async function faultsFrom(text: string | undefined): Promise<Interceptor | undef
   } catch (error) {
     if (!(error instanceof FaultSyntaxError)) throw error;
     throw new SvcError('usage', `SVC_SANDBOX_FAULTS: each fault ${error.message}`, {
-      hint: 'See svc sandbox start --help for the grammar; put a semicolon between two faults.',
+      hint: "See 'svc sandbox start --help' for the grammar; put a semicolon between two faults.",
     });
   }
 }

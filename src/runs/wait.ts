@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
+import { formatDuration } from '../render/time.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
@@ -54,7 +55,7 @@ export async function waitForJob(
 }
 
 function pendingError(id: string, status: string, waitedMs: number): SvcError {
-  return new SvcError('pending', `job ${id} is still ${status} after ${Math.round(waitedMs / 1000)} s`, {
+  return new SvcError('pending', `job ${id} is still ${status} after ${formatDuration(waitedMs)}`, {
     hint: `Continue with 'svc au wait ${id}'.`,
     facts: { job: id, job_status: status },
   });

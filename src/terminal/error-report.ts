@@ -50,7 +50,7 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const { palette = plainPalette, debug, columns = Infinity } = style;
   const known = asSvcError(error);
   const lines = [`${palette.bad('error:')} ${fitted(known.message, columns)}`];
-  for (const problem of problemsOf(known)) lines.push(`  ${cleanText(problem)}`);
+  for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
@@ -81,12 +81,12 @@ function wordsOf(thrown: unknown): string {
 const LEAD = 'error: '.length;
 
 // Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
-function fitted(text: string, columns: number): string {
+function fitted(text: string, columns: number, indent = '  '): string {
   const lines = cleanText(text, 'keep').split('\n');
   const fitting = lines.flatMap((line) =>
     line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD),
   );
-  return fitting.join('\n  ');
+  return fitting.join(`\n${indent}`);
 }
 
 function problemsOf(error: SvcError): readonly string[] {

@@ -87,6 +87,7 @@ describe('waiting for a job', () => {
     await expect(wait(id, 60_000)).rejects.toMatchObject({
       code: 'pending',
       exitCode: 11,
+      message: `job ${id} is still pending after 1m`,
       hint: `Continue with 'svc au wait ${id}'.`,
     });
   });

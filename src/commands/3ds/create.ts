@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/command.ts';
 import { dryRunParameter } from '../../cli/not-sent.ts';
 import { choice, type Input, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import { text } from '../../cli/values.ts';
 import { containsCardNumber } from '../../card-number.ts';
 import { SvcError } from '../../errors.ts';
@@ -44,8 +45,9 @@ export const create = defineCommand({
     const method = session.method_url
       ? '; before that, the SDK in the browser sends the method request to method_url'
       : '';
+    const next = `next: 'svc 3ds authenticate ${session.id} --file <body>'`;
     context.notices.note(
-      `next: svc 3ds authenticate ${session.id} --file <body>, with a body as 'svc 3ds template' prints it${method}`,
+      `${sameProfile(next, context.globals)}, with a body as 'svc 3ds template' prints it${method}`,
     );
   },
 });

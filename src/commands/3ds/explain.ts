@@ -4,6 +4,7 @@ import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
+import { hangText } from '../../render/hanging.ts';
 import { wrapWords } from '../../render/wrap.ts';
 import type { Meaning } from '../../three-ds/meaning.ts';
 import { meaningView } from '../../views/three-ds-meaning.ts';
@@ -48,9 +49,10 @@ async function unknownWord(word: string): Promise<SvcError> {
 }
 
 function inWords({ palette, out }: Context, { kind, name, code, means, liability, next }: Meaning): string {
-  const head = `${palette.strong(name)} (${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
+  const columns = out.isTerminal ? out.width : Infinity;
+  const kinds = `(${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
+  const head = hangText(`${palette.strong(name)} `, name.length + 1, kinds, columns);
   const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
-  const width = out.isTerminal ? out.width - 2 : Infinity;
-  const lines = [means, ...risk, `next: ${next}`].flatMap((text) => wrapWords(text, width));
+  const lines = [means, ...risk, `next: ${next}`].flatMap((text) => wrapWords(text, columns - 2));
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -1,12 +1,13 @@
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../cli/context.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import type { AuthenticationResult } from '../../schema/three-ds/authentication.ts';
 import { isOpen, outcomeLines } from '../../three-ds/outcome.ts';
 import { sessionOutcome } from './session-outcome.ts';
 
 /** Says on stderr what an outcome means, who bears the loss, and what to do next. */
 export async function tellOutcome(
-  { notices }: Context,
+  { notices, globals }: Context,
   client: Client,
   id: string,
   result: AuthenticationResult,
@@ -17,7 +18,10 @@ export async function tellOutcome(
     notices.note(line);
   if (more?.cardholder_info)
     notices.note(
-      `the issuer has a text for the cardholder: svc 3ds show ${id} -o json --fields authentication.cardholder_info`,
+      sameProfile(
+        `the issuer has a text for the cardholder: 'svc 3ds show ${id} -o json --fields authentication.cardholder_info'`,
+        globals,
+      ),
     );
 }
 

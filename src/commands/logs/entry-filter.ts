@@ -45,7 +45,8 @@ export const ENTRY_PARAMETERS_HERE = {
   grep: unmarked(ENTRY_PARAMETERS.grep),
 } as const;
 
-type EntryInput = Input<typeof ENTRY_PARAMETERS>;
+/** The filters as they were asked for. */
+export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 
 /** What the service is asked for. @throws SvcError `usage` for an id without its type */
 export function entityFilter({

@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/context.ts';
+import { sameProfile } from '../../cli/same-profile.ts';
 import { isSvcError } from '../../errors.ts';
 import { destinationText } from '../../otlp/destination.ts';
 import { formatDuration } from '../../render/time.ts';
@@ -6,13 +7,14 @@ import type { Log } from '../../schema/log.ts';
 import type { TailEvent } from '../../tail/options.ts';
 import type { Standing } from '../../tail/state.ts';
 import type { WaitProgress } from '../../terminal/wait-progress.ts';
+import { type EntryInput, isFiltered } from './entry-filter.ts';
 
-interface Asked {
-  readonly to?: URL | undefined;
-  readonly checkpoint?: string | undefined;
+interface Asked extends EntryInput {
   readonly since?: unknown;
   readonly entityType?: string | undefined;
   readonly entityId?: string | undefined;
+  readonly to?: URL | undefined;
+  readonly checkpoint?: string | undefined;
 }
 
 /** What a tail says on stderr: when it is cut off and has caught up, gaps, and the end. Live on a terminal. */
@@ -81,7 +83,7 @@ export class TailNotices {
 
   /** The end, however it came: how much was written, and how to go on. */
   end({ newest, readTo }: Standing): void {
-    const { notices, clock, signal } = this.#context;
+    const { notices, clock, signal, globals } = this.#context;
     this.#live?.fail();
     // The reader of the output has gone, as it does in a pipe to `head`.
     if (signal.aborted && !isSvcError(signal.reason)) return;
@@ -92,7 +94,9 @@ export class TailNotices {
     const entity = `${entityType === undefined ? '' : ` --entity-type ${entityType}`}${entityId === undefined ? '' : ` --entity-id ${entityId}`}`;
     const sink = to === undefined ? '' : ` --to ${destinationText(to)}`;
     const again = checkpoint === undefined ? ' (its first second comes again)' : '';
-    notices.note(`go on with 'svc logs tail ${from}${entity}${sink}'${again}`);
+    // What is filtered here can be long, and hold characters that a shell reads: it is not written out.
+    const line = sameProfile(`go on with 'svc logs tail ${from}${entity}${sink}'`, globals);
+    notices.note(`${line}${isFiltered(this.#asked) ? ' and the same filters' : ''}${again}`);
   }
 }
 

@@ -106,7 +106,9 @@ function understood<T>(what: string, read: () => T): T {
     return read();
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new SvcError('usage', `${what} ${why}`, { hint: 'See svc sandbox start --help for the grammar.' });
+    throw new SvcError('usage', `${what} ${why}`, {
+      hint: "See 'svc sandbox start --help' for the grammar.",
+    });
   }
 }
 

@@ -53,7 +53,7 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
     'threshold',
     `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${shareWords(share)}): ${warnAt}% is reached`,
     {
-      hint: 'Plan for more included tokens, or look for what uses them: svc tenant usage shows the types.',
+      hint: "Plan for more included tokens, or look for what uses them: 'svc tenant usage' shows the types.",
       facts: {
         monthly_active_tokens: active,
         included_monthly_active_tokens: included,
