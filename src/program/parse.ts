@@ -46,13 +46,20 @@ export async function parse(argv: readonly string[]): Promise<Invocation> {
   const root = createParser('svc');
   const place: Place = { words: 'svc', parser: root, about: { kind: 'tool' } };
   let invocation: Invocation | undefined;
+  let helpOn: readonly string[] | undefined;
   const select = (command: Command, words: string, parser: Parser): void => {
     const globals = readInput(root, GLOBAL_PARAMETERS) as Globals;
     invocation = { kind: 'run', command, words, input: readInput(parser, command.parameters), globals };
   };
   addParameters(root, GLOBAL_PARAMETERS);
   for (const entry of TREE) root.command(entry.name).description(entry.summary);
-  root.hook('preSubcommand', (_, parser) => populate(parser, entryOf(parser.name()), place, select));
+  const help = root.command('help', { hidden: true }).argument('[words...]');
+  help.action((words: readonly string[]) => {
+    helpOn = words;
+  });
+  root.hook('preSubcommand', (_, parser) =>
+    parser === help ? undefined : populate(parser, entryOf(parser.name()), place, select),
+  );
   try {
     await root.parseAsync(helpWordsLast(argv), { from: 'user' });
   } catch (error) {
@@ -60,6 +67,8 @@ export async function parse(argv: readonly string[]): Promise<Invocation> {
     if (!isHelpAsked(error)) throw parseError(error, place);
     return { kind: 'help', about: place.about };
   }
+  // Behind options, as in `svc --sandbox help logs`.
+  if (helpOn !== undefined) return parse(['help', ...helpOn]);
   return invocation ?? { kind: 'help', about: place.about };
 }
 

@@ -50,6 +50,13 @@ describe('a command line', () => {
     expect((await run('tenant')).words).toBe('tenant show');
   });
 
+  it('shows help on a command or a topic also behind global options', async () => {
+    expect(await help('--sandbox', 'help')).toBe(await help('help'));
+    expect(await help('--profile', 'x', 'help', 'logs', 'tail')).toBe(await help('help', 'logs', 'tail'));
+    expect(await help('--sandbox', 'help', 'exit-codes')).toBe(await help('help', 'exit-codes'));
+    await expect(help('--sandbox', 'help', 'nothing')).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('takes global options before and after the command', async () => {
     const before = await run('-o', 'json', '--sandbox', 'logs', 'entity-types');
     const after = await run('logs', 'entity-types', '-o', 'json', '--sandbox');
