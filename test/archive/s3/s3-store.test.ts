@@ -251,8 +251,10 @@ describe('an archive in a bucket', () => {
     meddle = ({ method, socket }, outgoing) => {
       if (method !== 'GET') return false;
       const write = outgoing.write.bind(outgoing);
+      let sent = 0;
       outgoing.write = (chunk: Buffer) => {
-        setTimeout(() => socket.resetAndDestroy(), 20);
+        sent += chunk.length;
+        if (sent > 500_000) socket.resetAndDestroy();
         return write(chunk);
       };
       return false;
