@@ -13,7 +13,5 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share their workers and what these have loaded: loading it anew for each was a fifth of the work.
     isolate: false,
-    // Promises about time are measured for real; where other work shares the machine a measurement may be repeated.
-    retry: process.env['CI'] ? 2 : 0,
   },
 });
