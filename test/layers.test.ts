@@ -17,6 +17,7 @@ const ROWS = [
   ['tail', 'stats'],
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render', 'query'],
+  ['security'],
   ['schema'],
   ['floor'],
 ] as const;
@@ -26,13 +27,14 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['runs', 'tail', 'api', 'transfer', 'http', 'schema', 'floor'],
   api: ['http', 'schema', 'floor'],
   doctor: ['config', 'http', 'schema', 'floor'],
-  events: ['http', 'schema', 'floor'],
+  events: ['http', 'security', 'schema', 'floor'],
   otlp: ['http', 'render', 'schema', 'floor'],
   report: ['views', 'render', 'floor'],
   transfer: ['http', 'schema', 'floor'],
   http: ['schema', 'floor'],
   render: ['floor'],
   query: ['floor'],
+  security: ['schema', 'floor'],
   'three-ds': ['schema', 'floor'],
   tenant: ['schema', 'floor'],
   sandbox: ['schema'],
@@ -56,6 +58,9 @@ const PACKAGES_AT_START = new Set(['commander']);
 const MAY_LOAD_SANDBOX = /^(program\/embedded-sandbox\.ts|commands\/sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|terminal\/)/;
+
+/** Where processes are started, so that none inherits a key. */
+const STARTS_PROCESSES = 'security/child-environment.ts';
 
 const SHAPELESS_NAME = /(^|\/)(utils?|helpers?|misc|common)(\.ts|\/|$)/;
 
@@ -82,10 +87,12 @@ function importRules(file: SourceFile): string[] {
   });
 }
 
-function packageRule(path: string, { specifier }: Import): string | undefined {
+function packageRule(path: string, { specifier, kind }: Import): string | undefined {
   if (specifier === '(computed)') return 'an import names its file';
   if (/^(node:)?process$/.test(specifier) && path !== 'process.ts')
     return 'only src/process.ts mentions process';
+  if (/^(node:)?(child_process|cluster)$/.test(specifier) && kind !== 'type' && path !== STARTS_PROCESSES)
+    return `only ${STARTS_PROCESSES} starts processes`;
   const layer = layerOf(path) ?? '';
   if (specifier.startsWith('node:')) return layer === 'schema' ? 'schema/ imports zod only' : undefined;
   const allowed = ONLY_PACKAGES[layer];
@@ -185,6 +192,11 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
   [`const home = process.env.HOME`]: ['config/paths.ts', 'mentions process'],
   [`import { env } from 'node:process'`]: ['config/env.ts', 'mentions process'],
   [`globalThis.process.exit(1)`]: ['main.ts', 'mentions process'],
+  [`import { spawn } from 'node:child_process'`]: ['terminal/pager.ts', 'starts processes'],
+  [`const { fork } = await import('child_process')`]: ['commands/sandbox/x.ts', 'starts processes'],
+  [`import { type ChildProcess, execFile } from 'node:child_process'`]: ['config/x.ts', 'starts processes'],
+  [`export { spawn } from 'node:child_process'`]: ['security/x.ts', 'starts processes'],
+  [`import cluster from 'node:cluster'`]: ['process.ts', 'starts processes'],
   [`await import(name)`]: ['commands/load.ts', 'names its file'],
   [`context.system.stdout.write('x')`]: ['commands/logs/list.ts', 'writes to streams'],
   [`rows.pipe(stdout)`]: ['commands/logs/all.ts', 'writes to streams'],

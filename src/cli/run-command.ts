@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { SvcError } from '../errors.ts';
 import type { RunRecord } from '../runs/record.ts';
+import { startCommand } from '../security/child-environment.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -14,12 +14,8 @@ export async function runForRun(
   command: string,
   record: RunRecord,
 ): Promise<void> {
-  const child = spawn(command, {
-    shell: true,
-    signal,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...withoutKeys(system.env), SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' },
-  });
+  const added = { SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' };
+  const child = startCommand(command, { env: system.env, cwd: system.cwd, added, signal });
   // A command need not read its input.
   child.stdin.on('error', () => undefined).end(`${JSON.stringify(record)}\n`);
   for (const stream of [child.stdout, child.stderr])
@@ -35,8 +31,4 @@ export async function runForRun(
   throw new SvcError('local', `the command of --exec ${ending}`, {
     hint: 'The results are written. Mend the command: the next round runs it again for this run.',
   });
-}
-
-function withoutKeys(env: Context['system']['env']): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_.*KEY(?:_FILE)?$/i.test(name)));
 }

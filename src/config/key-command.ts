@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { SvcError } from '../errors.ts';
 import { tellLines } from '../lines-of.ts';
+import { startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
 import { commandName } from './command-name.ts';
 import type { KeyKind } from './document.ts';
@@ -33,12 +34,8 @@ export async function keyFromCommand(
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
-  const child = spawn(command, {
-    shell: true,
-    cwd,
-    env: withoutKeys(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = startCommand(command, { env, cwd });
+  child.stdin.on('error', () => undefined).end();
   const failed = (how: string, hint?: string): SvcError => failure(command, kind, how, hint);
   let printed = '';
   const onText = (text: string): void => {
@@ -119,8 +116,4 @@ function failure(command: string, kind: KeyKind, how: string, hint?: string): Sv
   return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
     hint: hint ?? 'Run the command by hand to see what it wants.',
   });
-}
-
-function withoutKeys(env: Environment): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_.*KEY(?:_FILE)?$/i.test(name)));
 }

@@ -1,5 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { tellLines } from '../lines-of.ts';
+import { startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
 import { jobOf, textIn, type ReceivedEvent } from './received.ts';
 
@@ -34,11 +35,10 @@ export async function runCommand(
   onLine: (line: string) => void,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  const child = spawn(command.line, {
-    shell: true,
+  const child = startCommand(command.line, {
+    env: command.environment,
     cwd: command.cwd,
-    env: environmentFor(command, event, repeated),
-    stdio: ['pipe', 'pipe', 'pipe'],
+    added: eventVariables(event, repeated, command.platform),
   });
   // A command need not read its input.
   child.stdin.on('error', () => undefined).end(event.bytes);
@@ -50,12 +50,12 @@ export async function runCommand(
   return end.problem === undefined ? result : { ...result, problem: end.problem };
 }
 
-/** Variables for the command: ours that hold keys are not handed on, and each field of the event is made harmless. */
-export function environmentFor(
-  { environment, platform }: Pick<EventCommand, 'environment' | 'platform'>,
+/** Variables for the command: each field of the event, made harmless; undefined for one that this event lacks. */
+export function eventVariables(
   { delivery, receivedAt }: ReceivedEvent,
   repeated: boolean,
-): NodeJS.ProcessEnv {
+  platform: NodeJS.Platform,
+): Environment {
   const { event } = delivery;
   const job = jobOf(delivery);
   const fields: Readonly<Record<string, string | undefined>> = {
@@ -70,14 +70,9 @@ export function environmentFor(
     SVC_JOB_ID: job.id,
     SVC_JOB_STATUS: job.status,
   };
-  const inherited = Object.entries(environment).filter(
-    ([name]) => !/^SVC_.*KEY(?:_FILE)?$/i.test(name) && !Object.hasOwn(fields, name),
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value && harmless(value, platform)]),
   );
-  const told = Object.entries(fields).flatMap(([name, value]) => {
-    const text = value === undefined ? undefined : harmless(value, platform);
-    return text === undefined ? [] : [[name, text] as const];
-  });
-  return Object.fromEntries([...inherited, ...told]);
 }
 
 // No line break and no control character. The shell of Windows takes values apart as if they had been typed.

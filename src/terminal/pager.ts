@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
+import { startPager } from '../security/child-environment.ts';
 import type { Environment, System } from '../system.ts';
 
 type Surroundings = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;
@@ -62,15 +63,11 @@ export class Pager extends Writable {
 
   #start(): ChildProcess {
     if (this.#child) return this.#child;
-    const { env, platform, signal, yieldTerminal } = this.#system;
-    const child = spawn(this.#command, {
-      shell: platform === 'win32' ? true : '/bin/sh',
-      stdio: ['pipe', 'inherit', 'inherit'],
-      env: pagerEnvironment(env),
-    });
+    const { signal, yieldTerminal } = this.#system;
+    const child = startPager(this.#command, this.#system);
     this.#child = child;
     // Its end tells enough.
-    child.stdin?.on('error', () => undefined);
+    child.stdin.on('error', () => undefined);
     const ended = new Promise<void>((resolve) => {
       child.once('close', () => resolve()).once('error', () => resolve());
     });
@@ -95,12 +92,6 @@ export class Pager extends Writable {
 
 function gone(): Error {
   return Object.assign(new Error('the pager has gone'), { code: 'EPIPE' });
-}
-
-/** As git has it: quit where it fits one screen, show colours, leave the text on the screen. Keys are not its business. */
-function pagerEnvironment(env: Environment): NodeJS.ProcessEnv {
-  const inherited = Object.entries(env).filter(([name]) => !/^SVC_.*KEY/.test(name));
-  return { LESS: 'FRX', LV: '-c', ...Object.fromEntries(inherited) };
 }
 
 function hasShellSyntax(program: string): boolean {

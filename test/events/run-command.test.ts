@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { environmentFor, runCommand, type CommandResult } from '../../src/events/run-command.ts';
+import { eventVariables, runCommand, type CommandResult } from '../../src/events/run-command.ts';
+import type { Environment } from '../../src/system.ts';
 import { ownDirectory, received } from './support.ts';
 
 const directory = ownDirectory();
@@ -13,9 +14,17 @@ interface Run {
   readonly lines: string[];
 }
 
-async function run(line: string, event = received(), limitMs = 10_000, signal = never): Promise<Run> {
+interface How {
+  readonly environment?: Environment;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const ENVIRONMENT = { PATH: process.env['PATH'], SVC_PRIVATE_API_KEY: 'canary', OTHER: 'kept' };
+
+async function run(line: string, event = received(), how: How = {}): Promise<Run> {
+  const { environment = ENVIRONMENT, limitMs = 10_000, signal = never } = how;
   const lines: string[] = [];
-  const environment = { PATH: process.env['PATH'], SVC_PRIVATE_API_KEY: 'canary', OTHER: 'kept' };
   const command = { line, environment, platform: process.platform, cwd: directory.path('.'), limitMs };
   const result = await runCommand(command, event, false, (said) => lines.push(said), signal);
   return { result, lines };
@@ -33,8 +42,9 @@ describe('a command for each event', () => {
     expect(readFileSync(directory.path('got'))).toEqual(event.bytes);
   });
 
-  it('R06 does not get the keys of the tool', () => {
+  it('R63 does not get the keys of the tool, nor fields that this event lacks', async () => {
     const environment = {
+      PATH: process.env['PATH'],
       SVC_API_KEY: 'canary',
       SVC_MANAGEMENT_API_KEY: 'canary',
       SVC_PRIVATE_API_KEY_FILE: '/canary',
@@ -42,11 +52,11 @@ describe('a command for each event', () => {
       SVC_PROFILE: 'p',
       SVC_JOB_ID: 'of another event',
     };
-    const event = received('e1', { data: null });
-    const env = environmentFor({ environment, platform: 'linux' }, event, true);
-    expect(JSON.stringify(env)).not.toMatch(/canary|another/);
-    expect(env).toMatchObject({ SVC_PROFILE: 'p', SVC_EVENT_ID: 'e1', SVC_EVENT_REPEATED: 'true' });
-    expect(env).not.toHaveProperty('SVC_JOB_ID');
+    const { lines } = await run('env', received('e1', { data: null }), { environment });
+    expect(lines.join('\n')).not.toMatch(/canary|another/);
+    expect(lines).toEqual(
+      expect.arrayContaining(['SVC_PROFILE=p', 'SVC_EVENT_ID=e1', 'SVC_EVENT_REPEATED=false']),
+    );
   });
 
   it('takes nothing of an event for a command', async () => {
@@ -61,10 +71,12 @@ describe('a command for each event', () => {
 
   it('leaves a value out that the shell of Windows would take apart', () => {
     const event = received('a&calc', { data: { job: { id: 'j-1', status: '%PATH%' } } });
-    const env = environmentFor({ environment: {}, platform: 'win32' }, event, false);
-    expect(env).toMatchObject({ SVC_JOB_ID: 'j-1', SVC_EVENT_TYPE: 'account-updater.job.completed' });
-    expect(env).not.toHaveProperty('SVC_EVENT_ID');
-    expect(env).not.toHaveProperty('SVC_JOB_STATUS');
+    expect(eventVariables(event, false, 'win32')).toMatchObject({
+      SVC_JOB_ID: 'j-1',
+      SVC_EVENT_TYPE: 'account-updater.job.completed',
+      SVC_EVENT_ID: undefined,
+      SVC_JOB_STATUS: undefined,
+    });
   });
 
   it('tells how it ended', async () => {
@@ -84,12 +96,14 @@ describe('a command for each event', () => {
   });
 
   it('is ended when it takes too long, and when the listener ends', async () => {
-    expect((await run('sleep 30', received(), 100)).result).toMatchObject({
+    expect((await run('sleep 30', received(), { limitMs: 100 })).result).toMatchObject({
       problem: 'it took longer than 0.1 s',
     });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), 10_000, abort.signal);
+    const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), {
+      signal: abort.signal,
+    });
     expect(insistent.result).toMatchObject({ problem: expect.stringContaining('not done') });
   });
 

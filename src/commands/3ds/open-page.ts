@@ -1,22 +1,17 @@
-import { spawn } from 'node:child_process';
 import type { Context } from '../../cli/context.ts';
+import { startBrowser } from '../../security/child-environment.ts';
 
 /** Opens an address in the person's browser. Where that fails it says so: the address was printed. */
 export async function openPage({ system, notices }: Context, address: string): Promise<void> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     return notices.warn('the address is not opened: it is neither http nor https');
-  const [command, ...args] = OPENERS[system.platform] ?? ['xdg-open'];
-  // No shell: the address comes from the service.
-  const child = spawn(command, [...args, new URL(address).href], {
-    env: { ...system.env },
-    stdio: 'ignore',
-    detached: true,
-  });
+  const opener = OPENERS[system.platform] ?? ['xdg-open'];
+  const child = startBrowser(opener, new URL(address).href, system.env);
   const failed = await new Promise<boolean>((resolve) => {
     child.once('error', () => resolve(true)).once('spawn', () => resolve(false));
   });
   child.unref();
-  if (failed) notices.warn(`no browser could be opened (${command}); open the address yourself`);
+  if (failed) notices.warn(`no browser could be opened (${opener[0]}); open the address yourself`);
 }
 
 type Opener = readonly [command: string, ...args: string[]];

@@ -19,15 +19,15 @@ const GRACE_MS = 5000;
  * give it. Signals that reach this process reach the child.
  */
 export async function runChild(
-  { notices, signal }: Context,
-  [program = '', ...words]: readonly string[],
-  env: Environment,
+  { system, notices, signal }: Context,
+  words: readonly string[],
+  added: Environment,
 ): Promise<number> {
   signal.throwIfAborted();
-  const { spawn } = await import('node:child_process');
+  const { startProgram } = await import('../../security/child-environment.ts');
   const { constants } = await import('node:os');
   const { isatty } = await import('node:tty');
-  const child = spawn(program, words, { stdio: 'inherit', env: { ...env } });
+  const child = startProgram(words, system.env, added);
   const end = (): void => endChild(child, signal.reason, [0, 1, 2].some(isatty));
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -55,19 +55,18 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
 }
 
 /**
- * The environment of a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. Keys
- * of a store that are there already stay: they may be for something else that the command does.
+ * Variables for a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a
+ * store that are there already stay: they may be for something else that the command does.
  */
-export function sandboxEnvironment(env: Environment, { url, keys, store }: RunningSandbox): Environment {
+export function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
   if (management === undefined || privateKey === undefined)
     throw new SvcError('bug', 'the sandbox has no keys');
-  const kept = Object.entries(env).filter(([name]) => !ELSEWHERE.test(name));
   const direct = ['127.0.0.1', 'localhost'];
-  const proxied = kept.some(([name]) => /^(https?|all)_proxy$/i.test(name));
+  const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
   const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
   return {
-    ...Object.fromEntries(kept),
+    SVC_PROFILE: undefined,
     ...(proxied && { NO_PROXY: without, no_proxy: without }),
     SVC_BASE_URL: url,
     SVC_MANAGEMENT_API_KEY: management.value,
@@ -79,5 +78,3 @@ export function sandboxEnvironment(env: Environment, { url, keys, store }: Runni
     }),
   };
 }
-
-const ELSEWHERE = /^SVC_(PROFILE|BASE_URL|((MANAGEMENT_|PRIVATE_)?API_KEY(_FILE)?))$/;

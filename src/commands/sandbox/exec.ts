@@ -5,7 +5,7 @@ import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { repeated, rest, value } from '../../cli/parameter.ts';
 import { SvcError } from '../../errors.ts';
-import { runChild, sandboxEnvironment } from './child.ts';
+import { runChild, sandboxVariables } from './child.ts';
 import { type CountCalls, expectation, rateLimit, summary, unmet } from './gates.ts';
 import {
   directoryFrom,
@@ -46,7 +46,7 @@ export const exec = defineCommand({
     const count = await counter(input.expect.map(({ call }) => call));
     const directory = await place(context, input.directory);
     const sandbox = await openServer(context, { directory, port: 0 }, input);
-    const code = await runChild(context, input.command, sandboxEnvironment(context.system.env, sandbox));
+    const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
     context.notices.note(summary(calls));
     const wrong = unmet(

@@ -48,6 +48,10 @@ export function security(): Page {
             'text from the service is cleaned of escapes and of characters that hide or turn text',
           ],
           ['--debug', 'and every message: keys, signed addresses and card numbers are taken out'],
+          [
+            'what it starts',
+            'gets none of these keys; a pager or browser only what it takes to show something',
+          ],
           ['--curl', 'prints a request with the key as a variable, not as its value'],
         ],
       },

@@ -15,8 +15,12 @@ export interface RunningListener {
 }
 
 /** Starts the listener on a free port and waits until it listens. */
-export async function startListener(home: Home, argv: readonly string[] = []): Promise<RunningListener> {
-  const child = home.start(['events', 'listen', '--port', '0', ...argv]);
+export async function startListener(
+  home: Home,
+  argv: readonly string[] = [],
+  env?: Readonly<Record<string, string>>,
+): Promise<RunningListener> {
+  const child = home.start(['events', 'listen', '--port', '0', ...argv], { env: env ?? {} });
   let [stdout, stderr] = ['', ''];
   const ended = finished(child);
   child.stdout.on('data', (text: string) => (stdout += text));

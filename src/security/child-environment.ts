@@ -1,0 +1,88 @@
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  type ChildProcessWithoutNullStreams,
+  spawn,
+} from 'node:child_process';
+import type { Writable } from 'node:stream';
+import type { Environment } from '../system.ts';
+
+/** How a command of the operator's is started. */
+export interface CommandOptions {
+  readonly env: Environment;
+  readonly cwd: string;
+  /** Variables for this command alone; one that is undefined is not inherited either. */
+  readonly added?: Environment | undefined;
+  /** Ends the command when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Every process that the tool starts is started here (a test of the layers says so), so that no child gets a key of
+ * ours. This one is a line for the shell, written by the operator; it keeps the rest of the environment.
+ */
+export function startCommand(
+  line: string,
+  { env, cwd, added, signal }: CommandOptions,
+): ChildProcessWithoutNullStreams {
+  const environment = { ...withoutOwnKeys(env), ...added };
+  return spawn(line, { shell: true, cwd, env: environment, signal, stdio: 'pipe' });
+}
+
+/** Starts a program of the operator's on the terminal or pipes that this process has. */
+export function startProgram(
+  [program = '', ...words]: readonly string[],
+  env: Environment,
+  added: Environment,
+): ChildProcess {
+  return spawn(program, words, { stdio: 'inherit', env: { ...withoutOwnKeys(env), ...added } });
+}
+
+/** Starts a pager: a line for the shell, with the text on its standard input. */
+export function startPager(
+  line: string,
+  { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
+): ChildProcessByStdio<Writable, null, null> {
+  return spawn(line, {
+    shell: platform === 'win32' ? true : '/bin/sh',
+    stdio: ['pipe', 'inherit', 'inherit'],
+    // As git has it: quit where it fits one screen, show colors, leave the text on the screen.
+    env: { LESS: 'FRX', LV: '-c', ...viewerEnvironment(env) },
+  });
+}
+
+/** Starts what opens an address in a browser. No shell: the address comes from the service. */
+export function startBrowser(
+  [program = '', ...words]: readonly string[],
+  address: string,
+  env: Environment,
+): ChildProcess {
+  return spawn(program, [...words, address], {
+    env: viewerEnvironment(env),
+    stdio: 'ignore',
+    detached: true,
+  });
+}
+
+const OWN_KEYS = /^(?:SVC_.*KEY(?:_FILE)?|OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS)$/i;
+
+function withoutOwnKeys(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OWN_KEYS.test(name)));
+}
+
+/** What it takes to show text or a page; whatever else is in the environment is not a viewer's business. */
+const VIEWER_VARIABLES = [
+  'PATH|HOME|LANG|LC_\\w+|TMPDIR',
+  'TERM|TERMINFO|TERMINFO_DIRS|COLORTERM|LESS|LESSCHARSET|LESSSECURE',
+  'DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|XDG_\\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER',
+  // Windows
+  'SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|TEMP|TMP|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA',
+  'PROGRAMDATA|PROGRAMFILES|PROGRAMFILES\\(X86\\)|PROGRAMW6432',
+].join('|');
+const FOR_VIEWERS = new RegExp(`^(?:${VIEWER_VARIABLES})$`, 'i');
+
+function viewerEnvironment(env: Environment): Environment {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)),
+  );
+}

@@ -1,0 +1,133 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningSandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { sandboxThreeDsCards } from '../../src/sandbox/vault/three-ds-cards.ts';
+import { startListener } from '../commands/events/support.ts';
+import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
+import { TerminalSession } from '../support/terminal.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
+let sandbox: RunningSandbox;
+let home: Home;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory, processingMs: 0 });
+  env = {
+    SVC_BASE_URL: sandbox.url,
+    SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+    SVC_SPARE_KEY: 'canary',
+    SVC_SPARE_KEY_FILE: '/canary',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary',
+    OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'authorization=canary',
+    AWS_SECRET_ACCESS_KEY: 'of-the-operator',
+    HTTPS_PROXY: 'http://user:password@proxy.invalid',
+    LC_ALL: 'C',
+  };
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => (home = new Home()));
+afterEach(() => home.remove());
+
+function svc(...argv: readonly string[]): Promise<Finished> {
+  return home.svc(argv, { env });
+}
+
+/** What the child wrote with `env`, once it is there. */
+async function environmentOfChild(): Promise<string> {
+  const file = home.file('environment');
+  await expect
+    .poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 30_000 })
+    .toContain('PATH=');
+  const text = readFileSync(file, 'utf8');
+  rmSync(file);
+  return text;
+}
+
+const WRITE = 'env > environment.part && mv environment.part environment';
+const KEYS = /canary|sandbox-(?:management|private)-key/;
+
+describe("the operator's own commands", () => {
+  it('R63 get no key from au sync --exec, and keep the rest', async () => {
+    writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+    expect(await svc('au', 'submit', 'tokens.csv')).toMatchObject({ code: 0 });
+    expect(await svc('au', 'sync', '--exec', WRITE)).toMatchObject({ code: 0 });
+    expectOperatorsOwn(await environmentOfChild());
+  });
+
+  it('R63 get no key from events listen --exec, and keep the rest', async () => {
+    const listener = await startListener(home, ['--exec', WRITE, '--max', '1'], env);
+    await fetch(listener.url, { method: 'POST', body: '{"event":{"id":"e1","type":"t"}}' });
+    expect(await listener.ended).toMatchObject({ code: 0 });
+    expectOperatorsOwn(await environmentOfChild());
+  });
+
+  it('R63 get no key as key commands, and keep the rest', async () => {
+    const command = `${WRITE}; echo sandbox-management-key`;
+    await svc('profile', 'set', 'base_url', sandbox.url);
+    await svc('profile', 'set', 'management_key_command', command);
+    const { SVC_MANAGEMENT_API_KEY: _key, SVC_BASE_URL: _url, ...without } = env;
+    expect(await home.svc(['logs', '--limit', '1'], { env: without })).toMatchObject({ code: 0 });
+    expectOperatorsOwn(await environmentOfChild());
+  });
+
+  it('R63 get the keys of the sandbox from sandbox exec, and no other', async () => {
+    const keys = { SVC_PRIVATE_API_KEY: 'canary', SVC_API_KEY: 'canary', SVC_PROFILE: 'canary' };
+    const argv = ['sandbox', 'exec', '--', 'sh', '-c', WRITE];
+    expect(await home.svc(argv, { env: { ...env, ...keys } })).toMatchObject({ code: 0 });
+    const text = await environmentOfChild();
+    expect(text).not.toContain('canary');
+    expect(text).toContain('SVC_PRIVATE_API_KEY=sandbox-private-key');
+    expect(text).toContain('AWS_SECRET_ACCESS_KEY=');
+  });
+});
+
+describe('what shows something', () => {
+  it('R63 gets an allowlist: the pager', async () => {
+    const pager = `${WRITE}; cat`;
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'logs', '--limit', '3'], {
+      cwd: home.path,
+      env: { ...home.environment(env), SVC_PAGER: pager },
+    });
+    expect(await session.exited).toEqual({ exitCode: 0 });
+    const text = await environmentOfChild();
+    expectViewers(text);
+    expect(text).toContain('LESS=FRX');
+    expect(text).toMatch(/^TERM=/m);
+  });
+
+  it('R63 gets an allowlist: the browser', async () => {
+    writeFileSync(home.file('xdg-open'), `#!/bin/sh\ncd '${home.path}' && ${WRITE}\n`, { mode: 0o755 });
+    const card = sandboxThreeDsCards().find(({ scenario }) => /challenge/i.test(scenario));
+    const created = await svc('3ds', 'create', '--token', card?.token ?? '', '--type', 'customer');
+    const { id } = JSON.parse(created.stdout) as { id: string };
+    const template = await svc('3ds', 'template', 'payment-transaction');
+    writeFileSync(home.file('body.json'), template.stdout);
+    const argv = ['3ds', 'authenticate', id, '--file', 'body.json', '--open'];
+    const path = `${home.path}:${process.env['PATH']}`;
+    const opening = await home.svc(argv, { env: { ...env, PATH: path } });
+    expect(opening).toMatchObject({ code: 0 });
+    expectViewers(await environmentOfChild());
+  });
+});
+
+function expectOperatorsOwn(text: string): void {
+  expect(text).not.toMatch(KEYS);
+  expect(text).toContain('AWS_SECRET_ACCESS_KEY=of-the-operator');
+  expect(text).toContain('HTTPS_PROXY=');
+}
+
+function expectViewers(text: string): void {
+  expect(text).not.toMatch(KEYS);
+  expect(text).not.toMatch(/^(?:SVC|AWS|OTEL)_|PROXY/m);
+  expect(text).toContain('LC_ALL=C\n');
+  expect(text).toMatch(/^HOME=/m);
+}
