@@ -1,0 +1,89 @@
+import type { Client } from '../api/client.ts';
+import { type ErrorCode, isSvcError } from '../errors.ts';
+import { isObject } from '../render/paths.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import type { RunRecord } from './record.ts';
+
+/** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
+export type TenantRelation = 'same' | 'other' | 'unknown';
+
+/** How many recorded jobs are read; each of them alone is proof. */
+const JOBS_READ = 3;
+
+/**
+ * Finds out by reads alone which tenant a key belongs to. A 404 proves nothing: a gateway, a lagging replica and
+ * another tenant's key all cause it. So a run is `other` only when the service names another tenant for this key.
+ */
+export class TenantProof {
+  readonly #client: Client;
+  #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
+  #self: Promise<string | undefined> | undefined;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** From the recorded jobs, then the newest page of the job list, then the tenant itself where the key may read it. */
+  async relationOf(record: Pick<RunRecord, 'parts' | 'tenant_id'>): Promise<TenantRelation> {
+    const jobs = jobsOf(record);
+    const recorded = record.tenant_id;
+    for (const id of jobs.slice(0, JOBS_READ)) {
+      const job = await ifAllowed(this.#client.accountUpdater.read(id));
+      if (job && isOf(job, recorded)) return 'same';
+    }
+    if ((await this.#list()).some((job) => jobs.includes(job.id) && isOf(job, recorded))) return 'same';
+    const tenants = await this.tenants();
+    if (recorded === undefined || tenants.length === 0) return 'unknown';
+    return tenants.includes(recorded) ? 'same' : 'other';
+  }
+
+  /** The tenants that the service names for this key: one, or none where nothing can be read. */
+  async tenants(): Promise<readonly string[]> {
+    const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
+    if (listed.size > 0) return [...listed];
+    this.#self ??= this.#readSelf();
+    const self = await this.#self;
+    return self === undefined ? [] : [self];
+  }
+
+  #list(): Promise<readonly AccountUpdaterJob[]> {
+    this.#newest ??= this.#readNewest();
+    return this.#newest;
+  }
+
+  async #readNewest(): Promise<readonly AccountUpdaterJob[]> {
+    const pages = this.#client.accountUpdater.list({ pageSize: 100 }).pages();
+    const first = await ifAllowed(pages.next());
+    return first?.done === false ? first.value.items : [];
+  }
+
+  /** With the private key itself: the management key beside it may belong to another tenant. */
+  async #readSelf(): Promise<string | undefined> {
+    const request = { method: 'GET', path: '/tenants/self', key: 'private', attempts: 1 } as const;
+    const read = this.#client.any.send({ ...request, permission: 'tenant:read' });
+    const response = await ifAllowed(read, 'unauthorized', 'rejected');
+    const tenant = response?.body?.json;
+    const id = isObject(tenant) ? tenant['id'] : undefined;
+    return typeof id === 'string' ? id : undefined;
+  }
+}
+
+function isOf({ tenant_id: tenant }: AccountUpdaterJob, recorded: string | undefined): boolean {
+  return !tenant || recorded === undefined || tenant === recorded;
+}
+
+/** Every job that a run ever had, the newest of each part first. */
+function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
+  const earlier = parts.flatMap(({ earlier_jobs: jobs = [] }) => jobs.map(({ job }) => job));
+  return [...parts.flatMap(({ job }) => job ?? []), ...earlier.toReversed()];
+}
+
+/** What a read gives, or undefined where this key may not read it or it is not found: neither proves anything. */
+async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isSvcError(error, 'not_found', 'forbidden', ...refusals)) return undefined;
+    throw error;
+  }
+}
