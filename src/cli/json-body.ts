@@ -9,33 +9,37 @@ import { resolvePath } from './files.ts';
 /** The most that a body may hold, in bytes. */
 const LARGEST_BODY = 1_000_000;
 
-/** How a body is read beside being strict JSON. */
-export interface JsonBodyOptions {
-  /** Whose move it is when the body is no JSON. */
-  readonly hint?: string | undefined;
-  /** Applied to the text first; it must not move what it leaves, so that lines and columns stay right. */
-  readonly prepare?: ((text: string) => string) | undefined;
-}
-
 /**
- * Reads JSON in UTF-8 from a file, or from standard input for `-`. No message holds any of it.
+ * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments may stand in it. No message holds
+ * any of it. `hint` says what to do when it is not JSON.
  * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
  */
 export async function readJsonBody(
   context: Context,
   typed: string,
-  { hint = 'Mend it there and run the command again.', prepare }: JsonBodyOptions = {},
+  { hint = 'Fix it there and run the command again.' }: { readonly hint?: string } = {},
 ): Promise<unknown> {
   const name = typed === '-' ? 'standard input' : typed;
   const text = decoded(await bytesOf(context, typed, name), name);
   try {
-    return plainValue(readJson(prepare ? prepare(text) : text));
+    return plainValue(readJson(blankComments(text)));
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const { line, column } = positionOf(text, error.at);
     const where = text.trim() === '' ? 'it is empty' : `line ${line}, column ${column}: ${error.message}`;
     throw new SvcError('refused_input', `${name} is not JSON: ${where}`, { hint, facts: { line, column } });
   }
+}
+
+/**
+ * JSON text with each `//` comment replaced by as many spaces, so that lines and columns stay right. Nothing inside a
+ * string is a comment.
+ */
+export function blankComments(text: string): string {
+  // A string that does not end is left to the JSON reader, which says where.
+  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n\r]*/g, (part) =>
+    part.startsWith('"') ? part : ' '.repeat(part.length),
+  );
 }
 
 async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {

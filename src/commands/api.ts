@@ -23,7 +23,11 @@ const parameters = {
     ['management', 'private'],
   ),
   query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
-  file: value('--file <json|->', 'the body, from a JSON file or - for standard input', text),
+  file: value(
+    '--file <json|->',
+    'the body, from a JSON file or - for standard input; // comments are left out',
+    text,
+  ),
   set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
   dryRun: dryRunParameter,

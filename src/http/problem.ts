@@ -10,30 +10,46 @@ export interface Problem {
 }
 
 const MAX_FIELDS = 20;
-const SAYING = ['title', 'detail', 'message', 'error_description', 'reason', 'msg', 'description'];
+const SAYING = ['title', 'message', 'detail', 'error_description', 'reason', 'msg', 'description'];
 const NAMING = ['code', 'error_code', 'errorCode', 'type'];
 
 /**
- * Reads an error body: problem JSON (RFC 9457), the same nested under `error`, other JSON, HTML, text,
- * cut off or empty. Never throws, never gives more than a few hundred characters.
+ * Reads an error body: problem JSON (RFC 9457), the same nested under `error` (twice in a 424), other JSON, HTML,
+ * text, cut off or empty. Never throws, never gives more than a few hundred characters.
  */
 export function readProblem(body: string, contentType: string | undefined): Problem {
   const json = parse(body);
   const record = Array.isArray(json) ? { errors: json as unknown } : asRecord(json);
   if (!record) return { summary: summaryOfOther(json, body, contentType), fields: {}, requestId: undefined };
-  const problem = asRecord(record['error']) ?? record;
-  const fields = readFields(problem['errors'] ?? record['errors']);
-  const lines = linesOf([...SAYING.map((name) => problem[name]), record['error']]);
+  // The innermost first: it says most, and the end may be cut.
+  const levels = levelsOf(record).toReversed();
+  const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
+  const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
   const messages = Object.entries(fields).map(([name, texts]) =>
     name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
   );
   const said = [...lines, ...messages];
-  const summary = cut((said.length > 0 ? said : linesOf(NAMING.map((name) => problem[name]))).join(' – '));
+  const summary = cut(
+    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(
+      ' – ',
+    ),
+  );
   return {
     summary: summary === '' ? undefined : summary,
     fields,
-    requestId: readId(problem) ?? readId(record),
+    requestId: levels.map(readId).find((id) => id !== undefined),
   };
+}
+
+const MAX_LEVELS = 3;
+
+/** An error body and what is nested under its `error`. */
+function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
+  const levels = [record];
+  let inner = asRecord(record['error']);
+  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = asRecord(inner['error']))
+    levels.push(inner);
+  return levels;
 }
 
 function parse(body: string): unknown {

@@ -1,7 +1,8 @@
 import { SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { numericCurrency } from '../schema/three-ds/currencies.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
-import { isObject } from './values-in.ts';
+import { isObject, ownValue } from './values-in.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {
@@ -16,6 +17,17 @@ export interface Setting {
  */
 export function withSettings(body: unknown, settings: readonly Setting[]): unknown {
   return settings.reduce((result, setting) => put(result, setting.name.split('.'), valueOf(setting)), body);
+}
+
+const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
+
+/** The body with currencies given by their letters, such as USD, replaced by their ISO 4217 numbers. */
+export function withNumericCurrencies(body: unknown): unknown {
+  return CURRENCY_FIELDS.map((path) => path.split('.')).reduce((result, parts) => {
+    const given = ownValue(result, parts);
+    const code = typeof given === 'string' ? numericCurrency(given) : undefined;
+    return code === undefined ? result : put(result, parts, code);
+  }, body);
 }
 
 function valueOf({ name: path, value: text }: Setting): unknown {

@@ -1,5 +1,5 @@
 import type { Tone, View } from '../render/view.ts';
-import type { AuthenticationResult, ChallengeResult } from '../schema/three-ds/authentication.ts';
+import type { Authentication } from '../schema/three-ds/authentication.ts';
 import type { CreatedSession, ThreeDsSession } from '../schema/three-ds/session.ts';
 
 /** How a session just created is shown. */
@@ -38,14 +38,14 @@ const CHALLENGE_FIELDS = [
 ] as const;
 
 /** How the answer to an authentication is shown; after a challenge it has more. */
-export const authenticationResultView: View<AuthenticationResult | ChallengeResult> = {
+export const authenticationResultView: View<Authentication> = {
   name: 'authentication result',
   fields: CHALLENGE_FIELDS,
   columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],
 };
 
 /** How the result of a challenge is shown. */
-export const challengeResultView: View<ChallengeResult> = {
+export const challengeResultView: View<Authentication> = {
   name: 'challenge result',
   fields: CHALLENGE_FIELDS,
   columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],

@@ -53,6 +53,15 @@ describe('svc api', () => {
     expect(sent[0]?.headers['content-type']).toBe('application/json');
   });
 
+  it("takes the commented body that 'svc 3ds template' prints", async () => {
+    const template = await svcHere(['3ds', 'template', 'add-card']);
+    expect(template.stdout).toContain('// ');
+    const argv = ['POST', '/3ds/sessions/1/authenticate', '--file', '-'];
+    const { code, sent } = await api(argv, [json({})], { input: template.stdout });
+    expect(code).toBe(0);
+    expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ authentication_type: 'add-card' });
+  });
+
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s works without a body', async (method) => {
     const { code, stdout, stderr, sent } = await api([method, '/3ds/x'], [answer(204)]);
     expect([code, stdout, stderr]).toEqual([0, '', `${method} /3ds/x: 204, without a body\n`]);

@@ -5,7 +5,7 @@ import {
   SESSION_TYPES_BY_AUTHENTICATION_TYPE,
 } from '../../src/schema/three-ds/request-values.ts';
 import { checkBody } from '../../src/three-ds/check.ts';
-import { blankComments } from '../../src/three-ds/comments.ts';
+import { blankComments } from '../../src/cli/json-body.ts';
 import { BODY, fieldsBelow } from '../../src/three-ds/fields.ts';
 import type { Combination } from '../../src/three-ds/rules.ts';
 import { commentedTemplate, exampleBody } from '../../src/three-ds/template.ts';

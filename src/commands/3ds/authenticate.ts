@@ -5,13 +5,14 @@ import { dryRunParameter } from '../../cli/not-sent.ts';
 import { argument, flag, repeated, value } from '../../cli/parameter.ts';
 import { nameValue } from '../../cli/name-value.ts';
 import { text } from '../../cli/values.ts';
-import { SvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, ChallengeResult } from '../../schema/three-ds/authentication.ts';
+import type { Authentication, AuthenticationResult } from '../../schema/three-ds/authentication.ts';
 import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { authenticationResultView } from '../../views/three-ds.ts';
 import { answerPrinter } from './answer-printer.ts';
+import { checkOutcome, failOnParameter } from './fail-on.ts';
 import { readBody } from './read-body.ts';
 import { tellChallenge } from './tell-challenge.ts';
 import { warnOfDeprecated } from './warn-of-deprecated.ts';
@@ -25,14 +26,14 @@ export const authenticate = defineCommand({
   name: 'authenticate',
   summary: 'authenticate the cardholder of a session, and explain the outcome',
   description:
-    'The session is read first, since its type decides which bodies are right; then every rule is checked, and only a right body is sent, once. The exit code is 0 for every outcome; it is in authentication_status.',
+    'The session is read first, since its type decides which bodies are right; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a right body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [
     ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
     ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
     ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'up to the end of a challenge'],
   ],
-  permissions: ['3ds:session:read', '3ds:session:authenticate'],
-  exitCodes: [9, 11, 13, 130],
+  permissions: ['3ds:session:authenticate'],
+  exitCodes: [9, 10, 11, 13, 130],
   fields: authenticationResultView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
@@ -41,37 +42,57 @@ export const authenticate = defineCommand({
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
+    failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, open, wait, dryRun }) {
+  async run(context, { session: id, file, set, open, wait, failOn, dryRun }) {
     if (file === undefined)
       throw new SvcError('usage', '--file is needed', {
         hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
       });
     const print = await answerPrinter(context, authenticationResultView);
-    const { withSettings } = await import('../../three-ds/setting.ts');
-    const body = withSettings(await readBody(context, file), set);
+    const body = await readBody(context, file, set);
     const client = await context.client({ dryRun });
-    const session = await client.threeDs.read(id);
+    const session = await readSession(context, client, id);
     const name = file === '-' ? 'standard input' : file;
     const request = await checkedRequest(name, body, session);
-    warnOfDeprecated(context, session);
-    warnOfState(context, client, session);
-    const result = await orNewSession(client.threeDs.authenticate(id, request));
+    if (session !== undefined) {
+      warnOfDeprecated(context, session);
+      warnOfState(context, client, session);
+    }
+    const result = await orNewSession(client.threeDs.authenticate(id, request), id);
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
     await tellOutcome(context, client, id, final);
     if (!wait) await tellChallenge(context, client, id, result, open);
+    checkOutcome(id, final, failOn);
   },
 });
+
+/** The session; undefined where this key may not read it, which authenticating does not need. */
+async function readSession(
+  { notices }: Context,
+  client: Client,
+  id: string,
+): Promise<ThreeDsSession | undefined> {
+  try {
+    return await client.threeDs.read(id);
+  } catch (error) {
+    if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
+    notices.warn(
+      `the key may not read the session (${error.status}): rules that depend on its type are not checked`,
+    );
+    return undefined;
+  }
+}
 
 async function checkedRequest(
   name: string,
   body: unknown,
-  session: ThreeDsSession,
+  session: ThreeDsSession | undefined,
 ): Promise<AuthenticateRequest> {
   const { checkBody } = await import('../../three-ds/check.ts');
   const { authenticateSchema } = await import('../../schema/three-ds/authenticate.ts');
-  const type = SESSION_TYPES.find((known) => known === session.type);
+  const type = SESSION_TYPES.find((known) => known === session?.type);
   const broken = checkBody(body, type);
   if (broken.length > 0) throw refusedBody(name, broken);
   return authenticateSchema.parse(body);
@@ -93,7 +114,7 @@ async function afterChallenge(
   id: string,
   result: AuthenticationResult,
   open: boolean,
-): Promise<AuthenticationResult | ChallengeResult> {
+): Promise<Authentication> {
   const isChallenged = await tellChallenge(context, client, id, result, open);
-  return isChallenged ? orNewSession(waitForOutcome(context, client, id)) : result;
+  return isChallenged ? orNewSession(waitForOutcome(context, client, id, result), id) : result;
 }

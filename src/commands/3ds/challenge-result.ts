@@ -4,37 +4,42 @@ import type { Context } from '../../cli/context.ts';
 import { argument, flag } from '../../cli/parameter.ts';
 import { sameProfile } from '../../cli/same-profile.ts';
 import { text } from '../../cli/values.ts';
-import type { ChallengeResult } from '../../schema/three-ds/authentication.ts';
+import type { Authentication } from '../../schema/three-ds/authentication.ts';
 import { isOpen } from '../../three-ds/outcome.ts';
 import { challengeResultView } from '../../views/three-ds.ts';
 import { answerPrinter } from './answer-printer.ts';
 import { orNewSession } from './new-session.ts';
 import { tellPage } from './tell-challenge.ts';
+import { checkOutcome, failOnParameter } from './fail-on.ts';
 import { tellOutcome } from './tell-outcome.ts';
-import { waitForOutcome } from './wait-for-outcome.ts';
+import { resultSoFar, waitForOutcome } from './wait-for-outcome.ts';
 
 /** `svc 3ds challenge-result` */
 export const challengeResult = defineCommand({
   name: 'challenge-result',
   summary: 'what came of a challenge, at once or when it is done',
   description:
-    'With --wait it looks again, less and less often, until there is an outcome: for an hour, or eight days for a decoupled challenge. The exit code is 0 for every outcome; it is in authentication_status.',
+    'With --wait it looks again, less and less often, until there is an outcome: for an hour, or eight days for a decoupled challenge; a result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [
     ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
     ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 when it is still open then'],
   ],
   permissions: ['3ds:session:authenticate'],
-  exitCodes: [11, 130],
+  exitCodes: [10, 11, 130],
   fields: challengeResultView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
     wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
     open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
+    failOn: failOnParameter,
   },
-  async run(context, { session: id, wait, open }) {
+  async run(context, { session: id, wait, open, failOn }) {
     const print = await answerPrinter(context, challengeResultView);
     const client = await context.client();
-    const first = await orNewSession(client.threeDs.challengeResult(id));
+    const first = await orNewSession<Authentication>(
+      wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
+      id,
+    );
     const result = wait && isOpen(first) ? await afterChallenge(context, client, id, first, open) : first;
     await print(result);
     await tellOutcome(context, client, id, result);
@@ -42,6 +47,7 @@ export const challengeResult = defineCommand({
       context.notices.note(
         sameProfile(`to wait for the outcome: 'svc 3ds challenge-result ${id} --wait'`, context.globals),
       );
+    checkOutcome(id, result, failOn);
   },
 });
 
@@ -49,9 +55,10 @@ async function afterChallenge(
   context: Context,
   client: Client,
   id: string,
-  { acs_challenge_url: page, authentication_status: status }: ChallengeResult,
+  first: Authentication,
   open: boolean,
-): Promise<ChallengeResult> {
+): Promise<Authentication> {
+  const { acs_challenge_url: page, authentication_status: status } = first;
   if (status === 'challenge' && page) await tellPage(context, page, open);
-  return orNewSession(waitForOutcome(context, client, id));
+  return orNewSession(waitForOutcome(context, client, id, first), id);
 }

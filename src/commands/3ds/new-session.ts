@@ -1,19 +1,24 @@
 import { isSvcError, SvcError } from '../../errors.ts';
 
-const PARTY_ANSWERED_BADLY = 424;
+/** Statuses after which a session is of no more use, and why. */
+const SPENT: ReadonlyMap<number | undefined, string> = new Map([
+  [409, 'A session can be authenticated once'],
+  [424, 'Another party in 3-D Secure returned an error'],
+]);
 
-/** Where a party behind 3DS answered badly, the session is spent: says so, with what to do. */
-export async function orNewSession<T>(work: Promise<T>): Promise<T> {
+/** Says that a new session is needed where the service refused because this one cannot be used any more. */
+export async function orNewSession<T>(work: Promise<T>, id: string): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!isSvcError(error) || error.status !== PARTY_ANSWERED_BADLY || error.code !== 'rejected') throw error;
+    const why = isSvcError(error, 'rejected') ? SPENT.get(error.status) : undefined;
+    if (!isSvcError(error) || why === undefined) throw error;
     throw new SvcError('rejected', error.message, {
       status: error.status,
       requestId: error.requestId,
       facts: error.facts,
       cause: error,
-      hint: "A party behind 3-D Secure answered badly, and this session is of no more use: make a new one with 'svc 3ds create'.",
+      hint: `${why}: create a new session with 'svc 3ds create'. 'svc 3ds show ${id}' shows what this one holds.`,
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../cli/context.ts';
 import { sameProfile } from '../../cli/same-profile.ts';
-import type { AuthenticationResult } from '../../schema/three-ds/authentication.ts';
+import type { Authentication } from '../../schema/three-ds/authentication.ts';
 import { isOpen, outcomeLines } from '../../three-ds/outcome.ts';
 import { sessionOutcome } from './session-outcome.ts';
 
@@ -10,7 +10,7 @@ export async function tellOutcome(
   { notices, globals }: Context,
   client: Client,
   id: string,
-  result: AuthenticationResult,
+  result: Authentication,
 ): Promise<void> {
   if (!notices.shows('normal')) return;
   const more = wantsReason(result) ? await sessionOutcome(client, id) : undefined;
@@ -25,7 +25,7 @@ export async function tellOutcome(
     );
 }
 
-function wantsReason(result: AuthenticationResult): boolean {
+function wantsReason(result: Authentication): boolean {
   return !isOpen(result) && result.authentication_status !== 'successful';
 }
 

@@ -28,11 +28,8 @@ export const validate = defineCommand({
   },
   async run(context, { file, sessionType, set }) {
     const print = await recordPrinter(context, checkedBodyView);
-    const [{ checkBody }, { withSettings }] = await Promise.all([
-      import('../../three-ds/check.ts'),
-      import('../../three-ds/setting.ts'),
-    ]);
-    const body = withSettings(await readBody(context, file), set);
+    const { checkBody } = await import('../../three-ds/check.ts');
+    const body = await readBody(context, file, set);
     const name = file === '-' ? 'standard input' : file;
     const broken = checkBody(body, sessionType);
     if (broken.length > 0) throw refusedBody(name, broken);

@@ -1,4 +1,5 @@
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import { currencyName } from '../../schema/three-ds/currencies.ts';
 import { problem, ProblemError } from '../problem.ts';
 import type { Call } from '../routes/route.ts';
 import { checkAuthenticate } from './check-body.ts';
@@ -35,12 +36,21 @@ export async function authenticate(
   return session.authentication ?? event;
 }
 
+const DIRECTORY_SERVER_ERROR = problem(424, 'Failed Dependency', 'Create a new session to try again.');
+
 const FAILURES = {
-  'directory-server': problem(
-    424,
-    'Failed Dependency',
-    'The directory server answered with an error. Create a new session to try again.',
-  ),
+  // What the other party said is nested twice.
+  'directory-server': {
+    ...DIRECTORY_SERVER_ERROR,
+    body: Object.assign({}, DIRECTORY_SERVER_ERROR.body, {
+      error: {
+        error: {
+          message: 'The directory server returned an error.',
+          detail: 'The card range is not available for now.',
+        },
+      },
+    }),
+  },
   '3ds-server': problem(500, 'Internal Server Error', 'The 3DS server failed.'),
   nothing: undefined,
 };
@@ -62,16 +72,5 @@ function amountText(amount: string, exponent: number, currency: string): string 
     .padStart(exponent + 1, '0');
   const whole = digits.slice(0, digits.length - exponent);
   const number = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
-  return `${number} ${CURRENCIES[currency] ?? `(currency ${currency})`}`;
+  return `${number} ${currencyName(currency) ?? `(currency ${currency})`}`;
 }
-
-// ISO 4217; others are shown by their number.
-const CURRENCIES: Readonly<Record<string, string>> = {
-  '036': 'AUD',
-  '124': 'CAD',
-  '392': 'JPY',
-  '756': 'CHF',
-  '826': 'GBP',
-  '840': 'USD',
-  '978': 'EUR',
-};

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fullBody } from '../../three-ds/bodies.ts';
+import { changed, fullBody } from '../../three-ds/bodies.ts';
 import { Place } from './support.ts';
 
 const place = new Place();
@@ -29,6 +29,21 @@ describe('3ds validate', () => {
     expect(JSON.parse(fromInput.stdout)).toMatchObject({
       file: 'standard input',
       session_types: ['merchant'],
+    });
+  });
+
+  it.each([
+    ['USD', 0],
+    ['eur', 0],
+    ['840', 0],
+    ['USX', 13],
+    ['US', 13],
+    ['84', 13],
+    [840, 13],
+  ])('R57 the currency %j ends in exit %i', async (currency, code) => {
+    const body = changed(fullBody(), 'purchase_info.currency', currency);
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({
+      code,
     });
   });
 

@@ -225,15 +225,97 @@ describe('3ds authenticate', () => {
     }
   });
 
-  it('asks for a new session where a party behind 3-D Secure answered badly', async () => {
-    script({
-      [READ]: [200, SESSION],
-      [SEND]: [424, { title: 'Failed Dependency', detail: 'directory server' }],
-    });
-    const { code, stderr } = await authenticate();
-    expect(code).toBe(6);
-    expect(stderr).toMatch(/directory server.*svc 3ds create/s);
+  it('says what the other party reported in a 424, and that a new session is needed', async () => {
+    const inner = { message: 'Unknown cardholder account', detail: 'Card range is not enrolled' };
+    const body = { title: 'Failed Dependency', detail: 'directory server', error: { error: inner } };
+    for (const reply of [body, { error: { error: inner } }, { error: inner }]) {
+      script({ [READ]: [200, SESSION], [SEND]: [424, reply] });
+      const { code, stderr } = await authenticate();
+      expect(code).toBe(6);
+      expect(stderr).toMatch(
+        /Unknown cardholder account – Card range is not enrolled.*create a new session with 'svc 3ds create'/s,
+      );
+      expect(stderr.includes('directory server')).toBe(reply === body);
+    }
   });
+
+  it('says after a 409 that a session can be authenticated only once', async () => {
+    script({ [READ]: [200, SESSION], [SEND]: [409, { title: 'Conflict' }] });
+    const { code, stderr } = await authenticate();
+    expect({ code, lines: server.lines }).toEqual({ code: 6, lines: [READ, SEND] });
+    expect(stderr).toMatch(
+      /authenticated once: create a new session with 'svc 3ds create'.*svc 3ds show s1/s,
+    );
+  });
+
+  it.each([401, 403])('needs no permission to read sessions (%i)', async (status) => {
+    const open = {
+      ...RESULT,
+      authentication_status: 'challenge',
+      acs_challenge_url: 'https://acs.example/c',
+    };
+    script({
+      [READ]: [status, {}],
+      [SEND]: [200, open],
+      [CHALLENGE]: [
+        [404, {}],
+        [200, RESULT],
+      ],
+    });
+    const { code, stdout, stderr } = await authenticate('--wait');
+    expect({ code, sent: server.lines.filter((line) => line === SEND) }).toEqual({ code: 0, sent: [SEND] });
+    expect(JSON.parse(stdout)).toEqual(RESULT);
+    expect(stderr).toContain(`may not read the session (${status})`);
+  });
+
+  it('sends the numbers of currencies that are given by their letters', async () => {
+    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    place.file('body.json', changed(fullBody(), 'merchant_info.risk_info.gift_card_currency', 'EUR'));
+    expect(await authenticate('--set', 'purchase_info.currency=usd')).toMatchObject({ code: 0 });
+    expect(server.calls[1]?.body).toMatchObject({
+      purchase_info: { currency: '840' },
+      merchant_info: { risk_info: { gift_card_currency: '978' } },
+    });
+  });
+
+  it('still checks every rule that does not depend on the session where it may not be read', async () => {
+    script({ [READ]: [403, {}], [SEND]: [200, RESULT] });
+    place.file('body.json', changed(fullBody(), 'purchase_info.amount', undefined));
+    const { code } = await authenticate();
+    expect({ code, lines: server.lines }).toEqual({ code: 13, lines: [READ] });
+  });
+
+  it.each([
+    ['successful', undefined, 0],
+    ['failed', undefined, 0],
+    ['successful', 'wrn', 0],
+    ['attempted', 'wrn', 0],
+    ['failed', 'err', 10],
+    ['rejected', 'err', 10],
+    ['unavailable', 'err', 0],
+    ['challenge', 'err', 0],
+    ['unavailable', 'wrn', 10],
+    ['informational', 'wrn', 10],
+    ['challenge', 'wrn', 10],
+    ['brand-new', 'wrn', 10],
+  ])(
+    'ends %s with --fail-on %s in exit %i, the result written all the same',
+    async (status, failOn, exit) => {
+      const result = { ...RESULT, authentication_status: status };
+      script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
+      const more = failOn === undefined ? [] : ['--fail-on', failOn];
+      for (const run of [
+        await authenticate(...more),
+        await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
+      ]) {
+        expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({
+          code: exit,
+          written: result,
+        });
+        expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
+      }
+    },
+  );
 
   it.each([
     ['attempted', /liability for fraud: .*issuer/],
@@ -420,10 +502,67 @@ describe('3ds challenge-result', () => {
     expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
   });
 
-  it('ends at once where the session is not there', async () => {
+  it('ends at once where the session does not exist, or without --wait', async () => {
     script({});
     expect(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server })).toMatchObject({
       code: 5,
     });
+    script({ [READ]: [200, SESSION] });
+    const run = await place.svc(['3ds', 'challenge-result', 's1'], { server });
+    expect({ code: run.code, lines: server.lines }).toEqual({ code: 5, lines: [CHALLENGE] });
   });
+
+  it.each<[string, Reply]>([
+    ['exists', [200, { ...SESSION, authentication: open }]],
+    ['was not authenticated yet', [200, { ...SESSION, authentication: null }]],
+    ['may not be read (401)', [401, {}]],
+    ['may not be read (403)', [403, {}]],
+  ])('waits through a 404 of the result while the session %s', async (_, read) => {
+    script({
+      [READ]: read,
+      [CHALLENGE]: [
+        [404, {}],
+        [404, {}],
+        [200, open],
+        [404, {}],
+        [200, RESULT],
+      ],
+    });
+    const clock = new FakeClock();
+    const run = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, clock });
+    expect(run).toMatchObject({ code: 0 });
+    expect(JSON.parse(run.stdout)).toEqual(RESULT);
+  });
+
+  it('takes the outcome from the session where only that has it', async () => {
+    script({ [READ]: [200, SESSION] });
+    const run = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server });
+    expect({ code: run.code, lines: server.lines }).toEqual({ code: 0, lines: [CHALLENGE, READ] });
+    expect(JSON.parse(run.stdout)).toMatchObject({ authentication_status: 'successful', eci: '05' });
+  });
+
+  it.each([
+    ['challenge', 1],
+    ['decoupled_challenge', 192],
+  ])(
+    'waits through 404s for as long as the status %s allows, which the response to authenticate says',
+    async (status, hours) => {
+      const clock = new FakeClock();
+      const started = clock.now();
+      script({
+        [READ]: [403, {}],
+        [SEND]: [200, { ...RESULT, authentication_status: status }],
+        [CHALLENGE]: [404, {}],
+      });
+      const run = await place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', '--wait'], {
+        server,
+        clock,
+      });
+      expect({ code: run.code, hours: Math.round((clock.now() - started) / 3_600_000) }).toEqual({
+        code: 11,
+        hours,
+      });
+      expect(run.stderr).toContain("Continue with 'svc 3ds challenge-result s1 --wait'.");
+    },
+  );
 });

@@ -203,7 +203,8 @@ describe('the pages', () => {
     ['1000', '840', '2', '10.00 USD'],
     ['5', '978', '2', '0.05 EUR'],
     ['000', '978', '2', '0.00 EUR'],
-    ['123456', '048', '3', '123.456 (currency 048)'],
+    ['123456', '048', '3', '123.456 BHD'],
+    ['123456', '000', '3', '123.456 (currency 000)'],
   ])('write %s of currency %s with exponent %s as %s', async (amount, currency, exponent, expected) => {
     const body = { ...PAYMENT, purchase_info: { ...PURCHASE, amount, currency, exponent } };
     expect((await (await challenge(false, body)).look()).text).toContain(`<dd>${expected}</dd>`);
