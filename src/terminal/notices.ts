@@ -26,6 +26,11 @@ export class Notices {
     if (this.shows('normal')) this.#print(text);
   }
 
+  /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
+  command(text: string): void {
+    if (this.shows('normal')) this.#send(`  ${cleanText(text)}\n`);
+  }
+
   /** Something to look into. Shown with `--quiet` too. */
   warn(text: string): void {
     this.#print(text, this.#palette.warn('warning: '));

@@ -5,20 +5,16 @@ let home: Home;
 beforeEach(() => (home = new Home()));
 afterEach(() => home.remove());
 
-it.each([
-  [[], "tail --since [^']*' \\("],
-  [['--operation', 'read'], "tail --since [^']*' and the same filters \\("],
-])(
-  'a tail of the sandbox with %j ends with the command that goes on in the sandbox',
-  async (filters, end) => {
-    const { code, stderr } = await home.svc(
-      ['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '1', ...filters],
-      { env: { SVC_STATE_DIR: home.file('state') } },
-    );
-    expect(code).toBe(0);
-    expect(stderr).toMatch(new RegExp(`go on with 'svc --sandbox logs ${end}`));
-  },
-);
+it('a tail of the sandbox ends with the command that resumes it in the sandbox, filters and form included', async () => {
+  const env = { SVC_STATE_DIR: home.file('state') };
+  const asked = ['--operation', 'read', '--grep', "it's|.", '-o', 'csv', '--fields', 'message'];
+  const argv = ['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '1', ...asked];
+  const { code, stderr } = await home.svc(argv, { env });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /resume with\n {2}svc --sandbox logs tail --checkpoint \S+\.json --operation read --grep 'it'\\''s\|\.' --output csv --fields message\n/,
+  );
+});
 
 it('names the step after a new session of the sandbox as it can be typed', async () => {
   const env = { SVC_STATE_DIR: home.file('state') };

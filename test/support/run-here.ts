@@ -21,6 +21,8 @@ export interface HereOptions {
   readonly cwd?: string;
   /** By default pauses take no time. */
   readonly clock?: Clock;
+  /** Aborts as a signal to the process would. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a run left behind. */
@@ -36,6 +38,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const [stdout, stderr] = [new Kept(), new Kept()];
   const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
+  const { signal = new AbortController().signal } = options;
   const service =
     baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };
   const code = await main(argv, {
@@ -49,7 +52,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     stdout,
     stderr,
     clock,
-    signal: new AbortController().signal,
+    signal,
     isAlive: () => true,
   });
   return { code, stdout: stdout.text, stderr: stderr.text };

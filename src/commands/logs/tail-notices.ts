@@ -1,18 +1,14 @@
 import type { Context } from '../../cli/context.ts';
-import { sameProfile } from '../../cli/same-profile.ts';
 import { isSvcError } from '../../errors.ts';
-import { destinationText } from '../../otlp/destination.ts';
 import { formatDuration } from '../../render/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailEvent } from '../../tail/options.ts';
 import type { Standing } from '../../tail/state.ts';
 import type { WaitProgress } from '../../terminal/wait-progress.ts';
-import { type EntryInput, isFiltered } from './entry-filter.ts';
+import type { Resume } from './resume-tail.ts';
 
-interface Asked extends EntryInput {
+interface Asked {
   readonly since?: unknown;
-  readonly entityType?: string | undefined;
-  readonly entityId?: string | undefined;
   readonly to?: URL | undefined;
   readonly checkpoint?: string | undefined;
 }
@@ -49,10 +45,10 @@ export class TailNotices {
   start(kept: Standing | undefined): void {
     const { notices } = this.#context;
     const { to, checkpoint, since } = this.#asked;
-    const passedOver = since === undefined ? '' : '; --since is for a first run, and was passed over';
-    if (kept) notices.note(`going on from the checkpoint: read up to ${iso(kept.readTo)}${passedOver}`);
+    const ignored = since === undefined ? '' : ' (--since ignored)';
+    if (kept) notices.note(`resuming from the checkpoint: read up to ${iso(kept.readTo)}${ignored}`);
     if (to && checkpoint === undefined)
-      notices.warn('without --checkpoint nothing is kept of what was sent: run again, it begins at --since');
+      notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
   }
 
   show(event: TailEvent): void {
@@ -81,22 +77,18 @@ export class TailNotices {
     }
   }
 
-  /** The end, however it came: how much was written, and how to go on. */
-  end({ newest, readTo }: Standing): void {
-    const { notices, clock, signal, globals } = this.#context;
+  /** The end, however it came: how much was written, and how to resume. */
+  end({ readTo }: Standing, resume: () => Resume): void {
+    const { notices, clock, signal } = this.#context;
     this.#live?.fail();
-    // The reader of the output has gone, as it does in a pipe to `head`.
+    // The reader of the output has gone, as it does in a pipe to `head`: what it took is not known.
     if (signal.aborted && !isSvcError(signal.reason)) return;
     const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
     notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
-    const { checkpoint, entityType, entityId, to } = this.#asked;
-    const from = checkpoint === undefined ? `--since ${iso(newest ?? readTo)}` : `--checkpoint ${checkpoint}`;
-    const entity = `${entityType === undefined ? '' : ` --entity-type ${entityType}`}${entityId === undefined ? '' : ` --entity-id ${entityId}`}`;
-    const sink = to === undefined ? '' : ` --to ${destinationText(to)}`;
-    const again = checkpoint === undefined ? ' (its first second comes again)' : '';
-    // What is filtered here can be long, and hold characters that a shell reads: it is not written out.
-    const line = sameProfile(`go on with 'svc logs tail ${from}${entity}${sink}'`, globals);
-    notices.note(`${line}${isFiltered(this.#asked) ? ' and the same filters' : ''}${again}`);
+    if (!notices.shows('normal')) return;
+    const { command, mayRepeat } = resume();
+    notices.note(mayRepeat ? 'no checkpoint could be kept: entries may repeat; resume with' : 'resume with');
+    notices.command(command);
   }
 }
 

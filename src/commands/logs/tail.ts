@@ -15,6 +15,7 @@ import type { Standing } from '../../tail/state.ts';
 import { logView } from '../../views/log.ts';
 import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
+import { resumeTail } from './resume-tail.ts';
 import { checkInterval } from './tail-interval.ts';
 import { TailNotices } from './tail-notices.ts';
 
@@ -28,7 +29,7 @@ const parameters = {
   ...ENTRY_PARAMETERS,
   checkpoint: value(
     '--checkpoint <file>',
-    'keep in this file how far the output is, and go on exactly there when run again',
+    'keep in this file how far the output is, and resume exactly there when run again',
     text,
   ),
   to: suggesting(
@@ -64,7 +65,7 @@ export const tail = defineCommand({
   name: 'tail',
   summary: 'follow the logs without losing or doubling an entry',
   description:
-    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then comes again after a crash.',
+    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then comes again after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
     [
@@ -118,11 +119,14 @@ async function follow(
   const client = await context.client();
   const notices = new TailNotices(context, input);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
+  const begin = kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  let taken = begin;
   const save = (standing: Standing): void => {
     if (file !== undefined) writeCheckpoint(file, subject, standing);
+    taken = standing;
   };
   const following = new TailClass(serviceLogs(client, subject), {
-    begin: kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now)),
+    begin,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
@@ -133,7 +137,7 @@ async function follow(
     onPass: shipping?.identify,
     keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
     onEvent: (event) => notices.show(event),
-    onStanding: file === undefined ? undefined : save,
+    onStanding: save,
   });
   notices.start(kept);
   try {
@@ -142,7 +146,7 @@ async function follow(
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
-    notices.end(following.standing());
+    notices.end(taken, () => resumeTail(context, input, subject, taken));
   }
   return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
 }
