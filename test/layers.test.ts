@@ -10,6 +10,7 @@ const ROWS = [
   ['process.ts'],
   ['main.ts'],
   ['program'],
+  ['app'],
   ['commands'],
   ['completion'],
   ['cli'],

@@ -6,7 +6,7 @@ import type { TimeLimits } from '../http/limits.ts';
 import { KNOWN_RATES, Pacer } from '../http/pacing.ts';
 import type { KeyKind } from '../http/request.ts';
 import type { Trace } from '../http/trace.ts';
-import { type Admit, createTransport, type Transport } from '../http/transport.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
 import type { Environment } from '../system.ts';
 import { VERSION } from '../version.ts';
 import { AccountUpdater } from './account-updater.ts';
@@ -31,8 +31,8 @@ export interface ClientOptions {
   readonly maxWaitMs?: number | undefined;
   /** False sends as fast as the caller asks; by default the known rate limits are kept. */
   readonly pacing?: boolean | undefined;
-  /** Asked before each request is sent; what it throws is thrown in place of sending. */
-  readonly admit?: Admit | undefined;
+  /** Send nothing but reads: any other call fails before it reaches the network. */
+  readonly readOnly?: boolean | undefined;
   /** Where proxy variables are read from; none by default. */
   readonly environment?: Environment | undefined;
   readonly limits?: TimeLimits | undefined;
@@ -63,7 +63,7 @@ export class Client {
     this.clock = clock;
     this.signal = options.signal ?? new AbortController().signal;
     this.maxWaitMs = options.maxWaitMs;
-    this.transport = createTransport(options.environment, options.admit);
+    this.transport = createTransport(options.environment, options.readOnly);
     this.#core = new HttpCore({
       baseUrl: safeBase(options.baseUrl),
       key: options.key ?? givenKeys(options),

@@ -11,16 +11,23 @@ export interface PageOptions {
   readonly pageSize?: number | undefined;
 }
 
-type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
+/** The request of a list, whichever page of it. */
+export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
 /** A list in the cursor style: `start` and `size` go out, `pagination.next` comes back, byte for byte. */
 export function cursorPages<T>(core: HttpCore, options: PageOptions, request: ListRequest<T>): Pages<T> {
   return new Pages(async (cursor) => {
-    const query = { ...request.query, start: cursor, size: options.pageSize };
-    const page = await core.call({ ...request, method: 'GET', query });
+    const page = await core.call(pageRequest(request, { ...options, start: cursor }));
     // At the end `next` may be null, empty or absent.
     return { items: page.data, next: page.pagination?.next || undefined };
   }, options.start);
+}
+
+export function pageRequest<T>(
+  request: ListRequest<T>,
+  { start, pageSize }: PageOptions,
+): ApiRequest<CursorPage<T>> {
+  return { ...request, method: 'GET', query: { ...request.query, start, size: pageSize } };
 }

@@ -1,8 +1,8 @@
 import type { HttpCore } from '../http/core.ts';
-import { path } from '../http/request.ts';
+import { type ApiRequest, path } from '../http/request.ts';
 import type { EntityType } from '../schema/entity-type.ts';
 import type { Log } from '../schema/log.ts';
-import { cursorPages, type PageOptions } from './cursor-pages.ts';
+import { cursorPages, type ListRequest, type PageOptions } from './cursor-pages.ts';
 import type { Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
@@ -25,30 +25,38 @@ export class Logs {
 
   /** Entries of the tenant's log, as far back as its retention reaches. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
-    return cursorPages(this.#core, options, {
-      path: path`/logs`,
-      query: {
-        entity_type: filter.entityType,
-        entity_id: filter.entityId,
-        start_date: filter.startDate,
-        end_date: filter.endDate,
-      },
-      key: 'management',
-      permission: 'log:read',
-      subject: 'logs',
-      shape: async () => (await import('../schema/log.ts')).logPageSchema,
-    });
+    return cursorPages(this.#core, options, listLogsRequest(filter));
   }
 
   /** The kinds of entity that logs are about. */
   entityTypes(): Promise<EntityType[]> {
-    return this.#core.call({
-      method: 'GET',
-      path: path`/logs/entity-types`,
-      key: 'management',
-      permission: 'log:read',
-      subject: 'entity types',
-      shape: async () => (await import('../schema/entity-type.ts')).entityTypeListSchema,
-    });
+    return this.#core.call(entityTypesRequest());
   }
+}
+
+export function entityTypesRequest(): ApiRequest<EntityType[]> {
+  return {
+    method: 'GET',
+    path: path`/logs/entity-types`,
+    key: 'management',
+    permission: 'log:read',
+    subject: 'entity types',
+    shape: async () => (await import('../schema/entity-type.ts')).entityTypeListSchema,
+  };
+}
+
+export function listLogsRequest(filter: LogFilter): ListRequest<Log> {
+  return {
+    path: path`/logs`,
+    query: {
+      entity_type: filter.entityType,
+      entity_id: filter.entityId,
+      start_date: filter.startDate,
+      end_date: filter.endDate,
+    },
+    key: 'management',
+    permission: 'log:read',
+    subject: 'logs',
+    shape: async () => (await import('../schema/log.ts')).logPageSchema,
+  };
 }

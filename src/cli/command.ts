@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
 import type { Input, Parameters } from './parameter.ts';
+import type { Preview, PreviewRequest } from './preview.ts';
 
 /** A command line that works, and what it does. */
 export type Example = readonly [line: string, does: string];
@@ -17,8 +18,6 @@ export interface CommandFacts {
   readonly permissions?: readonly string[];
   /** Runs with settings that cannot be used as well: those of them that can be used stay. */
   readonly anySettings?: boolean;
-  /** Sends requests that need no permission of a key. */
-  readonly sends?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
   /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
@@ -29,11 +28,16 @@ export interface CommandFacts {
   readonly fields?: readonly string[];
 }
 
+/** What a command ends with: an exit code, nothing for 0, or a request to show in place of sending it. */
+export type Result = number | void | Preview;
+
 /** A command of the tree: facts, parameters, and a function of typed input and a context. */
 export interface Command extends CommandFacts {
   readonly parameters: Parameters;
   /** Resolves to the exit code; nothing means 0. Failures are thrown. */
-  readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<number | void>;
+  readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<Result>;
+  /** The first request that the command would send, for `--curl`, which sends nothing. */
+  readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
 }
 
 /** Several commands under one word. */
@@ -67,9 +71,15 @@ export function exitCodesOf(command: CommandFacts): number[] {
 export function defineCommand<const P extends Parameters>(
   spec: CommandFacts & {
     readonly parameters: P;
-    run(context: Context, input: Input<P>): Promise<number | void>;
+    readonly run: (context: Context, input: Input<P>) => Promise<Result>;
+    readonly request?: (context: Context, input: Input<P>) => Promise<PreviewRequest>;
   },
 ): Command {
+  const { run, request, ...facts } = spec;
   // The parser fills exactly the declared parameters, so the input has the declared type.
-  return { ...spec, run: (context, input) => spec.run(context, input as Input<P>) };
+  return {
+    ...facts,
+    run: (context, input) => run(context, input as Input<P>),
+    ...(request && { request: (context, input) => request(context, input as Input<P>) }),
+  };
 }

@@ -15,10 +15,6 @@ import type { Globals } from './globals.ts';
 
 /** Which client is wanted, where it is not just the one of the settings. */
 export interface ClientChoice {
-  /** Reads go out; the first request that could change something is shown instead, which ends the command. */
-  readonly dryRun?: boolean | undefined;
-  /** The file that would be uploaded, for `dryRun`. */
-  readonly file?: string | undefined;
   /** In place of the base URL of the settings. */
   readonly baseUrl?: URL | undefined;
   /** In place of the keys of the settings. */
@@ -58,7 +54,10 @@ export interface Context {
   readonly trace: Trace;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
-  /** The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice` differs. */
+  /**
+   * The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice`
+   * differs. With `--dry-run` or `--curl` it can only read.
+   */
   client(choice?: ClientChoice): Promise<Client>;
   /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyKind) => Promise<ApiKey>;

@@ -7,6 +7,7 @@ import type { RunRecord } from '../runs/record.ts';
 import { RunDirectory } from '../runs/run-directory.ts';
 import { listRuns } from '../runs/run-list.ts';
 import type { Context } from './context.ts';
+import type { PreviewRequest } from './preview.ts';
 
 /** Where runs are recorded when no --run-dir is given. */
 export function runsRoot({ system }: Pick<Context, 'system'>): string {
@@ -58,6 +59,16 @@ export function resultsPlace({ notices }: Pick<Context, 'notices'>, { out }: Run
 /** Whether the directory of a file is there. */
 export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
+}
+
+/** The request for a job, or for the first part of a run that has one, for `--curl`. */
+export async function jobRequest(context: Context, argument: string): Promise<PreviewRequest> {
+  const run = namedRun(context, argument);
+  const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
+  if (job !== undefined) return (await import('../api/account-updater.ts')).readJobRequest(job);
+  throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, {
+    hint: 'Leave --curl out.',
+  });
 }
 
 function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {

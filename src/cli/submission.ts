@@ -11,6 +11,7 @@ import { submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
 import { finishRun } from './finish-run.ts';
 import { listenForJobs } from './job-hints.ts';
+import type { PreviewRequest } from './preview.ts';
 import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
@@ -41,9 +42,7 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined)
     await checkDestination(known?.record, { out, force: input.force });
-  if (input.dryRun && !context.globals.curl) return tellPlan(context, file, known);
-  // A run that is only shown is not recorded: this ends the command.
-  if (context.globals.curl) await (await context.client()).accountUpdater.create();
+  if (input.dryRun) return tellPlan(context, file, known);
   const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
   const run = known ?? (await beginOrFind(context, input, asked));
   await run.hold(context.system, async () => {
@@ -56,6 +55,13 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   if (input.wait) return showResults(context, print, run.record, input.failOn);
   await print(submissionOf(run.record));
   context.notices.note(sameProfile(`follow it with 'svc au wait ${run.name}'`, context.globals));
+}
+
+/** The first request of a run, once the file is checked. */
+export async function submissionRequest(context: Context, input: SubmitInput): Promise<PreviewRequest> {
+  checkOptions(input);
+  await openRequestFile(context, input.file);
+  return (await import('../api/account-updater.ts')).createJobRequest();
 }
 
 function checkOptions(input: SubmitInput): void {

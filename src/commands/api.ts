@@ -2,7 +2,7 @@ import type { AnyRequest } from '../api/any-endpoint.ts';
 import { jsonAssignment, textAssignment } from '../cli/assignment.ts';
 import { defineCommand } from '../cli/command.ts';
 import type { Context } from '../cli/context.ts';
-import { dryRunParameter } from '../cli/not-sent.ts';
+import { dryRunParameter, Preview } from '../cli/preview.ts';
 import { nameValue } from '../cli/name-value.ts';
 import { argument, choice, flag, repeated, suggesting, value } from '../cli/parameter.ts';
 import { batches } from '../cli/print.ts';
@@ -53,7 +53,8 @@ export const api = defineCommand({
   parameters,
   async run(context, input) {
     const request = await toRequest(context, input);
-    const client = await context.client({ dryRun: input.dryRun });
+    if (input.dryRun && request.method !== 'GET') return new Preview(request);
+    const client = await context.client();
     const onAnswer = (answer: AnyAnswer): void => {
       if (input.include) tellHead(context, answer);
     };
@@ -63,6 +64,7 @@ export const api = defineCommand({
     if (answer.body !== undefined) return printAnswer(context, answer.body.json);
     tellEmpty(context, request, answer);
   },
+  request: (context, input) => toRequest(context, input),
 });
 
 function tellHead({ notices }: Context, { status, headers }: AnyAnswer): void {

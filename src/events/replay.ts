@@ -27,8 +27,6 @@ const SILENT_AT_MOST = 3;
 export interface ReplayOptions extends ForwardOptions {
   /** Chooses and reads as ever, and sends nothing. */
   readonly dryRun?: boolean | undefined;
-  /** Called before each event goes out. What it throws ends the replay. */
-  readonly before?: ((url: URL, event: Forwarded) => Promise<void>) | undefined;
 }
 
 /**
@@ -55,9 +53,7 @@ export async function* replay(
       yield { kind: 'sent', entry: read.entry, result: { attempts: 0 } };
       continue;
     }
-    const event = requestOf(read.entry);
-    await options.before?.(target, event);
-    const result = await forward(target, event, options, signal);
+    const result = await forward(target, replayedRequest(read.entry), options, signal);
     signal.throwIfAborted();
     silent = result.status === undefined ? silent + 1 : 0;
     yield { kind: 'sent', entry: read.entry, result };
@@ -73,7 +69,8 @@ function isChosen({ entry }: Extract<JournalLine, { entry: JournalEntry }>, choi
   );
 }
 
-function requestOf({ headers, body, received_at }: JournalEntry): Forwarded {
+/** What is sent for an event of a journal. */
+export function replayedRequest({ headers, body, received_at }: JournalEntry): Forwarded {
   const passed = headersToPassOn(new Map(Object.entries(headers)));
   return { headers: { ...passed, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };
 }

@@ -42,10 +42,11 @@ export interface Answer {
 /**
  * Sends one request and gives its answer. Redirects are answers like any other.
  * @throws TransportFailure when no valid answer comes, the signal's own reason when it aborts, and SvcError
- * `config` when the proxy's address cannot be used; what the transport's `admit` throws
+ * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
-  if (transport.admit) await transport.admit(request);
+  if (transport.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
+    throw new Error(`a client that can only read was asked to send ${request.method}`);
   const line = transport.line(request.url, request.fresh ?? false);
   const { isReused } = line;
   try {

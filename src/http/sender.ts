@@ -43,12 +43,10 @@ export class Sender {
 
   /** Sends once. Rejects only with what the signal gave as its reason, or for a proxy that cannot be used. */
   async send(facts: CallFacts, key: string, attempt: number): Promise<Sent> {
-    const { clock, pacer, signal, trace, transport } = this.#options;
+    const { clock, pacer, signal, trace } = this.#options;
     const { request, url } = facts;
     const { method } = request;
     const outgoing = this.#outgoing(facts, key);
-    // Before it is paced and traced: what is not sent leaves no trace of having been.
-    if (transport.admit) await transport.admit(outgoing);
     const ended = await pacer.take(request.key, request.path, signal, (ms) =>
       trace?.({ kind: 'wait', why: 'pacing', ms }),
     );

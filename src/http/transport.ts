@@ -3,7 +3,6 @@ import type { Dispatcher } from 'undici';
 import type { Environment } from '../system.ts';
 import { answerFirst } from './answer-first.ts';
 import { Connections, type Connector, openDirectly } from './connections.ts';
-import type { ExchangeRequest } from './exchange.ts';
 import { proxyFor } from './proxy.ts';
 
 /** What one exchange is sent on. Nobody else uses it until it is given back. */
@@ -15,12 +14,10 @@ export interface Line {
   release(reusable: boolean): void;
 }
 
-/** Asked before each request is sent; a request at which it throws is not sent, and fails with just that. */
-export type Admit = (request: ExchangeRequest) => Promise<void>;
-
 /** The connections of one client. Closing it ends them all at once. */
 export interface Transport {
-  readonly admit?: Admit | undefined;
+  /** Whether only GET and HEAD can be sent. */
+  readonly readOnly: boolean;
   /**
    * A line to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
    * put on one that may be half dead.
@@ -31,11 +28,11 @@ export interface Transport {
 }
 
 /** Opens connections directly, or through the proxy that the environment names (R24). */
-export function createTransport(environment: Environment = {}, admit?: Admit): Transport {
+export function createTransport(environment: Environment = {}, readOnly = false): Transport {
   const direct = openDirectly();
   const open = new Set<OneLine>();
   return {
-    admit,
+    readOnly,
     line(url, fresh) {
       proxyFor(url, environment);
       const idle = fresh ? undefined : Array.from(open).findLast((line) => line.isIdleTo(url.origin));

@@ -20,6 +20,8 @@ export interface Parts {
   readonly settings: Settings;
   readonly terminal: Terminal;
   readonly redactor: Redactor;
+  /** Whether the command only previews: its clients can only read. */
+  readonly readOnly: boolean;
 }
 
 /** A context that is to be closed when the command is over. */

@@ -1,6 +1,6 @@
 import type { Globals } from '../cli/globals.ts';
 import { sameProfile } from '../cli/same-profile.ts';
-import { NotSent } from '../cli/not-sent.ts';
+import { Preview } from '../cli/preview.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
 import { OUTPUT_FORMATS } from '../output-format.ts';
@@ -52,18 +52,24 @@ async function runCommand(
     : await resolveSettings(system, globals, { newProfile: command.newProfile });
   asked.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
-  const context = createContext({ ...surroundings, globals, settings });
+  const dryRun = input['dryRun'] === true;
+  const context = createContext({ ...surroundings, globals, settings, readOnly: dryRun || globals.curl });
   try {
     const query = await openQuery(context, command);
-    return (await command.run({ ...context, query }, input)) ?? 0;
+    const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
+    const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
+    if (!(result instanceof Preview)) return result ?? 0;
+    const { showPreview } = await import('../app/preview.ts');
+    await showPreview(context, result.request, dryRun);
+    return 0;
   } finally {
     await context.close();
   }
 }
 
-// What does its work on this machine would do it all the same, though nothing was to be done.
+// Any other command would do its work, though only a request was to be shown.
 function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind: 'run' }>): void {
-  if (!globals.curl || command.permissions !== undefined || command.sends) return;
+  if (!globals.curl || command.request !== undefined) return;
   throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
     hint: 'Leave --curl out.',
   });
@@ -106,10 +112,6 @@ interface Telling {
 /** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
 function tell(error: unknown, { system, terminal, globals, asked, command }: Telling): number {
   if (error instanceof ReaderGone) return 0;
-  if (error instanceof NotSent) {
-    terminal.progress.end();
-    return 0;
-  }
   const machine =
     asked.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true

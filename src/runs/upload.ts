@@ -44,14 +44,13 @@ async function putOnce(
   source: UploadSource,
   options: RunOptions,
 ): Promise<void> {
-  if (!job.upload_url) throw noAddressError(job);
   await uploadFile({
     transport: client.transport,
     clock: client.clock,
     signal: client.signal,
     maxWaitMs: client.maxWaitMs,
     random: options.random,
-    url: requireSafeStoreAddress(job.upload_url),
+    url: uploadAddress(job),
     source,
     onProgress: ({ done }) => options.onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
   });
@@ -88,6 +87,12 @@ export async function lookForFile(id: string, client: Client): Promise<AccountUp
     if (job.status !== 'pending') return 'uploaded';
     if (look >= LOOKS_AFTER_UNCLEAR) return job;
   }
+}
+
+/** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */
+export function uploadAddress(job: AccountUpdaterJob): URL {
+  if (!job.upload_url) throw noAddressError(job);
+  return requireSafeStoreAddress(job.upload_url);
 }
 
 function noAddressError(job: AccountUpdaterJob): SvcError {

@@ -1,4 +1,4 @@
-import { type Answer, exchange } from '../http/exchange.ts';
+import { type Answer, exchange, type ExchangeRequest } from '../http/exchange.ts';
 import { FILE_LIMITS, type TimeLimits } from '../http/limits.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../http/retry.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
@@ -62,9 +62,7 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Setb
   const { url, source } = options;
   try {
     const answer = await exchange(options.transport, {
-      method: 'PUT',
-      url,
-      headers: headersFor(url, source.size),
+      ...uploadRequest(url, source.size),
       body,
       limits: options.limits ?? UPLOAD_LIMITS,
       signal: options.signal,
@@ -114,9 +112,14 @@ function isNotTaken(status: number, error: StoreError): boolean {
   return NOT_TAKEN.has(status) || (status === 400 && error.code === 'RequestTimeout');
 }
 
-function headersFor(url: URL, size: number): Record<string, string> {
-  return {
+/** What is sent to a pre-signed address besides the file: an exact length, and only the headers that it needs. */
+export function uploadRequest(
+  url: URL,
+  size: number,
+): Pick<ExchangeRequest & { method: 'PUT' }, 'method' | 'url' | 'headers'> {
+  const headers = {
     'content-length': String(size),
     ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}),
   };
+  return { method: 'PUT', url, headers };
 }

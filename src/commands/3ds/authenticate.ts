@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
-import { defineCommand } from '../../cli/command.ts';
+import { defineCommand, type Result } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
+import { dryRunParameter, Preview } from '../../cli/preview.ts';
 import { argument, flag, repeated, value } from '../../cli/parameter.ts';
 import { nameValue } from '../../cli/name-value.ts';
 import { text } from '../../cli/values.ts';
@@ -44,27 +44,29 @@ export const authenticate = defineCommand({
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, open, wait, failOn, dryRun }) {
-    if (file === undefined)
-      throw new SvcError('usage', '--file is needed', {
-        hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
-      });
+  async run(context, { session: id, file, set, open, wait, failOn, dryRun }): Promise<Result> {
+    const given = requiredFile(file);
     const print = await answerPrinter(context, authenticationResultView);
-    const body = await readBody(context, file, set);
-    const client = await context.client({ dryRun });
+    const body = await readBody(context, given, set);
+    const client = await context.client();
     const session = await readSession(context, client, id);
-    const name = file === '-' ? 'standard input' : file;
+    const name = given === '-' ? 'standard input' : given;
     const request = await checkedRequest(name, body, session);
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfState(context, client, session);
     }
+    if (dryRun) return new Preview((await import('../../api/three-ds.ts')).authenticateRequest(id, request));
     const result = await orNewSession(client.threeDs.authenticate(id, request), id);
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
     await tellOutcome(context, client, id, final);
     if (!wait) await tellChallenge(context, client, id, result, open);
     checkOutcome(id, final, failOn);
+  },
+  async request(context, { session: id, file, set }) {
+    await readBody(context, requiredFile(file), set);
+    return (await import('../../api/three-ds.ts')).readSessionRequest(id);
   },
 });
 
@@ -83,6 +85,13 @@ async function readSession(
     );
     return undefined;
   }
+}
+
+function requiredFile(file: string | undefined): string {
+  if (file !== undefined) return file;
+  throw new SvcError('usage', '--file is needed', {
+    hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
+  });
 }
 
 async function checkedRequest(

@@ -49,6 +49,9 @@ export const challengeResult = defineCommand({
       );
     checkOutcome(id, result, failOn);
   },
+  async request(_, { session: id }) {
+    return (await import('../../api/three-ds.ts')).challengeResultRequest(id);
+  },
 });
 
 async function afterChallenge(

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
+import { defineCommand, type Result } from '../../cli/command.ts';
+import { dryRunParameter, Preview, type PreviewRequest } from '../../cli/preview.ts';
 import { choice, type Input, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { sameProfile } from '../../cli/same-profile.ts';
@@ -36,10 +36,11 @@ export const create = defineCommand({
   exitCodes: [9, 13],
   fields: createdSessionView.fields,
   parameters,
-  async run(context, input) {
+  async run(context, input): Promise<Result> {
     const body = toBody(input);
     const print = await recordPrinter(context, createdSessionView);
-    const client = await context.client({ dryRun: input.dryRun });
+    if (input.dryRun) return new Preview(await createRequest(body));
+    const client = await context.client();
     const session = await client.threeDs.create(body);
     await print(session);
     const method = session.method_url
@@ -50,7 +51,12 @@ export const create = defineCommand({
       `${sameProfile(next, context.globals)}, with a body as 'svc 3ds template' prints it${method}`,
     );
   },
+  request: async (_, input) => createRequest(toBody(input)),
 });
+
+async function createRequest(body: CreateSession): Promise<PreviewRequest> {
+  return (await import('../../api/three-ds.ts')).createSessionRequest(body);
+}
 
 function toBody({ token, tokenIntent, type }: Input<typeof parameters>): CreateSession {
   if ((token === undefined) === (tokenIntent === undefined)) {

@@ -25,4 +25,7 @@ export const show = defineCommand({
     await print(session);
     warnOfDeprecated(context, session);
   },
+  async request(_, { session: id }) {
+    return (await import('../../api/three-ds.ts')).readSessionRequest(id);
+  },
 });

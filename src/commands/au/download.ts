@@ -30,6 +30,9 @@ export const download = defineCommand({
     if (run) await downloadRun(context, run, { out: out ?? resultsPlace(context, run.record), force });
     else await downloadJob(context, of, { out: out ?? 'results.csv', force });
   },
+  async request(context, { of: name }) {
+    return (await import('../../cli/runs.ts')).jobRequest(context, name);
+  },
 });
 
 interface Target {

@@ -31,4 +31,12 @@ export const list = defineCommand({
     await print(wanted(pages.pages(), input, seen));
     tellRest(context, seen, "no jobs; 'svc au submit <file>' makes one");
   },
+  async request(_, input) {
+    checkPaging(input);
+    const [{ listJobsRequest }, { pageRequest }] = await Promise.all([
+      import('../../api/account-updater.ts'),
+      import('../../api/cursor-pages.ts'),
+    ]);
+    return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
+  },
 });

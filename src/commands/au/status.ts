@@ -4,7 +4,7 @@ import { optionalArgument } from '../../cli/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../cli/print.ts';
 import { showRun } from '../../cli/run-progress.ts';
 import { text } from '../../cli/values.ts';
-import { isSvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import { jobView } from '../../views/job.ts';
 import { partView, runView } from '../../views/run.ts';
 
@@ -43,6 +43,12 @@ export const status = defineCommand({
       context.notices.note(`as recorded, not looked at now: ${error.message}`);
     });
     return void (await print(once(partRows(run.record))));
+  },
+  async request(context, { of }) {
+    if (of !== undefined) return (await import('../../cli/runs.ts')).jobRequest(context, of);
+    throw new SvcError('usage', '--curl has nothing to show: the recorded runs are on this machine', {
+      hint: 'Name a job or a run.',
+    });
   },
 });
 

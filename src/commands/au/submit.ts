@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/command.ts';
 import { eventsParameter } from '../../cli/job-hints.ts';
 import { argument, choice, flag, value } from '../../cli/parameter.ts';
+import { Preview } from '../../cli/preview.ts';
 import { text } from '../../cli/values.ts';
 import { checkedFileView } from '../../views/request-file.ts';
 import { submissionView } from '../../views/submission.ts';
@@ -41,7 +42,11 @@ export const submit = defineCommand({
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {
-    const { submission } = await import('../../cli/submission.ts');
-    await submission(context, input);
+    const { submission, submissionRequest } = await import('../../cli/submission.ts');
+    if (input.dryRun && context.globals.curl) return new Preview(await submissionRequest(context, input));
+    return submission(context, input);
+  },
+  async request(context, input) {
+    return (await import('../../cli/submission.ts')).submissionRequest(context, input);
   },
 });

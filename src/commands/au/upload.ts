@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
+import { defineCommand, type Result } from '../../cli/command.ts';
+import { dryRunParameter, Preview } from '../../cli/preview.ts';
 import { argument } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { showRun } from '../../cli/run-progress.ts';
@@ -21,14 +21,23 @@ export const upload = defineCommand({
     file: argument('<file|->', 'a request file, or - for standard input', text),
     dryRun: dryRunParameter,
   },
-  async run(context, { job, file, dryRun }) {
+  async run(context, { job, file, dryRun }): Promise<Result> {
     const { openJobFile } = await import('../../cli/request-file.ts');
     const { readJob } = await import('../../runs/job.ts');
-    const { uploadToJob } = await import('../../runs/upload.ts');
+    const { uploadAddress, uploadToJob } = await import('../../runs/upload.ts');
     const print = await recordPrinter(context, jobView);
     const { source } = await openJobFile(context, file);
-    const client = await context.client({ dryRun, file });
-    await uploadToJob(client, await readJob(client, job), source, { onEvent: showRun(context) });
+    const client = await context.client();
+    const pending = await readJob(client, job);
+    if (dryRun) {
+      const { uploadRequest } = await import('../../transfer/upload.ts');
+      const request = uploadRequest(uploadAddress(pending), source.size);
+      return new Preview({ ...request, file: { name: file, bytes: source.size } });
+    }
+    await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
+  },
+  async request(_, { job }) {
+    return (await import('../../api/account-updater.ts')).readJobRequest(job);
   },
 });

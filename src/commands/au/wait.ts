@@ -32,6 +32,9 @@ export const wait = defineCommand({
     const nudge = events === undefined ? undefined : await listenForJobs(context, events);
     await (run ? waitForRun(context, run, nudge) : waitForJob(context, name, nudge));
   },
+  async request(context, { for: name }) {
+    return (await import('../../cli/runs.ts')).jobRequest(context, name);
+  },
 });
 
 async function waitForJob(context: Context, job: string, nudge: JobNudge | undefined): Promise<void> {

@@ -2,12 +2,12 @@ import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { resolvePath } from '../../cli/files.ts';
 import { moment } from '../../cli/moment.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
+import { dryRunParameter } from '../../cli/preview.ts';
 import { argument, type Input, repeated, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { Replayed, ReplayOptions } from '../../events/replay.ts';
+import type { Replayed } from '../../events/replay.ts';
 import { parseTarget } from '../../events/target.ts';
 import { type ReplayRow, replayView } from '../../views/replayed-event.ts';
 import { note, nothingSent, type Tally, tell, withContinuation } from './replay-tally.ts';
@@ -37,7 +37,6 @@ export const replay = defineCommand({
       'a single event',
     ],
   ],
-  sends: true,
   exitCodes: [5, 8, 130],
   fields: replayView.fields,
   parameters,
@@ -51,6 +50,15 @@ export const replay = defineCommand({
       throw withContinuation(error, input, target, state);
     }
     tell(context, input, target, state);
+  },
+  async request(context, input) {
+    const url = requiredTarget(input.forwardTo);
+    const { replayedRequest } = await import('../../events/replay.ts');
+    for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
+      if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
+    throw new SvcError('usage', '--curl has nothing to show: no event matches', {
+      hint: 'Leave --curl out.',
+    });
   },
 });
 
@@ -69,29 +77,23 @@ async function* rows(
   target: URL,
   state: Tally,
 ): AsyncGenerator<readonly ReplayRow[]> {
-  const { clock, system, signal } = context;
-  const [{ replay: replayEvents }, { FORWARD_LIMITS: limits }, { admission }, { createTransport }] =
-    await Promise.all([
-      import('../../events/replay.ts'),
-      import('../../events/forward.ts'),
-      import('../../cli/unsent.ts'),
-      import('../../http/transport.ts'),
-    ]);
-  const transport = createTransport(system.env);
-  context.onClose(() => transport.close());
-  const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
-  const journal = resolvePath(context, input.journal);
-  const admit = input.dryRun && !context.globals.curl ? undefined : admission(context, { dryRun: false });
-  const options: ReplayOptions = {
-    transport,
-    clock,
-    dryRun: input.dryRun && !context.globals.curl,
-    before: async (url, event) => admit?.({ method: 'POST', url, ...event, limits }),
-  };
-  for await (const replayed of replayEvents(journal, target, choice, options, signal)) {
+  for await (const replayed of replayedEvents(context, input, target)) {
     note(context, input.journal, replayed, state);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];
   }
+}
+
+async function* replayedEvents(context: Context, input: ReplayInput, target: URL): AsyncGenerator<Replayed> {
+  const { clock, system, signal } = context;
+  const [{ replay: replayEvents }, { createTransport }] = await Promise.all([
+    import('../../events/replay.ts'),
+    import('../../http/transport.ts'),
+  ]);
+  const transport = createTransport(system.env, input.dryRun);
+  context.onClose(() => transport.close());
+  const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
+  const options = { transport, clock, dryRun: input.dryRun };
+  yield* replayEvents(resolvePath(context, input.journal), target, choice, options, signal);
 }
 
 function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>): ReplayRow {

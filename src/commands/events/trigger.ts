@@ -1,8 +1,8 @@
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/assignment.ts';
-import { defineCommand } from '../../cli/command.ts';
+import { defineCommand, type Result } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
-import { argument, repeated, value } from '../../cli/parameter.ts';
+import { type DirectRequest, dryRunParameter, Preview } from '../../cli/preview.ts';
+import { argument, type Input, repeated, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -13,6 +13,22 @@ import { nearest } from '../../nearest.ts';
 import { triggeredView } from '../../views/triggered-event.ts';
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
+
+const parameters = {
+  type: argument('<type>', 'type of the event', text),
+  forwardTo: value(
+    '--forward-to <url>',
+    `where it goes; https, or loopback (default ${DEFAULT_TARGET})`,
+    parseTarget,
+  ),
+  dryRun: dryRunParameter,
+  set: repeated(
+    '--set <path=text>',
+    'put a text into the event, such as data.job.id=5f0c…; may be repeated',
+    textAssignment,
+  ),
+  setJson: repeated('--set-json <path=json>', 'put any JSON into the event; may be repeated', jsonAssignment),
+} as const;
 
 /** `svc events trigger` */
 export const trigger = defineCommand({
@@ -27,58 +43,51 @@ export const trigger = defineCommand({
       'about a certain job, to an application',
     ],
   ],
-  sends: true,
   exitCodes: [6, 8],
   fields: triggeredView.fields,
-  parameters: {
-    type: argument('<type>', 'type of the event', text),
-    forwardTo: value(
-      '--forward-to <url>',
-      `where it goes; https, or loopback (default ${DEFAULT_TARGET})`,
-      parseTarget,
-    ),
-    dryRun: dryRunParameter,
-    set: repeated(
-      '--set <path=text>',
-      'put a text into the event, such as data.job.id=5f0c…; may be repeated',
-      textAssignment,
-    ),
-    setJson: repeated(
-      '--set-json <path=json>',
-      'put any JSON into the event; may be repeated',
-      jsonAssignment,
-    ),
-  },
-  async run(context, { type, forwardTo, set, setJson, dryRun }) {
+  parameters,
+  async run(context, input): Promise<Result> {
     const print = await recordPrinter(context, triggeredView);
-    const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../events/sample.ts');
-    if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
-    const delivery = assigned(
-      sampleDelivery(type, context.clock.now()),
-      [...set, ...setJson].map(inDelivery),
-    );
-    const target = forwardTo ?? new URL(DEFAULT_TARGET);
-    const result = await send(context, target, JSON.stringify(delivery), dryRun);
-    if (result.reason !== undefined) throw notTaken(target, result);
+    const delivery = await deliveryOf(context, input);
+    const request = requestOf(delivery, input);
+    if (input.dryRun) return new Preview(request);
+    const result = await send(context, request);
+    if (result.reason !== undefined) throw notTaken(request.url, result);
     await print({
       ...(isObject(delivery) ? delivery : {}),
-      target: shownTarget(target),
+      target: shownTarget(request.url),
       status: result.status,
     });
   },
+  request: async (context, input) => requestOf(await deliveryOf(context, input), input),
 });
 
-async function send(context: Context, url: URL, body: string, dryRun: boolean): Promise<ForwardResult> {
+type TriggerInput = Input<typeof parameters>;
+
+async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
+  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../events/sample.ts');
+  if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
+  return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
+}
+
+interface Delivery extends DirectRequest {
+  readonly body: string;
+}
+
+function requestOf(delivery: unknown, { forwardTo }: TriggerInput): Delivery {
+  const url = forwardTo ?? new URL(DEFAULT_TARGET);
+  const headers = { 'content-type': 'application/json' };
+  return { method: 'POST', url, headers, body: JSON.stringify(delivery) };
+}
+
+async function send(context: Context, { url, headers, body }: Delivery): Promise<ForwardResult> {
   const { system, clock, signal } = context;
-  const [{ forward, FORWARD_LIMITS: limits }, { admission }, { createTransport }] = await Promise.all([
+  const [{ forward }, { createTransport }] = await Promise.all([
     import('../../events/forward.ts'),
-    import('../../cli/unsent.ts'),
     import('../../http/transport.ts'),
   ]);
   const transport = createTransport(system.env);
   try {
-    const headers = { 'content-type': 'application/json' };
-    await admission(context, { dryRun })?.({ method: 'POST', url, headers, body, limits });
     const result = await forward(url, { headers, body }, { transport, clock, attempts: 1 }, signal);
     signal.throwIfAborted();
     return result;

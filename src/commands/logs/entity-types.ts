@@ -19,6 +19,9 @@ export const entityTypes = defineCommand({
     await print(once(types));
     await remember(context, types);
   },
+  async request() {
+    return (await import('../../api/logs.ts')).entityTypesRequest();
+  },
 });
 
 // For completion, which asks no network.

@@ -1,7 +1,9 @@
+import type { PageOptions } from '../../api/cursor-pages.ts';
 import type { LogFilter } from '../../api/logs.ts';
 import type { Context } from '../../cli/context.ts';
 import { moment } from '../../cli/moment.ts';
 import { type Input, type Parameter, repeated, suggesting, value } from '../../cli/parameter.ts';
+import type { PreviewRequest } from '../../cli/preview.ts';
 import { pattern, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
@@ -108,6 +110,23 @@ export function tellFiltered(
   notices.note(
     `${shown} of ${read} entries match; the service cannot filter by operation, actor or message, so this was done here`,
   );
+}
+
+/** The request for the first page of entries, for `--curl`. */
+export async function firstRequest(
+  filter: LogFilter,
+  options: PageOptions = { pageSize: 100 },
+): Promise<PreviewRequest> {
+  const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
+    import('../../api/logs.ts'),
+    import('../../api/cursor-pages.ts'),
+  ]);
+  return pageRequest(listLogsRequest(filter), options);
+}
+
+/** A time as the service takes it. */
+export function isoTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
 }
 
 function unmarked<T>(parameter: Parameter<T>): Parameter<T> {

@@ -15,9 +15,11 @@ import {
   ENTITY_PARAMETERS,
   entityFilter,
   ENTRY_PARAMETERS,
+  firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
   isFiltered,
+  isoTime,
   matches,
   tellFiltered,
 } from './entry-filter.ts';
@@ -67,14 +69,18 @@ export const list = defineCommand({
     tellFiltered(context, input, seen);
     tellRest(context, seen, 'no log entries');
   },
+  async request(context, input) {
+    checkPaging(input);
+    const { start } = input;
+    return firstRequest(toFilter(input, context.clock.now()), {
+      start,
+      pageSize: pageSizeFor(input, isFiltered(input)),
+    });
+  },
 });
 
 function toFilter(input: ListInput, now: number): LogFilter {
   const entity = entityFilter(input);
   const { since, until } = intervalOf(input, now);
-  return { ...entity, startDate: iso(since), endDate: iso(until) };
-}
-
-function iso(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
+  return { ...entity, startDate: isoTime(since), endDate: isoTime(until) };
 }

@@ -3,9 +3,20 @@ import type { Context } from '../../cli/context.ts';
 import { optionalArgument } from '../../cli/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
 import { type StatsRow, statsView } from '../../views/log-stats.ts';
 import type { Counted } from './count-entries.ts';
-import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, INTERVAL_PARAMETERS } from './entry-filter.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  ENTRY_PARAMETERS,
+  firstRequest,
+  INTERVAL_PARAMETERS,
+  intervalOf,
+  isoTime,
+} from './entry-filter.ts';
+
+const DAY_MS = 86_400_000;
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the place of an archive, to count its entries offline', text),
@@ -51,6 +62,14 @@ export const stats = defineCommand({
       );
     }
     await print(counted);
+  },
+  async request(context, { dir, ...input }) {
+    if (dir !== undefined)
+      throw new SvcError('usage', '--curl has nothing to show: an archive is counted offline');
+    const now = context.clock.now();
+    const { since, until } = intervalOf(input, now);
+    const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
+    return firstRequest({ ...entityFilter(input), startDate, endDate: isoTime(until) });
   },
 });
 

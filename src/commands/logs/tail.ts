@@ -13,7 +13,15 @@ import type { Log } from '../../schema/log.ts';
 import type { Subject } from '../../tail/checkpoint.ts';
 import type { Standing } from '../../tail/state.ts';
 import { logView } from '../../views/log.ts';
-import { ENTITY_PARAMETERS, entityFilter, ENTRY_PARAMETERS, isFiltered, matches } from './entry-filter.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  ENTRY_PARAMETERS,
+  firstRequest,
+  isFiltered,
+  isoTime,
+  matches,
+} from './entry-filter.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
 import { resumeTail } from './resume-tail.ts';
 import { checkInterval } from './tail-interval.ts';
@@ -95,6 +103,11 @@ export const tail = defineCommand({
     const { system, clock, signal } = context;
     const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
     return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
+  },
+  async request(context, input) {
+    checkInterval(context, input.interval);
+    const now = context.clock.now();
+    return firstRequest({ ...entityFilter(input), startDate: isoTime(input.since?.(now) ?? now) });
   },
 });
 

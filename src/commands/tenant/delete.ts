@@ -1,6 +1,6 @@
-import { defineCommand } from '../../cli/command.ts';
+import { defineCommand, type Result } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { dryRunParameter } from '../../cli/not-sent.ts';
+import { dryRunParameter, Preview } from '../../cli/preview.ts';
 import { flag, type Input, value } from '../../cli/parameter.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
@@ -29,14 +29,18 @@ export const deleteTenant = defineCommand({
   permissions: ['tenant:read', 'tenant:delete'],
   exitCodes: [9, 130],
   parameters,
-  async run(context, input) {
+  async run(context, input): Promise<Result> {
     if (input.confirm === undefined && !context.prompts.canAsk) throw nobodyToAsk(context);
-    const client = await context.client({ dryRun: input.dryRun });
+    const client = await context.client();
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
     if (input.confirm === undefined) await askForName(context, tenant);
+    if (input.dryRun) return new Preview((await import('../../api/tenant.ts')).deleteTenantRequest());
     await client.tenant.delete();
     context.notices.note(`deleted the ${tenantWords(tenant)} (${tenant.id})`);
+  },
+  async request() {
+    return (await import('../../api/tenant.ts')).readTenantRequest();
   },
 });
 

@@ -20,4 +20,7 @@ export const show = defineCommand({
     if (isForPeople(context)) await context.out.write(`${tenantMark(tenant.type, context.palette)}\n`);
     await print(tenant);
   },
+  async request() {
+    return (await import('../../api/tenant.ts')).readTenantRequest();
+  },
 });

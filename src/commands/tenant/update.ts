@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { nameValue } from '../../cli/name-value.ts';
+import { Preview } from '../../cli/preview.ts';
 import { flag, repeated, value } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
@@ -40,7 +41,7 @@ export const update = defineCommand({
     const print = await recordPrinter(context, tenantView);
     const change = await readChange(context, input);
     const { bodyOf, differences, merged } = await import('../../tenant/change.ts');
-    const client = await context.client({ dryRun: input.dryRun });
+    const client = await context.client();
     const before = await client.tenant.read();
     const body = merged(before, change);
     const fields = differences(bodyOf(before), body);
@@ -50,8 +51,8 @@ export const update = defineCommand({
     }
     showDifference(context, before, fields);
     if (input.dryRun) {
-      // As a curl command it is shown where it would have been sent.
-      if (context.globals.curl) await client.tenant.update(body);
+      const { updateTenantRequest } = await import('../../api/tenant.ts');
+      if (context.globals.curl) return new Preview(updateTenantRequest(body));
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...body });
     }
@@ -62,6 +63,10 @@ export const update = defineCommand({
     await print(after);
     const ignored = differences(body, bodyOf(after)).map((field) => field.path);
     tellResult(context, body, ignored);
+  },
+  async request(context, input) {
+    await readChange(context, { ...input, dryRun: true });
+    return (await import('../../api/tenant.ts')).readTenantRequest();
   },
 });
 

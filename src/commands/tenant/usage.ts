@@ -38,6 +38,9 @@ export const usage = defineCommand({
     const { monthlyActive } = await import('../../tenant/usage.ts');
     checkThreshold(monthlyActive(report), warnAt);
   },
+  async request() {
+    return (await import('../../api/tenant.ts')).usageRequest();
+  },
 });
 
 function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {

@@ -1,12 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isGroup } from '../../src/cli/command.ts';
-import { TREE } from '../../src/program/tree.ts';
+import { Client } from '../../src/api/client.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { svcHere } from '../support/run-here.ts';
 import { type Finished, Home } from '../support/svc.ts';
+import { allCommands } from '../support/tree.ts';
 
+const KEYS = { managementKey: 'sandbox-management-key', privateKey: 'sandbox-private-key' };
+
+const commands = await allCommands();
 const home = new Home();
 const ids: Record<string, string> = {};
 let sandbox: RunningSandbox;
@@ -15,9 +19,12 @@ beforeAll(async () => {
   sandbox = await startSandbox({ directory: home.file('sandbox'), processingMs: 100, pickupMs: 0 });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   writeFileSync(home.file('body.json'), (await svc('3ds template payment-transaction -o json')).stdout);
+  await svc('profile set output json --profile spare');
   ids['token'] = sandboxCards()[0]?.token ?? '';
   ids['job'] = await idOf('au create -o json');
   ids['session'] = await idOf(`3ds create --token ${ids['token']} --type customer -o json`);
+  const event = { received_at: '2026-01-05T12:00:00.000Z', id: 'e', type: 't', headers: {}, body: '{}' };
+  writeFileSync(home.file('events.jsonl'), `${JSON.stringify(event)}\n`);
   ids['tenant'] = await idOf('tenant show -o json');
 });
 
@@ -31,7 +38,10 @@ async function svc(line: string, env: Record<string, string> = {}): Promise<Fini
     SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
     SVC_PRIVATE_API_KEY: 'sandbox-private-key',
   };
-  return home.svc(line.split(' '), { env: { SVC_BASE_URL: sandbox.url, ...keys, ...env } });
+  return home.svc(line.split(' '), {
+    env: { SVC_BASE_URL: sandbox.url, ...keys, ...env },
+    input: 'sandbox-management-key\n',
+  });
 }
 
 async function idOf(line: string): Promise<string> {
@@ -52,37 +62,89 @@ const WRITES: Readonly<Record<string, readonly [line: () => string, method: stri
   api: [() => 'api PUT /tenants/self --set name=Other', 'PUT', /\/tenants\/self$/],
 };
 
-/** Those whose dry run shows something else: a difference, the check of a file, the open runs. */
-const OTHER_WRITES: Readonly<Record<string, () => string>> = {
+/** What every command that previews is run with. A new command fails the sweep below until it is here. */
+const LINES: Readonly<Record<string, () => string>> = {
+  ...Object.fromEntries(Object.entries(WRITES).map(([words, [line]]) => [words, line])),
+  'tenant show': () => 'tenant show',
+  'tenant usage': () => 'tenant usage',
   'tenant update': () => 'tenant update --name Other',
-  'au submit': () => 'au submit tokens.csv',
+  'logs list': () => 'logs list --entity-type card',
+  'logs entity-types': () => 'logs entity-types',
+  'logs stats': () => 'logs stats',
+  'logs tail': () => 'logs tail --since 1h',
+  '3ds show': () => `3ds show ${ids['session']}`,
+  '3ds challenge-result': () => `3ds challenge-result ${ids['session']} --wait`,
+  'au list': () => 'au list',
+  'au status': () => `au status ${ids['job']}`,
+  'au wait': () => `au wait ${ids['job']}`,
+  'au download': () => `au download ${ids['job']}`,
+  'au submit': () => 'au submit tokens.csv --wait',
   'au sync': () => 'au sync',
+  'events trigger': () => `events trigger account-updater.job.completed --forward-to ${sandbox.url}`,
+  'events replay': () => `events replay events.jsonl --forward-to ${sandbox.url}`,
+  login: () => `login --base-url ${sandbox.url} --management-key-stdin`,
+  logout: () => 'logout',
+  'profile delete': () => 'profile delete spare',
+  'completion install': () => 'completion install --shell bash',
 };
 
-async function writingCommands(): Promise<string[]> {
-  const nodes = await Promise.all(TREE.map((entry) => entry.load()));
-  return nodes.flatMap((node) => {
-    const commands = isGroup(node) ? node.commands : [node];
-    return commands
-      .filter(({ parameters }) => 'dryRun' in parameters)
-      .filter(({ permissions }) => permissions !== undefined)
-      .map(({ name }) => (isGroup(node) ? `${node.name} ${name}` : name));
+describe('a preview', () => {
+  const previewing = commands.filter(
+    ({ command }) => command.request !== undefined || 'dryRun' in command.parameters,
+  );
+
+  it('R62 has a line for every command of the tree that can preview', () => {
+    expect(Object.keys(LINES).toSorted()).toEqual(previewing.map(({ words }) => words).toSorted());
   });
-}
+
+  it.each(previewing.map(({ words, command }) => [words, command] as const))(
+    'R62 of %s only reads',
+    { timeout: 60_000 },
+    async (words, command) => {
+      const line = LINES[words]?.() ?? '';
+      const ways = [
+        ...(command.request === undefined ? [] : ['--curl']),
+        ...('dryRun' in command.parameters ? ['--dry-run'] : []),
+        ...(command.request !== undefined && 'dryRun' in command.parameters ? ['--dry-run --curl'] : []),
+      ];
+      for (const way of ways) {
+        const before = sandbox.ledger().length;
+        const { code, stderr } = await svc(`${line} ${way}`);
+        expect({ way, code, stderr: code === 0 ? '' : stderr }).toEqual({ way, code: 0, stderr: '' });
+        const allowed = way === '--curl' ? [] : ['GET', 'HEAD'];
+        const sent = sandbox.ledger().slice(before);
+        expect(sent.filter(({ method }) => !allowed.includes(method))).toEqual([]);
+      }
+    },
+  );
+
+  it.each(commands.filter(({ command }) => command.request === undefined).map(({ words }) => words))(
+    'R62 with --curl is refused by %s, which has no request to show',
+    async (words) => {
+      const run = await svcHere([...words.split(' '), '--curl']);
+      expect(run).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
+
+  it('R62 gets a client that cannot send anything but reads', async () => {
+    const client = new Client({ baseUrl: sandbox.url, ...KEYS, readOnly: true });
+    const before = sandbox.ledger().length;
+    await expect(client.accountUpdater.create()).rejects.toThrow('can only read');
+    await expect(client.tenant.delete()).rejects.toThrow('can only read');
+    expect(sandbox.ledger()).toHaveLength(before);
+    await client.close();
+  });
+});
 
 describe('--dry-run', () => {
-  it('is there for every command with a permission to change something', async () => {
-    const nodes = await Promise.all(TREE.map((entry) => entry.load()));
-    const without = nodes
-      .flatMap((node) => (isGroup(node) ? node.commands : [node]))
-      .filter(({ permissions = [] }) =>
+  it('is there for every command with a permission to change something', () => {
+    const without = commands
+      .filter(({ command: { permissions = [] } }) =>
         permissions.some((one) => /:(create|update|delete|authenticate)$/.test(one)),
       )
-      .filter(({ parameters, name }) => !('dryRun' in parameters) && name !== 'challenge-result')
-      .map(({ name }) => name);
+      .filter(({ command, words }) => !('dryRun' in command.parameters) && words !== '3ds challenge-result')
+      .map(({ words }) => words);
     expect(without).toEqual([]);
-    const known = [...Object.keys(WRITES), ...Object.keys(OTHER_WRITES)].toSorted();
-    expect((await writingCommands()).toSorted()).toEqual(known);
   });
 
   it.each(Object.entries(WRITES))(
@@ -93,7 +155,7 @@ describe('--dry-run', () => {
       const { code, stdout, stderr } = await svc(`${line()} --dry-run`);
       expect({ code, stderr }).toEqual({
         code: 0,
-        stderr: expect.stringContaining('dry run: this was not sent'),
+        stderr: expect.stringContaining('dry run: this request was not sent'),
       });
       expect(JSON.parse(stdout)).toMatchObject({ method, url: expect.stringMatching(path) });
       expect(
@@ -104,20 +166,6 @@ describe('--dry-run', () => {
       ).toEqual([]);
     },
   );
-
-  it.each(Object.entries(OTHER_WRITES))('of %s sends nothing that changes', async (_, line) => {
-    const before = sandbox.ledger().length;
-    expect(await svc(`${line()} --dry-run`)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('nothing was sent'),
-    });
-    expect(
-      sandbox
-        .ledger()
-        .slice(before)
-        .filter((entry) => entry.method !== 'GET'),
-    ).toEqual([]);
-  });
 
   it('hides a card number and the key in the body that it shows', async () => {
     const body = { data: { number: '4242 4242 4242 4242' }, note: 'sandbox-private-key' };
@@ -153,7 +201,7 @@ describe('--curl', () => {
       const before = sandbox.ledger().length;
       const none = { SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
       const { code, stdout, stderr } = await svc(`${line} --curl`, none);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('nothing was sent') });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not sent') });
       expect(stdout).toMatch(text);
       expect(stdout).toContain(`-H "SVC-API-KEY: $${variable}"`);
       expect(sandbox.ledger()).toHaveLength(before);
@@ -180,11 +228,4 @@ describe('--curl', () => {
     expect(stdout).toContain("'http://127.0.0.1:4010/logs'");
     expect(stderr).toContain('svc sandbox start');
   });
-
-  it.each(['sandbox cards', 'au check tokens.csv', 'profile list'])(
-    'is refused by %s, which asks nobody',
-    async (line) => {
-      expect(await svc(`${line} --curl`)).toMatchObject({ code: 2, stdout: '' });
-    },
-  );
 });
