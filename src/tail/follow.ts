@@ -12,11 +12,14 @@ import { type Standing, TailState } from './state.ts';
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer', 'incomplete'] as const;
 const STANDING_EVERY_MS = 30_000;
+/** So many looks in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
+const MOST_INCOMPLETE = 10;
 
 /**
  * Follows a log: nothing is lost and nothing comes twice, as long as no entry comes later than the overlap. Gives
  * entries in batches, each in order of time. The reader has taken a batch when it asks for the next one: only then
- * is the standing told. Outages do not end it; a refused key does.
+ * is the standing told. Outages do not end it; a refused key does, and pages
+ * that can never be read to the end.
  */
 export class Tail {
   readonly #source: LogSource;
@@ -34,6 +37,8 @@ export class Tail {
   /** Those of them that this tail did not cause itself. */
   #news = 0;
   #failures = 0;
+  /** Those of them that broke off on the way through the pages. */
+  #incomplete = 0;
   /** Since when it was cut off or behind, and how many entries came since. */
   #behind: { at: number; shown: number } | undefined;
   #hasRead = false;
@@ -92,11 +97,12 @@ export class Tail {
     try {
       const look = await this.#whileTimeLasts(work);
       this.#hasRead = true;
-      this.#failures = 0;
+      this.#failures = this.#incomplete = 0;
       return look;
     } catch (error) {
       this.#source.signal.throwIfAborted();
       if (!this.#isOutage(error)) throw error;
+      if (isSvcError(error, 'incomplete') && (this.#incomplete += 1) >= MOST_INCOMPLETE) throw error;
       await this.#waitOut(error.message);
       return 'failed';
     }

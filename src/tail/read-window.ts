@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { type Entry, entryOf } from './entry.ts';
+import { type Entry, entryOf, NO_TIME } from './entry.ts';
 import type { LogSource, Window } from './source.ts';
-import { areSame } from './tally.ts';
+import { areSame, Tally } from './tally.ts';
 import { isIn, replaced, secondsOf, wholeSecond } from './window.ts';
 
 /** What one read of a window found. */
@@ -33,8 +33,8 @@ const MOST_RESTARTS = 20;
 
 /**
  * Reads all pages of a window once. When its cursor expires on the way it begins again: what was read before is
- * dropped, so nothing is lost or doubled by that (R27).
- * @throws TooManyPages as soon as there are more than `mostPages`
+ * dropped, so nothing is lost or doubled by that (R27). A window with more pages than a cursor lives for is read in halves.
+ * @throws TooManyPages as soon as there are more than `mostPages`; SvcError `incomplete` for such a second
  */
 export async function readOnce(
   source: LogSource,
@@ -53,7 +53,8 @@ export async function readOnce(
       return { entries: pages.flat(), pages: pages.length, uncertain: doubted(pages) };
     } catch (error) {
       if (!isExpiredCursor(error, pages.length)) throw error;
-      if (restart >= MOST_RESTARTS) throw goneAgain(error);
+      if (restart >= MOST_RESTARTS)
+        return readHalves(window, goneAgain(error), (half) => readOnce(source, half, options));
     }
   }
 }
@@ -98,14 +99,28 @@ export async function readFirmly(
       return { entries, pages, uncertain: [] };
     last = found;
   }
-  const middle = wholeSecond((window.from + window.to) / 2);
-  if (middle <= window.from) throw restless(window);
-  const early = await readFirmly(source, { from: window.from, to: middle }, options);
-  const late = await readFirmly(source, { from: middle, to: window.to }, options);
+  const half = await readHalves(window, restless(window), (one) => readFirmly(source, one, options));
+  return { ...half, pages: pages + half.pages };
+}
+
+/** What is found in the two halves of a window, the earlier first. @throws the failure, for a second */
+async function readHalves(
+  { from, to }: Window,
+  failure: SvcError,
+  read: (half: Window) => Promise<Found>,
+): Promise<Found> {
+  const middle = wholeSecond((from + to) / 2);
+  if (middle <= from) throw failure;
+  const [early, late] = [await read({ from, to: middle }), await read({ from: middle, to })];
+  // An entry without a time may have come with both.
+  const met = new Tally();
+  for (const entry of early.entries) met.add(entry);
+  const rest = met.surplus(late.entries);
+  const isTimed = ({ at }: Entry): boolean => at !== NO_TIME;
   return {
-    entries: [...early.entries, ...late.entries],
-    pages: pages + early.pages + late.pages,
-    uncertain: [],
+    entries: [...early.entries, ...rest],
+    pages: early.pages + late.pages,
+    uncertain: [...early.uncertain, ...late.uncertain].filter(isTimed),
   };
 }
 

@@ -100,6 +100,25 @@ describe('a tail', () => {
     expect(seen.words).toEqual(['meanwhile', 'after']);
   });
 
+  it.each([
+    ['of the past', -3600 * SECOND],
+    ['of the present', 30 * SECOND],
+  ])('gives up on a second %s with more pages than its cursors live for', async (_, at) => {
+    const crowd = Array.from({ length: 300 }, (_entry, index) => happening(at, `entry ${index}`));
+    const manner = { pageShare: 1, expiries: 1000 };
+    const begin = beginAt(START - 7200 * SECOND);
+    await expect(follow(crowd, manner, { begin }, 3600 * SECOND)).rejects.toMatchObject({
+      code: 'incomplete',
+      message: expect.stringContaining('the cursor expired each time') as string,
+    });
+  });
+
+  it('reads on where the overlap holds more pages than a cursor lives for, as long as a second does not', async () => {
+    const crowd = Array.from({ length: 100 }, (_, index) => happening(index * 500, `entry ${index}`));
+    const { words } = await follow(crowd, { pageShare: 2, expiries: 1000 }, {}, 300 * SECOND);
+    expect(words.toSorted()).toEqual(crowd.map((one) => one.words).toSorted());
+  });
+
   it.each([401, 403] as const)('R30 ends when the key is refused (%i)', async (status) => {
     const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
     const refused = new SvcError(status === 401 ? 'unauthorized' : 'forbidden', 'no', { status });

@@ -26,13 +26,19 @@ interface Death {
   readonly after: number;
 }
 
+/** Pages that a second may have: each request can fail or find its cursor expired, so of more hardly a read survives. */
+const MOST_PAGES_A_SECOND = 20;
 const LENGTH_MS = 240 * SECOND;
 const LONGEST_BACKFILL_MS = 3 * 3600 * SECOND;
 
 const overlapMs = fc.constantFrom(10 * SECOND, 30 * SECOND, 60 * SECOND);
 
-const history: fc.Arbitrary<History> = overlapMs.chain((overlap) =>
-  fc.record({
+const history: fc.Arbitrary<History> = overlapMs
+  .chain((overlap) => anyHistory(overlap))
+  .map((past) => ({ ...past, happenings: readable(past) }));
+
+function anyHistory(overlap: number): fc.Arbitrary<History> {
+  return fc.record({
     overlapMs: fc.constant(overlap),
     backfillMs: fc.constantFrom(0, 60 * SECOND, 900 * SECOND, LONGEST_BACKFILL_MS),
     seed: fc.integer(),
@@ -52,8 +58,19 @@ const history: fc.Arbitrary<History> = overlapMs.chain((overlap) =>
         { maxLength: 1 },
       ),
     }),
-  }),
-);
+  });
+}
+
+/** The happenings without those beyond what the pages of a second can hold. */
+function readable({ happenings, manner }: History): Happening[] {
+  const counts = new Map<number, number>();
+  return happenings.filter(({ at }) => {
+    const second = Math.floor(at / SECOND);
+    const count = (counts.get(second) ?? 0) + 1;
+    counts.set(second, count);
+    return count <= MOST_PAGES_A_SECOND * manner.pageShare;
+  });
+}
 
 /** Entries of one stretch of time: alone, in a burst, or equal to each other, each as late as it likes. */
 function group(overlap: number): fc.Arbitrary<Happening[]> {

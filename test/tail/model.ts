@@ -26,6 +26,9 @@ export interface Manner {
   readonly outages: readonly Window[];
 }
 
+/** More requests than any history needs: a reader that makes no progress is a failure, and no endless test. */
+const MOST_REQUESTS = 100_000;
+
 /** Thrown out of a read: the process died there. */
 export class Killed extends Error {}
 
@@ -116,6 +119,7 @@ export class ModelService implements LogSource {
     this.clock.time += 20 + Math.floor(this.#random() * 1_500);
     this.requests += 1;
     if (this.requests >= this.killAt) throw new Killed();
+    if (this.requests > MOST_REQUESTS) throw new RangeError('the reader makes no progress');
     const now = this.now();
     if (outages.some(({ from, to }) => now >= from && now < to)) throw new SvcError('network', 'no answer');
     if (this.#random() * 1000 < failures) throw new SvcError('server', 'the service failed', { status: 503 });
