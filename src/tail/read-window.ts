@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { type Entry, entryOf, NO_TIME } from './entry.ts';
+import { type Entry, entryOf } from './entry.ts';
 import type { LogSource, Window } from './source.ts';
 import { areSame, Tally } from './tally.ts';
 import { isIn, replaced, secondsOf, wholeSecond } from './window.ts';
@@ -116,11 +116,10 @@ async function readHalves(
   const met = new Tally();
   for (const entry of early.entries) met.add(entry);
   const rest = met.surplus(late.entries);
-  const isTimed = ({ at }: Entry): boolean => at !== NO_TIME;
   return {
     entries: [...early.entries, ...rest],
     pages: early.pages + late.pages,
-    uncertain: [...early.uncertain, ...late.uncertain].filter(isTimed),
+    uncertain: [...early.uncertain, ...late.uncertain],
   };
 }
 

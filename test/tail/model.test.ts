@@ -35,7 +35,7 @@ const overlapMs = fc.constantFrom(10 * SECOND, 30 * SECOND, 60 * SECOND);
 
 const history: fc.Arbitrary<History> = overlapMs
   .chain((overlap) => anyHistory(overlap))
-  .map((past) => ({ ...past, happenings: readable(past) }));
+  .map(withReadableSeconds);
 
 function anyHistory(overlap: number): fc.Arbitrary<History> {
   return fc.record({
@@ -61,15 +61,16 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
   });
 }
 
-/** The happenings without those beyond what the pages of a second can hold. */
-function readable({ happenings, manner }: History): Happening[] {
+/** The history without the happenings beyond what the pages of a second can hold. */
+function withReadableSeconds(past: History): History {
   const counts = new Map<number, number>();
-  return happenings.filter(({ at }) => {
+  const happenings = past.happenings.filter(({ at }) => {
     const second = Math.floor(at / SECOND);
     const count = (counts.get(second) ?? 0) + 1;
     counts.set(second, count);
-    return count <= MOST_PAGES_A_SECOND * manner.pageShare;
+    return count <= MOST_PAGES_A_SECOND * past.manner.pageShare;
   });
+  return { ...past, happenings };
 }
 
 /** Entries of one stretch of time: alone, in a burst, or equal to each other, each as late as it likes. */
