@@ -1,26 +1,36 @@
 import { SvcError } from '../errors.ts';
 import { settleUploads } from '../runs/abandon.ts';
 import { failedRunError, lookOnce } from '../runs/advance.ts';
-import { missResults } from '../runs/collect.ts';
+import { acceptUnproven, invalidateResults, refetchResults } from '../runs/collect.ts';
 import { type ResultsFile, type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { wordsOf } from '../runs/run-wait.ts';
-import { type Destination, writeResults } from '../runs/write-results.ts';
+import type { Destination } from '../runs/write-results.ts';
 import type { Context } from './context.ts';
+import { deliverResults } from './deliver-results.ts';
+import { warnOfUnrequested } from './unrequested.ts';
 import { showRun } from './run-progress.ts';
 
+/** How the results of a run are taken. */
+export interface TakeOptions extends Destination {
+  /** Takes results that were kept although they are not proven whole. */
+  readonly acceptUnproven: boolean;
+}
+
 /**
- * Brings what a run has of results and writes them into one file, without waiting. Of an abandoned run those of the
- * parts that have any.
+ * Downloads what a run has of results and writes them into one file, without waiting. Of an abandoned run those of the
+ * parts that have any. With `force` everything comes from the service once more.
  * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
  */
 export async function bringResults(
   context: Context,
   run: RunDirectory,
-  destination: Destination,
+  options: TakeOptions,
 ): Promise<ResultsFile> {
   const { record } = run;
-  await missResults(run);
+  await invalidateResults(run);
+  if (options.acceptUnproven) await acceptUnproven(run);
+  else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     if (statusOf(record) === 'abandoned') await settleUploads(client, run);
@@ -29,7 +39,9 @@ export async function bringResults(
   if (statusOf(record) === 'abandoned') tellLeftOut(context, run);
   else if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
   else if (statusOf(record) !== 'completed') throw pendingError(run);
-  return writeResults(run, destination);
+  const results = await deliverResults(context, run, options);
+  await warnOfUnrequested(context, record);
+  return results;
 }
 
 /** The parts of an abandoned run that never got to the service, or failed there, have no results to come. */

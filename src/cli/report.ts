@@ -26,6 +26,7 @@ export interface ReportInput {
 /** Counts a result file, holds it against its request where there is one, and writes the files asked for. */
 export async function makeReport(context: Context, input: ReportInput): Promise<Report> {
   const { results, request, html, force, actions } = input;
+  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const page = html === undefined ? undefined : resolvePath(context, html);
   const split =
     input.splitInto === undefined ? undefined : { directory: resolvePath(context, input.splitInto), force };

@@ -49,6 +49,11 @@ class RunProgress {
       case 'unclear':
         this.#stopTransfer(event.job);
         return notices.warn(`${event.reason}; reading job ${event.job} before anything is sent again`);
+      case 'unproven':
+        this.#stopTransfer(event.job);
+        return notices.warn(
+          `the results of job ${event.job} are not proven whole (${event.flaws.map(({ problem }) => `it ${problem}`).join(', ')}); downloading them again in ${event.nextMs / 1_000}s`,
+        );
       case 'uploading':
       case 'downloading':
         return this.#move(event);

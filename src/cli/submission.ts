@@ -65,6 +65,10 @@ export async function submissionRequest(context: Context, input: SubmitInput): P
 }
 
 function checkOptions(input: SubmitInput): void {
+  if (input.out === '-')
+    throw new SvcError('usage', '--out takes a file here: standard output has the summary', {
+      hint: "Give a file name, or take the results with 'svc au download <run> --out -'.",
+    });
   if (input.wait) return;
   if (input.failOn !== undefined)
     throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });

@@ -1,21 +1,26 @@
 import type { Client } from '../api/client.ts';
 import { EXIT_CODES, isSvcError, type SvcError } from '../errors.ts';
 import { lookOnce, needsFile, uploadParts } from '../runs/advance.ts';
-import { missResults } from '../runs/collect.ts';
+import { hasUnchecked, invalidateResults, RefusedResults } from '../runs/collect.ts';
 import type { RunOptions } from '../runs/events.ts';
 import { headerOf, reopenFile } from '../runs/input-file.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
-import { keepResults, writeResults } from '../runs/write-results.ts';
+import { keepResults } from '../runs/write-results.ts';
 import type { Context } from './context.ts';
+import { deliverResults } from './deliver-results.ts';
 import { runForRun } from './run-command.ts';
 import { showRun } from './run-progress.ts';
 import { recordedRuns, serviceOf } from './runs.ts';
+import { warnOfUnrequested } from './unrequested.ts';
 
 /** What a round over the open runs came to. */
 export interface Synced {
   readonly records: readonly RunRecord[];
-  /** 0 when nothing is open any more, 1 when the command of --exec failed, 10 when a run failed, 11 when one is open. */
+  /**
+   * 0 when nothing is open any more, 1 when the command of --exec failed, 10 when a run failed, 12 when results were
+   * refused, 11 when a run is open.
+   */
   readonly code: number;
 }
 
@@ -23,16 +28,19 @@ export interface Synced {
 export async function syncRuns(context: Context, exec: string | undefined): Promise<Synced> {
   const runs = dueRuns(context, exec);
   if (runs.length === 0) context.notices.note('no open runs of this profile');
+  let isRefused = false;
   for (const run of runs) {
     try {
       await run.hold(context.system, () => advance(context, run, exec));
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
+      isRefused ||= error instanceof RefusedResults;
       context.notices.warn(`${run.record.id}: ${error.message}. ${error.hint ?? ''}`.trimEnd());
     }
   }
   const records = runs.map(({ record }) => record);
-  return { records, code: codeFor(records, exec) };
+  const code = codeFor(records, exec);
+  return { records, code: isRefused && code === EXIT_CODES.pending ? EXIT_CODES.altered : code };
 }
 
 /** What a round would do with each run that is due: nothing is done, and nobody is asked. */
@@ -42,7 +50,10 @@ export function planSync(context: Context, exec: string | undefined): readonly R
     const step = needsFile(record)
       ? 'upload what is left of it'
       : 'look at its jobs, and bring what is ready';
-    context.notices.note(`${record.id}: would ${isOpen(record) ? step : 'run the command of --exec again'}`);
+    const other = hasUnchecked(record)
+      ? 'check the results that an earlier version took'
+      : 'run the command of --exec again';
+    context.notices.note(`${record.id}: would ${isOpen(record) ? step : other}`);
   }
   context.notices.note('dry run: nothing was sent');
   return records;
@@ -67,12 +78,14 @@ function isOpen(record: RunRecord): boolean {
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
 }
 
-/** A run is also due while the command that it was to be told to has not gone well. */
+/** A run is also due while its results are unchecked, or the command to run for it has not gone well. */
 function isDue(record: RunRecord, exec: string | undefined): boolean {
-  return isOpen(record) || (exec !== undefined && record.exec === 'due' && record.abandoned_at === undefined);
+  if (record.abandoned_at !== undefined) return false;
+  return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
 }
 
 async function advance(context: Context, run: RunDirectory, exec: string | undefined): Promise<void> {
+  await invalidateResults(run);
   // Another round may have ended it meanwhile.
   if (isOpen(run.record)) await goOn(context, run, exec !== undefined);
   if (exec === undefined || run.record.exec !== 'due' || run.record.results === undefined) return;
@@ -87,12 +100,12 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
   const onEvent = showRun(context, record);
   // Results of other parts can be had, and may not be there for ever, when the file of one part cannot.
   const stuck = needsFile(record) ? await failureOf(uploadRest(client, run, onEvent)) : undefined;
-  await missResults(run);
   await lookOnce(client, run, { onEvent });
   if (stuck !== undefined) throw stuck;
   if (statusOf(record) !== 'completed') return;
   if (tellsCommand) record.exec = 'due';
   const { file } = await deliver(context, run);
+  await warnOfUnrequested(context, record);
   context.notices.note(`${record.id} is complete: ${file}`);
 }
 
@@ -114,14 +127,14 @@ async function failureOf(work: Promise<void>): Promise<SvcError | undefined> {
 }
 
 /** Nobody is there to name another place: where the one asked for is taken or gone, the results stay with the run. */
-async function deliver({ notices }: Context, run: RunDirectory): Promise<{ readonly file: string }> {
+async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
   const { out } = run.record;
   if (out === undefined) return keepResults(run);
   try {
-    return await writeResults(run, { out, force: false });
+    return await deliverResults(context, run, { out, force: false });
   } catch (error) {
     if (!isSvcError(error, 'usage', 'local')) throw error;
-    notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
     return keepResults(run);
   }
 }

@@ -1,4 +1,5 @@
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import type { Flaw } from '../transfer/receive.ts';
 
 /** What happens while a job or a run is waited for. */
 export type WaitEvent =
@@ -30,6 +31,13 @@ export type RunEvent =
       readonly total: number | undefined;
     }
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
+  /** Results came that are not proven whole; they are downloaded again after a pause. */
+  | {
+      readonly kind: 'unproven';
+      readonly job: string;
+      readonly flaws: readonly Flaw[];
+      readonly nextMs: number;
+    }
   /** A pending job that an unclear creation may have left. */
   | { readonly kind: 'stray'; readonly job: string }
   /** The job of a part that seemed to have its file is gone: the part needs another one. */

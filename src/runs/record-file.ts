@@ -74,12 +74,13 @@ function isInput(value: unknown): boolean {
 
 function isPart(value: unknown): boolean {
   if (!isObject(value) || typeof value['sha256'] !== 'string') return false;
-  const { state, job, results, errors = [], earlier_jobs: earlier = [] } = value;
+  const { state, job, results, unproven, errors = [], earlier_jobs: earlier = [] } = value;
   if (typeof state !== 'string' || !STATES.has(state)) return false;
   const needsJob = state !== 'planned' && state !== 'creating';
   if (needsJob && typeof job !== 'string') return false;
   if (!PART_TEXTS.every((name) => isText(value[name]))) return false;
   if ((state === 'downloaded' || results !== undefined) && !isResults(results)) return false;
+  if (unproven !== undefined && !isResults(unproven)) return false;
   if (!isListOf(errors, (error) => typeof error === 'string')) return false;
   if (!isListOf(earlier, (one) => isObject(one) && typeof one['job'] === 'string')) return false;
   return isCount(value, ['number', 'first_row', 'rows', 'start', 'end', 'bytes']);

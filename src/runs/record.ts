@@ -1,4 +1,5 @@
 import type { RequestFileCheck } from '../csv/request-file.ts';
+import type { Proof } from '../transfer/receive.ts';
 
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
 export type PartState =
@@ -39,7 +40,15 @@ export interface RunPart {
   /** What the service said of a failed job. */
   errors?: string[];
   /** The results as they came, in the run's directory. */
-  results?: ResultsFile;
+  results?: PartResults;
+  /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
+  unproven?: ResultsFile;
+}
+
+/** The results of a part. Those of earlier versions do not tell what proved them, and are checked once. */
+export interface PartResults extends ResultsFile {
+  /** What showed that they are whole. */
+  proof?: Proof | 'content' | 'operator';
 }
 
 /** A file of results: its name or path, its size in bytes, and its hexadecimal hash. */
@@ -68,7 +77,7 @@ export interface RunRecord {
   /** Where the merged results go: an absolute path. */
   out?: string;
   readonly parts: RunPart[];
-  /** Merged results that are whole and about to get their name: after a crash the file is known as the run's own. */
+  /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
   writing?: ResultsFile;
   /** The merged results, once they are written. */
   results?: ResultsFile;

@@ -1,8 +1,11 @@
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../errors.ts';
+import { readResults } from '../csv/read-results.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import type { LockHost } from '../lock.ts';
 import { requireSafeStoreAddress } from '../transfer/addresses.ts';
 import { downloadFile, type DownloadResult } from '../transfer/download.ts';
+import type { Flaw, Proof } from '../transfer/receive.ts';
+import { fileSource, type UploadSource } from '../transfer/source.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
 
@@ -11,10 +14,14 @@ export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
   /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
+  /** How many rows were sent, where that is known. */
+  readonly rowsSent?: number | undefined;
+  /** Takes bytes that came the same each time although one rule speaks against them. */
+  readonly acceptUnproven?: boolean | undefined;
 }
 
 /**
- * Downloads the results of a completed job into a file, whole or not at all, byte for byte.
+ * Downloads the results of a completed job into a file, byte for byte, and only once they are proven whole (R59).
  * @throws SvcError `job_expired`, `job_failed`, `pending` when it is not completed, and those of the transfer
  */
 export async function downloadResults(
@@ -35,11 +42,54 @@ export async function downloadResults(
     address: () => addressOf(client, job),
     target,
     overwrite: options.overwrite ?? false,
+    acceptUnproven: options.acceptUnproven,
+    inspect: (file, proof) => flawsOf(file, proof, options.rowsSent),
+    onUnproven: (flaws, nextMs) => options.onEvent?.({ kind: 'unproven', job, flaws, nextMs }),
     onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
   });
   options.onEvent?.({ kind: 'downloaded', job, path: result.path });
   return result;
 }
+
+/** What speaks against a result file, beyond what the response that brought it shows. */
+export async function flawsOf(
+  file: string,
+  proof: Proof,
+  rowsSent: number | undefined,
+): Promise<readonly Flaw[]> {
+  const flaws: Flaw[] = [];
+  const source = await fileSource(file);
+  try {
+    const rows = await countRows(source);
+    if (rowsSent !== undefined && rows > rowsSent)
+      flaws.push({
+        rule: 'row_count',
+        problem: `has ${rows} rows, more than the ${rowsSent} that were sent`,
+      });
+  } catch (error) {
+    if (!isSvcError(error, 'altered')) throw error;
+    flaws.push({ rule: 'columns', problem: `is no result file (${error.message})` });
+  }
+  const isLengthKnown = proof === 'md5' || proof === 'length';
+  if (!isLengthKnown && source.size > 0 && !(await endsLine(file, source.size)))
+    flaws.push({ rule: 'end', problem: 'ends within a line' });
+  return flaws;
+}
+
+async function countRows(source: UploadSource): Promise<number> {
+  let count = 0;
+  for await (const rows of readResults(source.open())) count += rows.length;
+  return count;
+}
+
+async function endsLine(file: string, size: number): Promise<boolean> {
+  for await (const [last] of (await fileSource(file, { start: size - 1 })).open())
+    return last === LF || last === CR;
+  return false;
+}
+
+const LF = 10;
+const CR = 13;
 
 async function addressOf(client: Client, id: string): Promise<URL> {
   const job = await readJob(client, id);

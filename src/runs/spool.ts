@@ -5,7 +5,7 @@ import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 
-/** A copy of standard input on disk: an upload may have to be sent again, and a pipe can be read only once. */
+/** A private file on disk: a copy of standard input, which can be read only once, or what is to go to a pipe. */
 export interface Spooled {
   readonly path: string;
   remove(): Promise<void>;
@@ -22,23 +22,35 @@ export async function spool(
   system: Pick<System, 'pid' | 'isAlive' | 'signal'>,
   limit: number,
 ): Promise<Spooled> {
-  await prepare(directory, system);
-  const file = path.join(directory, `${system.pid}-${randomBytes(6).toString('hex')}.csv`);
-  const remove = (): Promise<void> => fs.rm(file, { force: true });
+  const spooled = await spoolFile(directory, system);
   try {
-    await copy(input, file, system.signal, limit);
-    return { path: file, remove };
+    await copy(input, spooled.path, system.signal, limit);
+    return spooled;
   } catch (error) {
-    await remove();
+    await spooled.remove();
     throw error;
   }
+}
+
+/** A name for a private file that lasts as long as this process, and what stands beside it. */
+export async function spoolFile(
+  directory: string,
+  system: Pick<System, 'pid' | 'isAlive'>,
+): Promise<Spooled> {
+  await prepare(directory, system);
+  const name = `${system.pid}-${randomBytes(6).toString('hex')}.csv`;
+  const remove = async (): Promise<void> => {
+    for (const each of await fs.readdir(directory))
+      if (each.startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
+  };
+  return { path: path.join(directory, name), remove };
 }
 
 async function prepare(directory: string, { isAlive, pid }: Pick<System, 'pid' | 'isAlive'>): Promise<void> {
   try {
     await fs.mkdir(directory, { recursive: true, mode: 0o700 });
     for (const name of await fs.readdir(directory)) {
-      const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv$/.exec(name)?.[1] ?? Number.NaN);
+      const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? Number.NaN);
       if (!Number.isNaN(owner) && owner !== pid && !isAlive(owner))
         await fs.rm(path.join(directory, name), { force: true });
     }

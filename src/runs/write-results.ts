@@ -1,7 +1,4 @@
-import fs from 'node:fs/promises';
 import path from 'node:path';
-import { writeFailure } from '../write-failure.ts';
-import { fileSource } from '../transfer/source.ts';
 import { inspectTarget } from '../transfer/target.ts';
 import { hashOf } from './collect.ts';
 import { mergeResults } from './merge.ts';
@@ -20,20 +17,19 @@ const KEPT = 'results.csv';
 
 /**
  * Writes the results of all parts into one file, in the order of the input. A file that the run wrote before, and that
- * is still as it was, is left alone. A pipe or a device gets a copy of a file in the run's directory.
+ * is still as it was, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
+ * the run's directory, to be copied.
  */
 export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
   const { record } = run;
-  const own = await ownResults(record, out);
-  if (own) return noteResults(run, { ...own, file: path.resolve(out) });
-  const target = await inspectTarget(out, force);
-  if (target.kind === 'file') return merge(run, target.path, force);
-  const kept = await merge(run, path.join(run.path, KEPT), true);
-  await copy(kept.file, target.path);
-  return kept;
+  const own = force ? undefined : await ownResults(record, out);
+  if (own && own === record.results) return noteResults(run, { ...own, file: path.resolve(out) });
+  const overwrite = force || own !== undefined;
+  const target = await inspectTarget(out, overwrite);
+  return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
 }
 
-/** Writes the results into the run's own directory: the place that they were meant for cannot be had. */
+/** Writes the results into the run's own directory. */
 export function keepResults(run: RunDirectory): Promise<ResultsFile> {
   return merge(run, path.join(run.path, KEPT), true);
 }
@@ -75,17 +71,4 @@ async function ownResults({ results, writing }: RunRecord, file: string): Promis
   if (!results && !writing) return undefined;
   const hash = await hashOf(file);
   return [results, writing].find((known) => known?.sha256 === hash);
-}
-
-async function copy(file: string, target: string): Promise<void> {
-  try {
-    const handle = await fs.open(target, 'w');
-    try {
-      for await (const chunk of (await fileSource(file)).open()) await handle.writeFile(chunk);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw writeFailure(target, error);
-  }
 }

@@ -62,14 +62,22 @@ export class Output {
   }
 
   /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
-  async write(text: string): Promise<void> {
+  write(text: string): Promise<void> {
+    return this.#write(this.redact(text));
+  }
+
+  /** Writes bytes of a file that the operator asked for, as they are. Fails as `write` does. */
+  writeBytes(bytes: Uint8Array): Promise<void> {
+    return this.#write(bytes);
+  }
+
+  async #write(data: string | Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    if (text === '') return;
-    const shown = this.redact(text);
+    if (data.length === 0) return;
     const before = this.#options.after?.();
     if (before !== undefined) await before;
     this.#options.around?.hide();
-    const taken = this.#take(shown);
+    const taken = this.#take(data);
     this.#options.around?.redraw();
     try {
       await taken;
@@ -78,13 +86,13 @@ export class Output {
     }
   }
 
-  async #take(text: string): Promise<void> {
+  async #take(data: string | Uint8Array): Promise<void> {
     if (this.#file !== undefined) {
-      writeWhole(this.#file, Buffer.from(text));
+      writeWhole(this.#file, typeof data === 'string' ? Buffer.from(data) : data);
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      this.#stream.write(text, (error) => (error ? reject(error) : resolve()));
+      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
     });
   }
 
@@ -98,7 +106,7 @@ export class Output {
 
 // Node writes to a file once and does not look at how much was taken: on a disk that is nearly full the rest is
 // lost without an error. So a file is written here.
-function writeWhole(file: number, bytes: Buffer): void {
+function writeWhole(file: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
 }
 

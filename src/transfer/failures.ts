@@ -1,6 +1,7 @@
 import { shownHost } from '../address.ts';
 import { SvcError, type ErrorCode } from '../errors.ts';
 import type { TransportFailure } from '../http/transport-failure.ts';
+import type { Flaw } from './receive.ts';
 import { storeWords, type StoreError } from './store-error.ts';
 
 /** What was being done, for messages. */
@@ -45,6 +46,31 @@ export class UploadUnclear extends SvcError {
       retryable: false,
       facts: { bytes },
     });
+  }
+}
+
+/** Bytes that came the same each time, and that one rule alone speaks against: kept for the operator to judge. */
+export interface Unproven {
+  readonly file: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A file came to its end, several times, and is not proven to be the whole object. It was not put in place. */
+export class UnprovenDownload extends SvcError {
+  readonly kept: Unproven | undefined;
+
+  constructor(tries: number, flaws: readonly Flaw[], kept: Unproven | undefined) {
+    const problems = [...new Set(flaws.map(({ problem }) => `it ${problem}`))].join(', ');
+    super('altered', `the file was downloaded ${tries} times and is not proven whole: ${problems}`, {
+      hint: kept
+        ? `The bytes were the same each time and are kept in ${kept.file}. If they are right, run the command again with --accept-unproven.`
+        : 'Run the command again later; if it stays so, contact support with the job id.',
+      retryable: true,
+      facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
+    });
+    this.kept = kept;
   }
 }
 

@@ -9,7 +9,7 @@ import { readErrorOf } from './error-text.ts';
 import { AddressExpired, redirectedByStore, refusedByStore, storeUnreachable } from './failures.ts';
 import { type Patience, pause, type Setback } from './pause.ts';
 import type { OnProgress } from './progress.ts';
-import { receive, type Proof } from './receive.ts';
+import { receive, type Received } from './receive.ts';
 import type { Sink } from './sink.ts';
 import { continues, isEncoded, versionOf } from './version.ts';
 
@@ -22,22 +22,13 @@ export interface FetchOptions extends Patience {
   readonly limits?: TimeLimits | undefined;
 }
 
-/** A download that came whole. */
-export interface Fetched {
-  readonly bytes: number;
-  /** Hex SHA-256 of the bytes. */
-  readonly sha256: string;
-  /** What shows that nothing is missing; `none` when the store gave nothing to tell by. */
-  readonly proof: Proof;
-}
-
 const LASTING_PROGRESS = 1024 * 1024;
 
 /**
  * Brings an object into a sink: goes on after a cut when that is provably the same object, else starts again.
  * @throws SvcError, or the signal's reason; the sink then holds what came
  */
-export async function fetchInto(sink: Sink, options: FetchOptions): Promise<Fetched> {
+export async function fetchInto(sink: Sink, options: FetchOptions): Promise<Received> {
   let failed = 0;
   let best = 0;
   let wasExpired = false;
@@ -56,7 +47,7 @@ export async function fetchInto(sink: Sink, options: FetchOptions): Promise<Fetc
   }
 }
 
-async function attempt(sink: Sink, options: FetchOptions): Promise<Fetched | Setback> {
+async function attempt(sink: Sink, options: FetchOptions): Promise<Received | Setback> {
   const url = await options.address();
   const isContinued = sink.version !== undefined && sink.length > 0;
   if (isContinued) await sink.resume();

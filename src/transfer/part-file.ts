@@ -16,7 +16,7 @@ const PIECE = 1024 * 1024;
 export class PartFile implements Sink {
   length = 0;
   version: Version | undefined;
-  digests = new Digests(false);
+  digests = new Digests();
   /** Where the bytes lie. */
   readonly path: string;
   #handle: FileHandle | undefined;
@@ -36,7 +36,7 @@ export class PartFile implements Sink {
 
   /** Reads again what the file holds: hashes must be of the bytes on the disk. */
   async resume(): Promise<void> {
-    this.digests = new Digests(true);
+    this.digests = new Digests();
     const handle = this.#handle;
     if (!handle) return;
     await this.#guard(async () => this.#writer?.flush());
@@ -57,9 +57,7 @@ export class PartFile implements Sink {
   async begin(version: Version | undefined): Promise<void> {
     await this.discard();
     this.version = version;
-    this.length = 0;
-    // A version has a length, and that is proof enough of a file that came in one go.
-    this.digests = new Digests(version === undefined);
+    this.digests = new Digests();
     if (version) await writeNote(this.#note, version);
     await this.#guard(async () => {
       this.#handle = await fs.open(this.path, 'wx+', 0o600);
@@ -80,6 +78,11 @@ export class PartFile implements Sink {
       await this.#handle?.sync();
     });
     await this.close();
+  }
+
+  /** Gives the closed file another name, under which no download continues it. */
+  async moveTo(path: string): Promise<void> {
+    await this.#guard(() => fs.rename(this.path, path));
   }
 
   /** Removes the note once the bytes are in place. */
@@ -108,6 +111,8 @@ export class PartFile implements Sink {
   /** Removes the partial file first: a note without bytes harms nobody. */
   async discard(): Promise<void> {
     await this.close();
+    this.version = undefined;
+    this.length = 0;
     await this.#guard(() => fs.rm(this.path, { force: true }));
     await this.forget();
   }

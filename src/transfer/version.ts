@@ -43,12 +43,22 @@ export function isEncoded({ header }: Headers): boolean {
   return encoding !== '' && encoding !== 'identity' && encoding !== 'aws-chunked';
 }
 
-/** The object's MD5 where its ETag is one: a single-part object of an S3-type store, not encrypted with its own key. */
-export function md5Of(answer: Headers): string | undefined {
-  const md5 = /^"([0-9a-f]{32})"$/.exec(answer.header('etag') ?? '')?.[1];
-  const encryption = answer.header('x-amz-server-side-encryption') ?? '';
-  const ownKey = answer.header('x-amz-server-side-encryption-customer-algorithm') !== undefined;
-  return encryption.startsWith('aws:kms') || ownKey ? undefined : md5;
+/**
+ * The object's MD5 where its ETag is one: a single-part object of an S3-type store. Of an object that is encrypted
+ * with a key of its own, or that was stored in an encoding, the ETag is something else.
+ */
+export function md5Of({ header }: Headers): string | undefined {
+  const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];
+  const isEncrypted = header('x-amz-server-side-encryption')?.startsWith('aws:kms') ?? false;
+  const hasOwnKey = header('x-amz-server-side-encryption-customer-algorithm') !== undefined;
+  const hasEncoding = (header('content-encoding') ?? 'identity') !== 'identity';
+  return isEncrypted || hasOwnKey || hasEncoding ? undefined : md5?.toLowerCase();
+}
+
+/** What a response says that it is, where that cannot be a file of rows: HTML, XML or JSON. */
+export function wrongTypeOf({ header }: Headers): string | undefined {
+  const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return /^[\w.-]+\/(?:[\w.-]+\+)?(?:html|xhtml|xml|json)$/.test(type) ? type : undefined;
 }
 
 function strongEtag({ header }: Headers): string | undefined {

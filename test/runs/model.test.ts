@@ -8,7 +8,7 @@ import { Client } from '../../src/api/client.ts';
 import { checkRequestFile } from '../../src/csv/check-request-file.ts';
 import { SvcError } from '../../src/errors.ts';
 import { retryFailed, uploadParts } from '../../src/runs/advance.ts';
-import { missResults } from '../../src/runs/collect.ts';
+import { invalidateResults } from '../../src/runs/collect.ts';
 import { beginRun } from '../../src/runs/find-run.ts';
 import { headerOf } from '../../src/runs/input-file.ts';
 import { statusOf } from '../../src/runs/record.ts';
@@ -153,7 +153,7 @@ class World {
     await run.hold(host, async () => {
       await retryFailed(client, run);
       await uploadParts(client, run, { path: this.file, header }, {});
-      await missResults(run);
+      await invalidateResults(run);
       await waitForRun(client, run);
       await writeResults(run, { out: this.out, force: false });
     });
