@@ -33,14 +33,15 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
 }
 
 /**
- * The tenant with the change merged in; settings that are not named, known or not, are kept.
+ * The tenant with the change merged in; settings that are not named, known or not, are kept. New ones are added where
+ * unknown names are allowed.
  * @throws SvcError `usage` for a setting that the tenant does not know; `refused_input` for a file about another
  * tenant, `changed` for a file made from an earlier state of this one
  */
-export function merged(tenant: Tenant, change: TenantChange): TenantBody {
+export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
   checkExpected(tenant, change.expected);
   const current = bodyOf(tenant);
-  checkSettingNames(change.settings.keys(), Object.keys(tenant.settings ?? {}));
+  checkSettingNames(change.settings.keys(), Object.keys(tenant.settings ?? {}), allowUnknown);
   const settings = { ...current.settings, ...Object.fromEntries(change.settings) };
   const name = change.name ?? current.name;
   return Object.keys(settings).length === 0 ? { name } : { name, settings };

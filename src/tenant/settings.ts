@@ -1,3 +1,4 @@
+import { containsCardNumber } from '../card-number.ts';
 import { SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { BOOLEAN_TENANT_SETTINGS, DEDUPLICATION_BEHAVIORS } from '../schema/tenant.ts';
@@ -8,26 +9,51 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['token_deduplication_behavior', DEDUPLICATION_BEHAVIORS],
 ]);
 
-/** Checks the value of a known setting; any value of an unknown one passes. Throws `usage`, without the value. */
+/**
+ * Checks the value of a known setting; any value of an unknown one passes that holds no card number.
+ * @throws SvcError `usage` or `refused_input`, without the value
+ */
 export function checkSettingValue(name: string, value: string): void {
   const values = KNOWN.get(name);
-  if (values === undefined || values.includes(value)) return;
+  if (values === undefined) return refuseCardNumber(name, value);
+  if (values.includes(value)) return;
   const meant = nearest(value, values);
   throw new SvcError('usage', `the setting ${name} must be ${values.join(' or ')}`, {
     hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
   });
 }
 
-/** Refuses a name that is neither known nor on the tenant: `usage`. It is repeated only where a known one is near. */
-export function checkSettingNames(names: Iterable<string>, onTenant: readonly string[]): void {
-  const all = [...new Set([...KNOWN.keys(), ...onTenant])];
-  for (const name of names) {
-    if (all.includes(name)) continue;
-    const meant = nearest(name, all);
-    const what = meant === undefined ? 'a setting that was given' : `"${name}"`;
-    const known = `The tenant knows: ${all.join(', ')}.`;
-    throw new SvcError('usage', `${what} is not a setting of the tenant; nothing was sent`, {
-      hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
-    });
-  }
+function refuseCardNumber(...texts: readonly string[]): void {
+  if (!texts.some((text) => containsCardNumber(text, 'cell'))) return;
+  throw new SvcError('refused_input', 'a setting holds what looks like a card number; nothing was sent', {
+    hint: 'Settings are no place for card data: leave it out.',
+  });
 }
+
+/** The names that are neither known nor on the tenant. */
+export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {
+  return [...names].filter((name) => !KNOWN.has(name) && !onTenant.includes(name));
+}
+
+/**
+ * Refuses names that are neither known nor on the tenant, unless these are allowed.
+ * @throws SvcError `usage`; a name is repeated only where a known one is near
+ */
+export function checkSettingNames(
+  names: Iterable<string>,
+  onTenant: readonly string[],
+  allowUnknown: boolean,
+): void {
+  const refused = unknownSettings(names, onTenant).find((name) => !allowUnknown || !NAME.test(name));
+  if (refused === undefined) return;
+  const all = [...new Set([...KNOWN.keys(), ...onTenant])];
+  const meant = nearest(refused, all);
+  const what = meant === undefined ? 'a setting that was given' : `"${refused}"`;
+  const known = `The tenant knows: ${all.join(', ')}.`;
+  throw new SvcError('usage', `${what} is not a setting of the tenant; nothing was sent`, {
+    hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
+  });
+}
+
+/** What a setting that is not known may be called. */
+const NAME = /^[A-Za-z][\w.-]{0,63}$/;

@@ -5,7 +5,7 @@ import type { SessionType } from '../schema/three-ds/values.ts';
 import { BODY, fieldAt, fieldsBelow } from './fields.ts';
 import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf } from './rules.ts';
 import { exampleBody } from './template.ts';
-import { isObject, ownValue, textsIn } from './values-in.ts';
+import { isObject, ownValue, type TextAt, textsIn } from './values-in.ts';
 import { shownPath, type Violation, violationsOf, WHOLE } from './violation.ts';
 
 /**
@@ -64,17 +64,22 @@ function missing(body: unknown, combination: Combination, examples: unknown): Vi
   });
 }
 
-// Where long runs of digits belong, one may look like a card number by chance.
+// In these fields long runs of digits belong, and one may look like a card number by chance.
 const DIGITS_BELONG =
   /^(?:purchase_info\.|merchant_info\.(?:mid|acquirer_bin)$|requestor_info\.id$|cardholder_info\.\w*phone_number\.)/;
 
 function cardNumbers(body: unknown): Violation[] {
-  return textsIn(body)
-    .filter(({ parts, text }) => !DIGITS_BELONG.test(parts.join('.')) && containsCardNumber(text, 'cell'))
+  return [...textsIn(body)]
+    .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
     .map(({ parts }) => ({
       path: shownPath(parts),
       rule: 'looks like a card number; none may be sent in a body',
     }));
+}
+
+function mayHoldDigits({ parts, isName }: TextAt): boolean {
+  const path = parts.join('.');
+  return !isName && DIGITS_BELONG.test(path) && fieldAt(path) !== undefined;
 }
 
 function inOrder(violations: readonly Violation[]): Violation[] {

@@ -3,6 +3,7 @@ import { nearest } from '../nearest.ts';
 import { numericCurrency } from '../schema/three-ds/currencies.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
 import { isObject, ownValue } from './values-in.ts';
+import { looksLikeName } from './violation.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {
@@ -12,11 +13,15 @@ export interface Setting {
 }
 
 /**
- * The body with these values put in, each of the type that its field has; the body itself stays as it is.
+ * The body with these values put in, each of the type that its field has, a string where unknown fields are allowed;
+ * the body itself stays as it is.
  * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
  */
-export function withSettings(body: unknown, settings: readonly Setting[]): unknown {
-  return settings.reduce((result, setting) => put(result, setting.name.split('.'), valueOf(setting)), body);
+export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
+  return settings.reduce(
+    (result, setting) => put(result, setting.name.split('.'), valueOf(setting, allowUnknown)),
+    body,
+  );
 }
 
 const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
@@ -30,8 +35,9 @@ export function withNumericCurrencies(body: unknown): unknown {
   }, body);
 }
 
-function valueOf({ name: path, value: text }: Setting): unknown {
+function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {
   const field = fieldAt(path);
+  if (field === undefined && allowUnknown && path.split('.').every(looksLikeName)) return text;
   if (field === undefined) throw unknownPath(path);
   if (field.kind === 'flag') return flagOf(field, text);
   if (field.kind === 'number') return numberOf(field, text);

@@ -1,8 +1,10 @@
-/** A text of a body and where it stands. */
+/** A text of a body and where it is. */
 export interface TextAt {
   /** Names of members and numbers of items. */
   readonly parts: readonly string[];
   readonly text: string;
+  /** Whether the text is the name of the member itself. */
+  readonly isName: boolean;
 }
 
 /** The value at these parts of a path, looking at own members and items only; undefined where there is none. */
@@ -15,11 +17,16 @@ export function ownValue(value: unknown, parts: readonly string[]): unknown {
   return found;
 }
 
-/** Every text and number in a value, numbers as they are written. */
-export function textsIn(value: unknown, parts: readonly string[] = []): TextAt[] {
-  if (typeof value === 'string' || typeof value === 'number') return [{ parts, text: String(value) }];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => textsIn(member, [...parts, name]));
+/** Every text and number in a value, numbers as they are written, and every name of a member. */
+export function* textsIn(value: unknown, parts: readonly string[] = []): Generator<TextAt> {
+  if (typeof value === 'string' || typeof value === 'number')
+    yield { parts, text: String(value), isName: false };
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const at = [...parts, name];
+    if (!Array.isArray(value)) yield { parts: at, text: name, isName: true };
+    yield* textsIn(member, at);
+  }
 }
 
 /** Whether a value is an object with named members, neither null nor an array. */

@@ -16,6 +16,9 @@ export interface Violation {
   readonly suggestion?: string | undefined;
 }
 
+/** The rule that --allow-unknown lifts. */
+export const UNKNOWN_MEMBER = 'is not a field of the interface';
+
 /** The path of the whole body. */
 export const WHOLE = '(body)';
 
@@ -42,13 +45,14 @@ export function shownPath(parts: readonly string[]): string {
   return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
 }
 
-function looksLikeName(part: string): boolean {
-  return /^(?:[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
+/** Whether a part of a path is like the names of members and numbers of items that a body holds. */
+export function looksLikeName(part: string): boolean {
+  return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }
 
 function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {
   const suggestion = suggests ? meantMember(parts, key) : undefined;
-  return { path: shownPath([...parts, key]), rule: 'is not a field of the interface', suggestion };
+  return { path: shownPath([...parts, key]), rule: UNKNOWN_MEMBER, suggestion };
 }
 
 function meantMember(parts: readonly string[], key: string): string | undefined {

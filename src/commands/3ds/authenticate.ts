@@ -17,7 +17,7 @@ import { readBody } from './read-body.ts';
 import { tellChallenge } from './tell-challenge.ts';
 import { warnOfDeprecated } from './warn-of-deprecated.ts';
 import { orNewSession } from './new-session.ts';
-import { refusedBody } from './refused-body.ts';
+import { allowUnknownParameter, checkViolations, pathWords } from './refused-body.ts';
 import { tellOutcome } from './tell-outcome.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
@@ -39,24 +39,27 @@ export const authenticate = defineCommand({
     session: argument('<session>', 'id of a session', text),
     file: value('--file <file|->', 'the body, or - for standard input', text),
     set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
+    allowUnknown: allowUnknownParameter,
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
     failOn: failOnParameter,
   },
-  async run(context, { session: id, file, set, open, wait, failOn, dryRun }): Promise<Result> {
+  async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
     const print = await answerPrinter(context, authenticationResultView);
-    const body = await readBody(context, given, set);
+    const body = await readBody(context, given, set, allowUnknown);
     const client = await context.client();
     const session = await readSession(context, client, id);
     const name = given === '-' ? 'standard input' : given;
-    const request = await checkedRequest(name, body, session);
+    const unknown = await unknownFields(name, body, session, allowUnknown);
+    const request = body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfState(context, client, session);
     }
     if (dryRun) return new Preview((await import('../../api/three-ds.ts')).authenticateRequest(id, request));
+    if (!(await confirmUnknown(context, unknown))) return context.notices.note('nothing was sent');
     const result = await orNewSession(client.threeDs.authenticate(id, request), id);
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
@@ -64,8 +67,8 @@ export const authenticate = defineCommand({
     if (!wait) await tellChallenge(context, client, id, result, open);
     checkOutcome(id, final, failOn);
   },
-  async request(context, { session: id, file, set }) {
-    await readBody(context, requiredFile(file), set);
+  async request(context, { session: id, file, set, allowUnknown }) {
+    await readBody(context, requiredFile(file), set, allowUnknown);
     return (await import('../../api/three-ds.ts')).readSessionRequest(id);
   },
 });
@@ -94,17 +97,26 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-async function checkedRequest(
+/** Paths of fields that the interface does not have, all else checked. @throws SvcError `refused_input` */
+async function unknownFields(
   name: string,
   body: unknown,
   session: ThreeDsSession | undefined,
-): Promise<AuthenticateRequest> {
+  allowUnknown: boolean,
+): Promise<string[]> {
   const { checkBody } = await import('../../three-ds/check.ts');
-  const { authenticateSchema } = await import('../../schema/three-ds/authenticate.ts');
   const type = SESSION_TYPES.find((known) => known === session?.type);
-  const broken = checkBody(body, type);
-  if (broken.length > 0) throw refusedBody(name, broken);
-  return authenticateSchema.parse(body);
+  return checkViolations(name, checkBody(body, type), allowUnknown);
+}
+
+async function confirmUnknown(
+  { globals, notices, prompts }: Context,
+  paths: readonly string[],
+): Promise<boolean> {
+  if (paths.length === 0) return true;
+  const what = `fields that are not known (${pathWords(paths)})`;
+  if (globals.yes) notices.warn(`sending ${what}`);
+  return prompts.confirm(`Send ${what}?`, 'Pass --yes.');
 }
 
 // The service decides what a session still takes; what it will probably refuse is said first.

@@ -13,6 +13,7 @@ import { createdSessionView } from '../../views/three-ds.ts';
 const parameters = {
   token: value('--token <id>', 'the card token', text),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
+  panToken: value('--pan-token <id>', 'the card token, sent by its deprecated name pan', text),
   type: choice(
     '--type <who>',
     'who starts the transaction: the customer, or the merchant alone',
@@ -41,6 +42,7 @@ export const create = defineCommand({
     const print = await recordPrinter(context, createdSessionView);
     if (input.dryRun) return new Preview(await createRequest(body));
     const client = await context.client();
+    if (body.pan !== undefined) context.notices.warn('pan is deprecated: use --token instead');
     const session = await client.threeDs.create(body);
     await print(session);
     const method = session.method_url
@@ -58,24 +60,20 @@ async function createRequest(body: CreateSession): Promise<PreviewRequest> {
   return (await import('../../api/three-ds.ts')).createSessionRequest(body);
 }
 
-function toBody({ token, tokenIntent, type }: Input<typeof parameters>): CreateSession {
-  if ((token === undefined) === (tokenIntent === undefined)) {
-    const which =
-      token === undefined
-        ? 'one of --token and --token-intent is needed'
-        : '--token and --token-intent exclude each other';
-    throw new SvcError('usage', which, { hint: 'Give exactly one of them.' });
+function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>): CreateSession {
+  const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);
+  if (given.length !== 1) {
+    throw new SvcError('usage', 'one of --token, --token-intent and --pan-token is needed', {
+      hint: 'Give exactly one of them.',
+    });
   }
   if (type === undefined)
     throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
-  if (containsCardNumber(token ?? tokenIntent ?? '', 'cell')) {
-    throw new SvcError(
-      'refused_input',
-      'what was given for a token looks like a card number; nothing was sent',
-      {
-        hint: 'Give the id of the token that holds the card.',
-      },
-    );
+  if (given.some((id) => containsCardNumber(id, 'cell'))) {
+    throw new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
+      hint: 'Give the id of the token that holds the card.',
+    });
   }
+  if (panToken !== undefined) return { pan: panToken, type };
   return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
 }

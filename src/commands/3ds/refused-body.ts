@@ -1,17 +1,45 @@
+import { flag } from '../../cli/parameter.ts';
 import { SvcError } from '../../errors.ts';
-import type { Violation } from '../../three-ds/violation.ts';
+import { UNKNOWN_MEMBER, type Violation } from '../../three-ds/violation.ts';
+
+/** `--allow-unknown` of the commands that check a body. */
+export const allowUnknownParameter = flag(
+  '--allow-unknown',
+  'allow fields that the interface does not have; every other rule still holds',
+);
 
 /** More than this only buries what matters. */
-const MOST_TOLD = 50;
+const MOST_SHOWN = 50;
 
-/** The error for a body that breaks rules: each with its path and an example, and nothing of the body itself. */
-export function refusedBody(name: string, violations: readonly Violation[]): SvcError {
-  const told = violations.slice(0, MOST_TOLD);
-  const count = violations.length === 1 ? 'breaks a rule' : `breaks ${violations.length} rules`;
-  const more = told.length < violations.length ? ` (the first ${MOST_TOLD} are told)` : '';
-  return new SvcError('refused_input', `${name} ${count} of the interface${more}; nothing was sent`, {
-    hint: "Mend them and check again with 'svc 3ds validate'; 'svc 3ds template' prints a right body.",
-    facts: { problems: told.map(problemWords), violations: told },
+/**
+ * Refuses a body that breaks rules, naming each with its path and an example, and nothing of the body itself.
+ * Returns the paths of unknown fields where these are allowed.
+ * @throws SvcError `refused_input`
+ */
+export function checkViolations(
+  name: string,
+  violations: readonly Violation[],
+  allowUnknown: boolean,
+): string[] {
+  const isAllowed = ({ rule }: Violation): boolean => allowUnknown && rule === UNKNOWN_MEMBER;
+  const broken = violations.filter((violation) => !isAllowed(violation));
+  if (broken.length > 0) throw refusedBody(name, broken);
+  return violations.map(({ path }) => path);
+}
+
+/** Paths for a message, as many as can be read. */
+export function pathWords(paths: readonly string[]): string {
+  const more = paths.length > MOST_SHOWN ? ` and ${paths.length - MOST_SHOWN} more` : '';
+  return `${paths.slice(0, MOST_SHOWN).join(', ')}${more}`;
+}
+
+function refusedBody(name: string, violations: readonly Violation[]): SvcError {
+  const shown = violations.slice(0, MOST_SHOWN);
+  const count = violations.length === 1 ? '1 validation error' : `${violations.length} validation errors`;
+  const more = shown.length < violations.length ? ` (the first ${MOST_SHOWN} are shown)` : '';
+  return new SvcError('refused_input', `${name}: ${count}${more}`, {
+    hint: "Fix them and check again with 'svc 3ds validate'; 'svc 3ds template' prints a valid body.",
+    facts: { problems: shown.map(problemWords), violations: shown },
   });
 }
 

@@ -6,7 +6,7 @@ import { text } from '../../cli/values.ts';
 import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
 import { type CheckedBody, checkedBodyView } from '../../views/three-ds-check.ts';
 import { readBody } from './read-body.ts';
-import { refusedBody } from './refused-body.ts';
+import { allowUnknownParameter, checkViolations, pathWords } from './refused-body.ts';
 
 /** `svc 3ds validate` */
 export const validate = defineCommand({
@@ -25,16 +25,17 @@ export const validate = defineCommand({
     file: argument('<file|->', 'a body, or - for standard input', text),
     sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),
     set: repeated('--set <path=value>', 'put a value into the body first; may be repeated', nameValue),
+    allowUnknown: allowUnknownParameter,
   },
-  async run(context, { file, sessionType, set }) {
+  async run(context, { file, sessionType, set, allowUnknown }) {
     const print = await recordPrinter(context, checkedBodyView);
     const { checkBody } = await import('../../three-ds/check.ts');
-    const body = await readBody(context, file, set);
+    const body = await readBody(context, file, set, allowUnknown);
     const name = file === '-' ? 'standard input' : file;
-    const broken = checkBody(body, sessionType);
-    if (broken.length > 0) throw refusedBody(name, broken);
-    const types = SESSION_TYPES.filter((type) => checkBody(body, type).length === 0);
+    const unknown = checkViolations(name, checkBody(body, sessionType), allowUnknown);
+    const types = SESSION_TYPES.filter((type) => checkBody(body, type).length === unknown.length);
     await print(checked(name, body, types));
+    if (unknown.length > 0) context.notices.warn(`fields that are not known: ${pathWords(unknown)}`);
     if (sessionType === undefined) context.notices.note(rightFor(types));
   },
 });

@@ -8,7 +8,7 @@ import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant } from '../../schema/tenant.ts';
-import type { TenantBody } from '../../tenant/change.ts';
+import type { TenantBody, TenantChange } from '../../tenant/change.ts';
 import { tenantView } from '../../views/tenant.ts';
 import { readChange } from './read-change.ts';
 import { showDifference, tenantWords } from './show-difference.ts';
@@ -35,6 +35,7 @@ export const update = defineCommand({
       nameValue,
     ),
     file: value('--file <json|->', 'name and settings from a JSON file, or - for standard input', text),
+    allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
     dryRun: flag('--dry-run', 'show the difference and send nothing'),
   },
   async run(context, input) {
@@ -43,7 +44,7 @@ export const update = defineCommand({
     const { bodyOf, differences, merged } = await import('../../tenant/change.ts');
     const client = await context.client();
     const before = await client.tenant.read();
-    const body = merged(before, change);
+    const body = merged(before, change, input.allowUnknown);
     const fields = differences(bodyOf(before), body);
     if (fields.length === 0) {
       context.notices.note('nothing to change: the tenant is as asked for already');
@@ -56,8 +57,7 @@ export const update = defineCommand({
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...body });
     }
-    if (!(await context.prompts.confirm(`Update the ${tenantWords(before)}?`, 'Pass --yes.')))
-      return context.notices.note('nothing was changed');
+    if (!(await confirmUpdate(context, before, change))) return context.notices.note('nothing was changed');
     await refuseRace(client, before);
     const after = await client.tenant.update(body);
     await print(after);
@@ -69,6 +69,18 @@ export const update = defineCommand({
     return (await import('../../api/tenant.ts')).readTenantRequest();
   },
 });
+
+async function confirmUpdate(
+  { globals, notices, prompts }: Context,
+  tenant: Tenant,
+  { settings }: TenantChange,
+): Promise<boolean> {
+  const { unknownSettings } = await import('../../tenant/settings.ts');
+  const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
+  const what = unknown.length === 0 ? '' : ` with settings that are not known (${unknown.join(', ')})`;
+  if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
+  return prompts.confirm(`Update the ${tenantWords(tenant)}${what}?`, 'Pass --yes.');
+}
 
 /** Reads the tenant once more, just before it is replaced: what somebody else wrote meanwhile must not be lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {

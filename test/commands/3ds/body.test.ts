@@ -62,20 +62,86 @@ describe('3ds validate', () => {
       ],
     });
     const person = await place.svc(['3ds', 'validate', file, '--session-type', 'customer', '-o', 'table']);
-    expect(person.stderr).toContain('bad.json breaks 2 rules');
+    expect(person.stderr).toContain('bad.json: 2 validation errors');
     expect(person.stderr).toContain('challenge_preference must be one of');
     expect(person.stderr).toContain('did you mean no-challenge?');
   });
 
-  it('tells no more than fifty violations, and how many there are', async () => {
+  it('shows no more than fifty violations, and how many there are', async () => {
     const body = {
       ...fullBody(),
       ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x${at}`, 1])),
     };
     const { stderr } = await place.svc(['3ds', 'validate', place.file('many.json', body)]);
     const { message, violations } = errorOf(stderr);
-    expect(message).toContain('breaks 300 rules of the interface (the first 50 are told)');
+    expect(message).toContain('many.json: 300 validation errors (the first 50 are shown)');
     expect(violations).toHaveLength(50);
+  });
+});
+
+/** A body with fields that the interface does not have, at the top and below. */
+function unknownBody(): unknown {
+  const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
+  return changed(body, 'newThing', 'kept');
+}
+
+describe('--allow-unknown', () => {
+  it('allows unknown fields and lists them', async () => {
+    const input = JSON.stringify(unknownBody());
+    expect(await place.svc(['3ds', 'validate', '-'], { input })).toMatchObject({ code: 13 });
+    const run = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input });
+    expect({ code: run.code, valid: JSON.parse(run.stdout) as unknown }).toMatchObject({
+      code: 0,
+      valid: { valid: true, session_types: ['customer'] },
+    });
+    expect(run.stderr).toContain('fields that are not known: purchase_info.new_rate, newThing');
+  });
+
+  it('R57 lifts no other rule', async () => {
+    const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
+    const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+      input: JSON.stringify(broken),
+    });
+    const { violations } = errorOf(stderr) as { violations: { path: string }[] };
+    expect({ code, paths: violations.map(({ path }) => path) }).toEqual({
+      code: 13,
+      paths: ['purchase_info.amount', 'cardholder_info.name'],
+    });
+  });
+
+  it.each([
+    ['purchase_info.new_rate', { deep: [{ list: '4111 1111 1111 1111' }] }],
+    ['merchant_info.new_mid', 4_111_111_111_111_111],
+    ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
+    ['broadcast_info', { '4111111111111111': true }],
+    ['new_thing', { '4111-1111-1111-1111': {} }],
+  ])('R40 finds a card number below %s', async (path, content) => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+      input: JSON.stringify(changed(fullBody(), path, content)),
+    });
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toContain('looks like a card number');
+    expect(stderr).not.toContain('1111');
+  });
+
+  it('keeps the bounds on size and depth', async () => {
+    const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
+      expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({
+        code: 13,
+      });
+  });
+
+  it('lets --set put strings into fields that are not known, and names no odd path', async () => {
+    const input = JSON.stringify(fullBody());
+    const set = (path: string): ReturnType<Place['svc']> =>
+      place.svc(['3ds', 'validate', '-', '--allow-unknown', '--set', `${path}=1`], { input });
+    expect((await set('purchase_info.new_rate')).stderr).toContain('purchase_info.new_rate');
+    for (const path of ['__proto__.x', 'a..b', 'key canary', '4111111111111111', 'cardholder_info.name.x']) {
+      const { code, stderr } = await set(path);
+      expect([2, 13]).toContain(code);
+      expect(stderr).not.toMatch(/canary|4111/);
+    }
   });
 });
 

@@ -104,8 +104,21 @@ describe('3ds create', () => {
     expect(server.calls[1]?.body).toEqual({ token_intent_id: 'i1', type: 'merchant' });
   });
 
+  it('sends a card token by its deprecated name, and says so', async () => {
+    script({ 'POST /3ds/sessions': [200, { id: 's1' }] });
+    const argv = ['3ds', 'create', '--pan-token', 't1', '--type', 'customer'];
+    const { code, stderr } = await place.svc(argv, { server });
+    expect({ code, sent: server.calls.map(({ body }) => body) }).toEqual({
+      code: 0,
+      sent: [{ pan: 't1', type: 'customer' }],
+    });
+    expect(stderr).toContain('pan is deprecated: use --token instead');
+  });
+
   it.each([
     [['--type', 'customer'], 2],
+    [['--pan-token', 'p', '--token', 't', '--type', 'customer'], 2],
+    [['--pan-token', '4111111111111111', '--type', 'customer'], 13],
     [['--token', 't', '--token-intent', 'i', '--type', 'customer'], 2],
     [['--token', 't'], 2],
     [['--token', 't', '--type', 'browser'], 2],
@@ -187,6 +200,20 @@ describe('3ds authenticate', () => {
     expect(stderr).toMatch(
       /successful: .*authenticated[\s\S]*liability for fraud: .*issuer[\s\S]*next: .*authentication_value/,
     );
+  });
+
+  it('sends unknown fields as they are with --allow-unknown, once that was confirmed', async () => {
+    const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
+    place.file('body.json', body);
+    script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
+    expect(await authenticate('--yes')).toMatchObject({ code: 13 });
+    const asked = await authenticate('--allow-unknown');
+    expect({ code: asked.code, lines: server.lines }).toEqual({ code: 2, lines: [READ, READ] });
+    expect(asked.stderr).toContain('Send fields that are not known (purchase_info.new_rate)?');
+    const sent = await authenticate('--allow-unknown', '--yes', '--set', 'purchase_info.currency=EUR');
+    expect(sent.code).toBe(0);
+    expect(sent.stderr).toContain('sending fields that are not known (purchase_info.new_rate)');
+    expect(server.calls.at(-1)?.body).toEqual(changed(body, 'purchase_info.currency', '978'));
   });
 
   it('R57 refuses what the type of the session forbids, before anything is sent', async () => {

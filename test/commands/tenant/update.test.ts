@@ -220,6 +220,33 @@ describe('what can be asked for', () => {
     expect(errorIn(near)['hint']).toContain('"fingerprint_tokens"');
   });
 
+  it('a setting that nobody knows is sent as a string with --allow-unknown, once that was confirmed', async () => {
+    const file = JSON.stringify({ settings: { from_file: true } });
+    const argv = ['--allow-unknown', '--set', 'new_rule=on', '--file', '-', '--yes'];
+    const { code, stderr, puts } = await update(argv, {}, file);
+    expect(code).toBe(0);
+    expect(bodyOf(puts[0])['settings']).toEqual({ ...TENANT.settings, from_file: 'true', new_rule: 'on' });
+    expect(stderr).toContain('settings that are not known (from_file, new_rule)');
+    const known = await update(['--allow-unknown', '--set', 'brand_new_setting=8', '--yes']);
+    expect(known.stderr).not.toContain('not known');
+  });
+
+  it.each([
+    [['--set', 'deduplicate_tokens=maybe'], 2],
+    [['--set', 'new_rule=4111 1111 1111 1111'], 13],
+    [['--set', '4111111111111111=x'], 13],
+    [['--set', '__proto__=x'], 2],
+    [['--set', 'two words=x'], 2],
+    [['--file', '-'], 13, '{"settings": {"new_rule": {"deep": "x"}}}'],
+    [['--file', '-'], 13, '{"settings": {"new_rule": 7}}'],
+    [['--file', '-'], 13, '{"settings": {"new_rule": "4111111111111111"}}'],
+    [['--file', '-'], 13, '{"nmae": "B"}'],
+  ])('--allow-unknown lifts no other rule: %j ends in exit %i', async (argv, code, file?: string) => {
+    const result = await update(['--allow-unknown', ...argv, '--yes'], {}, file);
+    expect([result.code, result.puts]).toEqual([code, []]);
+    expect(result.stderr).not.toContain('1111');
+  });
+
   it('R05 what is no setting at all is not repeated', async () => {
     const result = await update(['--set', `${KEY}=x`, '--yes']);
     expect(result.code).toBe(2);
