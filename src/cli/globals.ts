@@ -26,6 +26,10 @@ export const GLOBAL_PARAMETERS = {
     'field',
     value('--fields <a,b.c>', 'choose and order the columns, in every format', words),
   ),
+  excelSafe: flag(
+    '--excel-safe',
+    'with -o csv or --split-into, put a quote before text that a spreadsheet would run as a formula',
+  ),
   jq: value('--jq <expression>', 'what jq makes of each object; with -o json, of the whole list', text),
   time: from('SVC_TIME', choice('--time <how>', 'how a table shows times', TIME_STYLES)),
   timeout: from(

@@ -76,6 +76,7 @@ async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'r
     plain: context.plain,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
+    excelSafe: globals.excelSafe,
     redact: (text: string) => out.redact(text),
   };
   if (!context.query) return { renderer: await createRenderer(format, options), check: () => undefined };

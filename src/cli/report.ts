@@ -29,7 +29,13 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const page = html === undefined ? undefined : resolvePath(context, html);
   const split =
-    input.splitInto === undefined ? undefined : { directory: resolvePath(context, input.splitInto), force };
+    input.splitInto === undefined
+      ? undefined
+      : {
+          directory: resolvePath(context, input.splitInto),
+          force,
+          excelSafe: context.globals.excelSafe,
+        };
   if (page !== undefined) await requireFile(page, force);
   if (split) await checkSplitTarget(split);
   const source = await fileSource(resolvePath(context, results));

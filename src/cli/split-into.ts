@@ -15,6 +15,8 @@ export interface SplitTarget {
   readonly directory: string;
   /** Takes a directory that holds something; files of an earlier split are replaced or removed. */
   readonly force: boolean;
+  /** Whether the files are for a spreadsheet. */
+  readonly excelSafe: boolean;
 }
 
 /** Looks at the directory before anything is read. @throws SvcError `usage` when it holds something, or is none */
@@ -45,13 +47,13 @@ export async function splitInto(
   target: SplitTarget,
   actions: Actions,
 ): Promise<SplitFile[]> {
-  const { directory, force } = target;
+  const { directory, force, excelSafe } = target;
   await fs.mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw writeFailure(directory, error);
   });
   const open = new Map<Pile, OpenPile>();
   try {
-    for await (const rows of splitResults(results.open(), actions)) {
+    for await (const rows of splitResults(results.open(), actions, excelSafe)) {
       for (const { pile, header, line } of rows) {
         const into = open.get(pile) ?? (await begin(open, pile, directory, header));
         into.rows += 1;

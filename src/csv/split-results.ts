@@ -1,4 +1,4 @@
-import { csvRow } from '../csv-row.ts';
+import { csvRow, excelSafeRows } from '../csv-row.ts';
 import { type Actions, type Pile, pileOf } from './actions.ts';
 import { readResults } from './read-results.ts';
 import type { ResultRow } from './result-row.ts';
@@ -17,18 +17,22 @@ export interface PiledRow {
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,
   actions: Actions,
+  excelSafe = false,
 ): AsyncGenerator<readonly PiledRow[], void> {
-  let header: string | undefined;
+  let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
-    const above = (header ??= csvRow([...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]));
+    const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);
+    const lineOf = (cells: readonly string[]): string =>
+      excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells);
+    const header = lineOf(columns);
     yield rows.map((row) => ({
       pile: pileOf(row.result_code, row.new_token !== '', actions),
-      header: above,
-      line: lineOf(row),
+      header,
+      line: lineOf(cellsOf(row)),
     }));
   }
 }
 
-function lineOf(row: ResultRow): string {
-  return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)]);
+function cellsOf(row: ResultRow): string[] {
+  return [...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)];
 }

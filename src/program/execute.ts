@@ -56,6 +56,7 @@ async function runCommand(
   const context = createContext({ ...surroundings, globals, settings, readOnly: dryRun || globals.curl });
   try {
     const query = await openQuery(context, command);
+    checkExcelSafe(globals, settings.output.value, input);
     const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
@@ -65,6 +66,17 @@ async function runCommand(
   } finally {
     await context.close();
   }
+}
+
+function checkExcelSafe(
+  globals: Globals,
+  output: string | undefined,
+  input: Readonly<Record<string, unknown>>,
+): void {
+  if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
+  throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
+    hint: 'Add -o csv, or leave --excel-safe out.',
+  });
 }
 
 // Any other command would do its work, though only a request was to be shown.

@@ -1,4 +1,4 @@
-import { csvRow } from '../csv-row.ts';
+import { csvRow, csvRows, excelSafeRows } from '../csv-row.ts';
 import { cleanText } from './clean.ts';
 import { chooseFields, projection } from './fields.ts';
 import type { RenderOptions, Renderer } from './format.ts';
@@ -7,26 +7,31 @@ import { valueAt } from './paths.ts';
 
 /**
  * RFC 4180 with LF: a header, then a row each; a nested value is its JSON text, an absent one is empty.
- * A cell that begins with `=`, `+`, `-` or `@` is left alone. A prefix that stops a spreadsheet from reading it
- * as a formula would alter the data for every other reader.
+ * Cells that begin like a formula are left alone unless `excelSafe` is asked for: a prefix alters the data for every
+ * reader that is not a spreadsheet.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const { view, width } = options;
+  const { view, width, excelSafe = false } = options;
   const paths =
     chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
   const header = csvRow(paths);
   // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.
   const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
-  const row = (value: T): string => {
+  const cells = (value: T): (string | number)[] => {
     const shown = project(value);
-    return csvRow(paths.map((path) => cell(plain(valueAt(shown, path)))));
+    return paths.map((path) => {
+      const found = valueAt(shown, path);
+      return excelSafe && typeof found === 'number' ? found : cell(plain(found));
+    });
   };
+  const rows = (batch: readonly T[]): string =>
+    excelSafe ? excelSafeRows(paths, batch.map(cells)) : csvRows(batch.map(cells));
   return {
     begin: () => header,
-    rows: (batch) => Promise.resolve(batch.map((value) => row(value)).join('')),
+    rows: (batch) => Promise.resolve(rows(batch)),
     end: () => '',
-    record: (value) => Promise.resolve(header + row(value)),
+    record: (value) => Promise.resolve(header + rows([value])),
     dropped: [],
   };
 }

@@ -18,6 +18,8 @@ export interface RenderOptions<T> {
   readonly palette?: Palette | undefined;
   /** Whether secret addresses are shown. Default false. */
   readonly showUrls?: boolean | undefined;
+  /** Whether CSV is for a spreadsheet, which would run some texts as formulas. Default false. */
+  readonly excelSafe?: boolean | undefined;
   /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognised any more when it is written. */
   readonly redact?: ((text: string) => string) | undefined;
 }

@@ -41,7 +41,7 @@ export const list = defineCommand({
     'Entries are written page by page as they come. Options marked * are applied here, to what the service answered; the others go to the service.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
-    ['svc logs --since 2h --all -o csv > logs.csv', 'two hours of logs, for a spreadsheet'],
+    ['svc logs --since 2h --all -o csv --excel-safe > logs.csv', 'two hours of logs, for a spreadsheet'],
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],

@@ -45,7 +45,10 @@ export const search = defineCommand({
     'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
   examples: [
     ['svc logs search audit --since 90d --entity-type card --operation delete', 'deletions of a quarter'],
-    ['svc logs search audit --since 2026-01-31 --until 2026-02-01 --live -o csv', 'a day, for a spreadsheet'],
+    [
+      'svc logs search audit --since 2026-01-31 --until 2026-02-01 --live -o csv --excel-safe',
+      'a day, for a spreadsheet',
+    ],
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
   ],
   exitCodes: [4, 5, 7, 8, 12],

@@ -11,7 +11,10 @@ export const requests = defineCommand({
   summary: 'every request that reached the sandbox, and every event that it brought to a webhook',
   examples: [
     ['svc sandbox requests -n 20', 'the last twenty'],
-    ['svc sandbox requests -o csv --fields at,path,status', 'what was asked when, for a spreadsheet'],
+    [
+      'svc sandbox requests -o csv --excel-safe --fields at,path,status',
+      'what was asked when, for a spreadsheet',
+    ],
   ],
   paged: true,
   fields: sandboxRequestView.fields,

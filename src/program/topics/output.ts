@@ -9,7 +9,10 @@ export function output(): Page {
       {
         title: 'Examples',
         examples: [
-          ['svc --sandbox logs --fields created_at,operation -o csv', 'two columns, for a spreadsheet'],
+          [
+            'svc --sandbox logs --fields created_at,operation -o csv --excel-safe',
+            'two columns, for a spreadsheet',
+          ],
           ['svc --sandbox logs --jq \'select(.operation == "delete") | .message\'', 'what was deleted'],
           [
             "svc --sandbox logs --limit 200 -o json --jq 'group_by(.operation) | map({(.[0].operation): length}) | add'",

@@ -147,6 +147,20 @@ describe('svc au report', () => {
     expect((JSON.parse(stdout) as { split: unknown[] }).split).toHaveLength(6);
   });
 
+  it('guards what a spreadsheet would run with --excel-safe, and stops at a token that it would change', async () => {
+    const formula = `${RESULTS}f,27,01,,,,UPD_BRAND_CONV,=cmd|x\n`;
+    const split = ['--split-into', 'todo'];
+    const plain = await report(split, { 'results.csv': formula });
+    expect(plain.read('todo/keep.csv')).toContain('UPD_BRAND_CONV,=cmd|x\n');
+    const safe = await report([...split, '--excel-safe'], { 'results.csv': formula });
+    expect(safe.read('todo/keep.csv')).toContain("UPD_BRAND_CONV,'=cmd|x\n");
+    const token = await report([...split, '--excel-safe'], {
+      'results.csv': formula.replace('\nf,', '\n-f,'),
+    });
+    expect(token.code).toBe(13);
+    expect(readdirSync(join(token.cwd, 'todo'))).toEqual([]);
+  });
+
   it('splits into a directory that holds something only when told to, and leaves no pile of before', async () => {
     const { cwd, run } = await report(['--split-into', 'todo']);
     expect((await run(['--split-into', 'todo'])).code).toBe(2);

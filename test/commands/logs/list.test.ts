@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Home } from '../../support/svc.ts';
+import { type Finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const home = new Home();
@@ -10,6 +10,12 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 afterAll(() => home.remove());
+
+function csv(...more: string[]): Promise<Finished> {
+  return home.svc(['logs', '--fields', 'message', ...more], {
+    env: { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' },
+  });
+}
 
 describe('svc logs list', () => {
   it('R27 goes on where a cursor expired, without loss or doubles', async () => {
@@ -25,5 +31,24 @@ describe('svc logs list', () => {
     expect(times).toEqual(times.toSorted().toReversed());
     expect(lines.toSorted()).toEqual(server.logs.map((log) => JSON.stringify(log)).toSorted());
     expect(server.requests).toBeGreaterThan(12);
+  });
+
+  it('writes CSV as the service sent it, and for a spreadsheet with --excel-safe', async () => {
+    for (const message of ['=1+1', '-2', 'plain']) server.logs.push(logAgo(1_000, message));
+    expect((await csv('-o', 'csv')).stdout.split('\n').toSorted()).toEqual([
+      '',
+      '-2',
+      '=1+1',
+      'message',
+      'plain',
+    ]);
+    expect((await csv('-o', 'csv', '--excel-safe')).stdout.split('\n').toSorted()).toEqual([
+      '',
+      "'-2",
+      "'=1+1",
+      'message',
+      'plain',
+    ]);
+    expect((await csv('--excel-safe')).code).toBe(2);
   });
 });
