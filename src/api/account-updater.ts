@@ -27,7 +27,7 @@ export class AccountUpdater {
 
   /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
   list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
-    return cursorPages(this.#core, options, listJobsRequest());
+    return cursorPages(this.#core, options, listJobsRequest(), (jobs) => jobs);
   }
 }
 

@@ -1,7 +1,9 @@
 import { SvcError } from '../errors.ts';
-import type { AnyAnswer } from '../http/any-answer.ts';
+import { exactItem } from '../exact-json.ts';
+import type { AnyAnswer, JsonBody } from '../http/any-answer.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Query } from '../http/request.ts';
+import { listSource } from '../json-source.ts';
 import { type Page, Pages } from './pages.ts';
 
 /** A request to any endpoint, described or not. */
@@ -37,7 +39,7 @@ export class AnyEndpoint {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
       const answer = await this.#core.callAny({ ...request, method: 'GET', query });
       onAnswer(answer);
-      const page = pageIn(answer.body?.json, query);
+      const page = answer.body && pageIn(answer.body, query);
       if (page) return page;
       throw new SvcError('bad_answer', `the answer to GET ${request.path} is not a list`, {
         status: answer.status,
@@ -47,22 +49,22 @@ export class AnyEndpoint {
   }
 }
 
-/** The items of a list answer, or undefined for anything else. */
-export function itemsIn(json: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(json)) return json;
-  const data = asRecord(json)?.['data'];
-  return Array.isArray(data) ? data : undefined;
+/** The items of a list answer, each with the text that it was sent as; undefined for anything else. */
+export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefined {
+  const data = Array.isArray(json) ? json : asRecord(json)?.['data'];
+  if (!Array.isArray(data)) return undefined;
+  return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
 }
 
 /** Whether a list answer says that more follow. */
-export function hasMore(json: unknown): boolean {
-  return pageIn(json, {})?.next !== undefined;
+export function hasMore(body: JsonBody): boolean {
+  return pageIn(body, {})?.next !== undefined;
 }
 
-function pageIn(json: unknown, query: Query): Page<unknown> | undefined {
-  const items = itemsIn(json);
+function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
+  const items = itemsIn(body);
   if (items === undefined) return undefined;
-  const pagination = asRecord(asRecord(json)?.['pagination']) ?? {};
+  const pagination = asRecord(asRecord(body.json)?.['pagination']) ?? {};
   const { next, page_number: number, total_pages: total } = pagination;
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
   if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };

@@ -16,12 +16,22 @@ export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
-/** A list in the cursor style: `start` and `size` go out, `pagination.next` comes back, byte for byte. */
-export function cursorPages<T>(core: HttpCore, options: PageOptions, request: ListRequest<T>): Pages<T> {
+/**
+ * A list in the cursor style: `start` and `size` go out, `pagination.next` comes back, byte for byte. `read` makes
+ * the items from what the shape gives and the text of the page.
+ */
+export function cursorPages<T, Item>(
+  core: HttpCore,
+  options: PageOptions,
+  request: ListRequest<T>,
+  read: (items: readonly T[], text: string) => readonly Item[],
+): Pages<Item> {
   return new Pages(async (cursor) => {
-    const page = await core.call(pageRequest(request, { ...options, start: cursor }));
+    const { value: page, text } = await core.callWithText(
+      pageRequest(request, { ...options, start: cursor }),
+    );
     // At the end `next` may be null, empty or absent.
-    return { items: page.data, next: page.pagination?.next || undefined };
+    return { items: read(page.data, text), next: page.pagination?.next || undefined };
   }, options.start);
 }
 

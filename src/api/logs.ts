@@ -1,8 +1,11 @@
+import { SvcError } from '../errors.ts';
 import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
+import { listSource, MAX_DEPTH } from '../json-source.ts';
 import type { EntityType } from '../schema/entity-type.ts';
 import type { Log } from '../schema/log.ts';
 import { cursorPages, type ListRequest, type PageOptions } from './cursor-pages.ts';
+import { logFrom } from './log-entry.ts';
 import type { Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
@@ -23,9 +26,9 @@ export class Logs {
     this.#core = core;
   }
 
-  /** Entries of the tenant's log, as far back as its retention reaches. */
+  /** Entries of the tenant's log, as far back as its retention reaches. None stops the others, whatever its form. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
-    return cursorPages(this.#core, options, listLogsRequest(filter));
+    return cursorPages(this.#core, options, listLogsRequest(filter), logsFrom);
   }
 
   /** The kinds of entity that logs are about. */
@@ -45,7 +48,7 @@ export function entityTypesRequest(): ApiRequest<EntityType[]> {
   };
 }
 
-export function listLogsRequest(filter: LogFilter): ListRequest<Log> {
+export function listLogsRequest(filter: LogFilter): ListRequest<unknown> {
   return {
     path: path`/logs`,
     query: {
@@ -57,6 +60,14 @@ export function listLogsRequest(filter: LogFilter): ListRequest<Log> {
     key: 'management',
     permission: 'log:read',
     subject: 'logs',
-    shape: async () => (await import('../schema/log.ts')).logPageSchema,
+    itemsOfAnyDepth: true,
+    shape: async () => (await import('../schema/log.ts')).looseLogPageSchema,
   };
+}
+
+function logsFrom(items: readonly unknown[], text: string): Log[] {
+  const list = listSource(text);
+  if (list === undefined || list.depth > MAX_DEPTH)
+    throw new SvcError('bad_answer', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
+  return list.items.map((source, at) => logFrom(items[at], source));
 }

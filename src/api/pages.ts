@@ -9,10 +9,14 @@ export interface Page<T> {
 /** Reads one page; no cursor means the first. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
+/** Pages in a row that may be empty: some services look for matches a stretch at a time. */
+const MOST_EMPTY = 1_000;
+
 /**
  * All items of a list, read a page at a time and only when asked for. Iterating again starts again.
  * Both styles of the service come here: cursors, and page numbers written as cursors.
- * @throws SvcError `incomplete` when the service gives the same cursor twice: going on would never end
+ * @throws SvcError `incomplete` when the service gives the same cursor twice, or pages without an item one after the
+ * other: going on might never end
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -31,11 +35,13 @@ export class Pages<T> implements AsyncIterable<T> {
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string>();
     let cursor = this.#start;
-    for (;;) {
+    for (let empty = 0; ;) {
       if (cursor !== undefined) remember(seen, cursor);
       const page = await this.#read(cursor);
       yield page;
       if (page.next === undefined) return;
+      empty = page.items.length === 0 ? empty + 1 : 0;
+      if (empty >= MOST_EMPTY) throw neverEnding();
       cursor = page.next;
     }
   }
@@ -52,5 +58,13 @@ function remember(seen: Set<string>, cursor: string): void {
     {
       hint: 'Run the command again; if it happens again, tell the service.',
     },
+  );
+}
+
+function neverEnding(): SvcError {
+  return new SvcError(
+    'incomplete',
+    `the service sent ${MOST_EMPTY} empty pages in a row, each with a cursor for another; the list may have no end`,
+    { hint: 'Run the command again with a narrower filter; if it happens again, report it to the service.' },
   );
 }

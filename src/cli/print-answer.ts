@@ -1,4 +1,7 @@
 import { hasMore, itemsIn } from '../api/any-endpoint.ts';
+import { exactItem } from '../exact-json.ts';
+import type { JsonBody } from '../http/any-answer.ts';
+import { sourceFrom, sourceOf } from '../json-source.ts';
 import { jsonLine } from '../render/json.ts';
 import { isObject } from '../render/paths.ts';
 import { answerView, asRow, withoutAddresses } from '../views/answer.ts';
@@ -9,14 +12,14 @@ import { formatOf, listPrinter, once, recordPrinter } from './print.ts';
  * Writes an answer of unknown shape: an array as a list, an object as it is. A table and CSV show the items of a
  * list answer as rows, since they cannot show the object around them.
  */
-export async function printAnswer(context: Context, json: unknown): Promise<void> {
-  const items = Array.isArray(json) || isTabular(context) ? itemsIn(json) : undefined;
+export async function printAnswer(context: Context, body: JsonBody): Promise<void> {
+  const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
     await printItems(context, once(items));
-    if (hasMore(json)) context.notices.note('more follow: --paginate for every page');
+    if (hasMore(body)) context.notices.note('more follow: --paginate for every page');
     return;
   }
-  const shown = shownFrom(context, json);
+  const shown = shownFrom(context, body);
   // A single text or number has no columns: it is its own JSON in every format.
   if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
   await (
@@ -45,7 +48,7 @@ async function* shownBatches(
 ): AsyncGenerator<readonly unknown[], undefined> {
   const row = isTabular(context) ? asRow : (item: unknown): unknown => item;
   for await (const batch of batches) {
-    if (batch.length > 0) yield batch.map((item) => row(shownFrom(context, item)));
+    if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));
   }
   return undefined;
 }
@@ -58,8 +61,13 @@ async function* resumed<T>(
   yield* rest;
 }
 
-function shownFrom({ globals }: Context, json: unknown): unknown {
-  return globals.showUrls ? json : withoutAddresses(json);
+function shownFrom({ globals }: Context, { json, text }: JsonBody): unknown {
+  return globals.showUrls ? exactItem(json, sourceFrom(text)) : withoutAddresses(text);
+}
+
+function shownItem({ globals }: Context, item: unknown): unknown {
+  const source = sourceOf(item);
+  return source === undefined || globals.showUrls ? item : withoutAddresses(source.text);
 }
 
 function isTabular(context: Context): boolean {

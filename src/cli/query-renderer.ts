@@ -1,7 +1,8 @@
 import { SvcError } from '../errors.ts';
-import { cleanText, escapeInJson } from '../render/clean.ts';
-import { chooseFields, projection } from '../render/fields.ts';
+import { cleanText } from '../render/clean.ts';
 import type { RenderOptions, Renderer } from '../render/format.ts';
+import { rowText } from '../render/json.ts';
+import { safeJson } from '../render/safe-json.ts';
 import type { Query } from '../query/query.ts';
 import type { Context } from './context.ts';
 
@@ -21,12 +22,8 @@ export function queryRenderer<T>(
   options: RenderOptions<T>,
   whole: boolean,
 ): QueryRenderer<T> {
-  const project = projection(
-    options.view,
-    chooseFields(options.view, options.fields),
-    options.showUrls ?? false,
-  );
-  const texts = (batch: readonly T[]): string[] => batch.map((row) => JSON.stringify(project(row)) ?? 'null');
+  const text = rowText(options);
+  const texts = (batch: readonly T[]): string[] => batch.map((row) => text(row));
   const kept: string[] = [];
   let [seen, failed] = [0, 0];
   let first: string | undefined;
@@ -61,7 +58,7 @@ export function queryRenderer<T>(
 
 /** A text as it is, as `jq -r` and gh have it; anything else as JSON on one line. */
 function shown(json: string, isTerminal: boolean): string {
-  if (!json.startsWith('"')) return escapeInJson(json);
+  if (!json.startsWith('"')) return safeJson(json);
   const text = JSON.parse(json) as string;
   return isTerminal ? cleanText(text, 'keep') : text;
 }

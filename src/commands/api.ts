@@ -61,7 +61,7 @@ export const api = defineCommand({
     if (input.paginate) return printItems(context, batches(client.any.pages(request, onAnswer).pages()));
     const answer = await client.any.send(request);
     onAnswer(answer);
-    if (answer.body !== undefined) return printAnswer(context, answer.body.json);
+    if (answer.body !== undefined) return printAnswer(context, answer.body);
     tellEmpty(context, request, answer);
   },
   request: (context, input) => toRequest(context, input),

@@ -1,5 +1,11 @@
-import { bodyWords, parseJson, type ReadAnswer, unreadableError } from './read-answer.ts';
+import { bodyWords, checkDepth, parseJson, type ReadAnswer, unreadableError } from './read-answer.ts';
 import type { CallFacts } from './refusal.ts';
+
+/** A body of JSON, parsed and as it was sent. */
+export interface JsonBody {
+  readonly json: unknown;
+  readonly text: string;
+}
 
 /** A successful answer of no known shape. */
 export interface AnyAnswer {
@@ -7,7 +13,7 @@ export interface AnyAnswer {
   /** Every header, by lower-case name, without the key. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Absent when the answer has no body. */
-  readonly body: { readonly json: unknown } | undefined;
+  readonly body: JsonBody | undefined;
 }
 
 /** Reads an answer that may be any JSON, or empty. Throws what a shaped answer would for all else. */
@@ -15,5 +21,6 @@ export function readAnyAnswer(facts: CallFacts, answer: ReadAnswer): AnyAnswer {
   const isEmpty = answer.complete && answer.text.trim() === '';
   const body = isEmpty ? undefined : parseJson(answer);
   if (!isEmpty && body === undefined) throw unreadableError(facts, answer, bodyWords(answer));
-  return { status: answer.status, headers: answer.headers(), body };
+  if (body) checkDepth(facts, answer);
+  return { status: answer.status, headers: answer.headers(), body: body && { ...body, text: answer.text } };
 }

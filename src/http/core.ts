@@ -44,11 +44,16 @@ export class HttpCore {
    * @throws SvcError for every failure; the signal's reason when it aborts
    */
   async call<T>(request: ApiRequest<T>): Promise<T> {
+    return (await this.callWithText(request)).value;
+  }
+
+  /** The same, with the text that the value came in. */
+  async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
     const loading = shapeOf(request);
     // A request that fails never looks at it.
     loading.catch(() => undefined);
     const { facts, answer } = await this.#answered(request);
-    return readAnswer(facts, await loading, answer);
+    return { value: readAnswer(facts, await loading, answer), text: answer.text };
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { SvcError } from '../errors.ts';
+import { MAX_DEPTH, sourceFrom } from '../json-source.ts';
 import { badAnswerError, type CallFacts, unclearError } from './refusal.ts';
 import { repeatableOf, type Shape } from './request.ts';
 import { describeText, plainLine } from './service-text.ts';
@@ -19,9 +20,17 @@ export function readAnswer<T>(facts: CallFacts, shape: Shape<T> | undefined, ans
   // Without a shape the caller asked for none: T is undefined there.
   if (!shape) return undefined as T;
   const value = parseJson(answer);
+  if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, answer);
   const result = value === undefined ? undefined : shape.safeParse(value.json);
   if (result?.success) return result.data;
   throw unreadableError(facts, answer, result ? issueWords(result.error.issues) : bodyWords(answer));
+}
+
+/** Refuses an answer that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
+export function checkDepth(facts: CallFacts, answer: ReadAnswer): void {
+  // A short text cannot hold so many brackets.
+  if (answer.text.length <= 2 * MAX_DEPTH || sourceFrom(answer.text).depth <= MAX_DEPTH) return;
+  throw unreadableError(facts, answer, `it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
 /** The error for an answer that says yes and cannot be used. What had an effect may have had it. */

@@ -30,6 +30,8 @@ export interface ApiRequest<T> {
   readonly permission?: string | undefined;
   /** The answer's shape, or how to load it while the answer is on its way. Without one the body is not looked at. */
   readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
+  /** The caller looks at the items of this list one by one: they may be nested as deep as they like. */
+  readonly itemsOfAnyDepth?: boolean | undefined;
   /** By default only GET is always repeatable. */
   readonly repeatable?: Repeatable | undefined;
   /** Sent at most this many times, however clear it is that it had no effect; five by default. */

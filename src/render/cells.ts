@@ -1,3 +1,4 @@
+import { JsonToken } from '../exact-json.ts';
 import type { TimeStyle } from '../output-format.ts';
 import { cleanText } from './clean.ts';
 import { projection } from './fields.ts';
@@ -52,6 +53,7 @@ function cellText(value: unknown, kind: ColumnKind, time: TimeStyle, now: number
 function formatted(value: unknown, kind: ColumnKind, time: TimeStyle, now: number): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return kind === 'time' ? formatTime(value, time, now) : value;
+  if (value instanceof JsonToken) return value.text;
   if (typeof value === 'number' && kind === 'number') return formatNumber(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
   return isObject(value) && Object.keys(value).length === 0 ? '' : jsonLine(value);

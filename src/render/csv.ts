@@ -15,9 +15,9 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const paths =
     chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
-  const header = csvRow(paths);
   // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.
   const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
+  const header = csvRow(paths.map(cell));
   const cells = (value: T): (string | number)[] => {
     const shown = project(value);
     return paths.map((path) => {

@@ -1,4 +1,5 @@
 import { SvcError } from '../errors.ts';
+import { exactValue } from '../exact-json.ts';
 import { nearest } from '../nearest.ts';
 import { pickPaths, replaceAt } from './paths.ts';
 import type { View } from './view.ts';
@@ -15,7 +16,7 @@ export function chooseFields<T>(view: View<T>, list: string | undefined): readon
   return [...new Set(paths)];
 }
 
-/** Turns a row into what the machine formats show of it: secrets hidden, then the chosen fields. */
+/** Turns a row into what is shown of it: all that it was parsed from, secrets hidden, then the chosen fields. */
 export function projection<T>(
   view: View<T>,
   paths: readonly string[] | undefined,
@@ -23,7 +24,8 @@ export function projection<T>(
 ): (row: T) => unknown {
   const hidden = showUrls ? [] : (view.secret ?? []);
   return (row) => {
-    const shown = hidden.length === 0 ? row : replaceAt(row, hidden, '(hidden)');
+    const exact = exactValue(row);
+    const shown = hidden.length === 0 ? exact : replaceAt(exact, hidden, '(hidden)');
     return paths === undefined ? shown : pickPaths(shown, paths);
   };
 }

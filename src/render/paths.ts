@@ -1,6 +1,10 @@
+import { JsonToken } from '../exact-json.ts';
+
 /** Whether `value` is an object with named members, neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonToken)
+  );
 }
 
 /** The value at a dotted path, or undefined where there is none. */

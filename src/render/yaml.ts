@@ -1,4 +1,5 @@
-import { Document, isScalar, visit } from 'yaml';
+import { Document, isScalar, type ScalarTag, visit } from 'yaml';
+import { JsonToken } from '../exact-json.ts';
 import { escapeInJson, isUnsafe } from './clean.ts';
 import { chooseFields, projection } from './fields.ts';
 import type { RenderOptions, Renderer } from './format.ts';
@@ -23,12 +24,28 @@ export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
+/** A number of JSON is one of YAML too; what else is kept as text is shown as one. */
+const TOKEN: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof JsonToken,
+  resolve: Number,
+  stringify: ({ value }) => {
+    if (!(value instanceof JsonToken)) return String(value);
+    return value.isNumber ? value.text : JSON.stringify(value.text);
+  },
+};
+
 /**
  * YAML that readers of 1.1 and 1.2 take alike: `yes`, `1e3` and times stay strings. A string with characters that
  * a terminal must not see is double-quoted, where each can be written as an escape: the data stay equal.
  */
 function yamlText(value: unknown): string {
-  const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
+  const document = new Document(value, {
+    compat: 'yaml-1.1',
+    aliasDuplicateObjects: false,
+    customTags: (tags) => [...tags, TOKEN],
+  });
   visit(document, {
     Scalar: (_, node) => {
       if (isScalar(node) && typeof node.value === 'string' && isUnsafe(node.value))

@@ -26,5 +26,8 @@ export type Log = z.infer<typeof logSchema>;
 /** Answer of GET /logs. */
 export const logPageSchema = cursorPageSchema(logSchema);
 
+/** The same with entries of any form: none is to stop the others. */
+export const looseLogPageSchema = cursorPageSchema(z.unknown());
+
 /** Answer of GET /logs. */
 export type LogPage = z.infer<typeof logPageSchema>;

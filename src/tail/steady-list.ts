@@ -9,6 +9,8 @@ import { isExpiredCursor } from './read-window.ts';
 import { SECOND_MS, wholeSecond } from './window.ts';
 
 const MOST_RESTARTS = 20;
+/** Entries without a time that are kept to know them again. */
+const MOST_TIMELESS = 10_000;
 
 /**
  * The pages of a list of logs in the service's order. When the cursor expires on the way, the rest is asked for anew
@@ -54,6 +56,8 @@ class Place {
   #second: number | undefined;
   /** What was given of that second. */
   #given: Log[] = [];
+  /** What was given without a time, which may come wherever the service puts it. */
+  readonly #timeless: Log[] = [];
   /** How many of each entry of that second come once more. */
   #again = new Map<string, number>();
 
@@ -73,7 +77,7 @@ class Place {
     const isPart = this.#beganWithin && this.#direction === 'unknown';
     if (this.#direction === 'none' || isPart) throw noOrder(cause);
     this.#again = new Map();
-    for (const log of this.#given) {
+    for (const log of [...this.#given, ...this.#timeless]) {
       const { key } = entryOf(log);
       this.#again.set(key, (this.#again.get(key) ?? 0) + 1);
     }
@@ -91,17 +95,21 @@ class Place {
   }
 
   #pass(log: Log): void {
+    if (parseTime(log.created_at) === undefined) {
+      if (this.#timeless.length < MOST_TIMELESS) this.#timeless.push(log);
+      else this.#direction = 'none';
+      return;
+    }
     if (log.created_at !== this.#last) this.#move(log.created_at);
     this.#given.push(log);
   }
 
   #move(time: string): void {
-    const second = wholeSecond(parseTime(time) ?? Number.NaN);
+    const second = wholeSecond(parseTime(time) ?? 0);
     this.#last = time;
     if (second === this.#second) return;
-    const step = second < (this.#second ?? Number.NaN) ? 'older' : 'newer';
-    if (Number.isNaN(second)) this.#direction = 'none';
-    else if (this.#second !== undefined && this.#direction === 'unknown') this.#direction = step;
+    const step = second < (this.#second ?? Infinity) ? 'older' : 'newer';
+    if (this.#second !== undefined && this.#direction === 'unknown') this.#direction = step;
     else if (this.#second !== undefined && this.#direction !== step) this.#direction = 'none';
     this.#second = second;
     this.#given = [];

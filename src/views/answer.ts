@@ -1,23 +1,15 @@
-import { SvcError } from '../errors.ts';
+import { exactItem, replaceMembers } from '../exact-json.ts';
+import { sourceFrom } from '../json-source.ts';
 import { type Column, columnFor, type View } from '../render/view.ts';
 import { isObject, leafPaths } from '../render/paths.ts';
 
 const ADDRESS = /^(?:upload|download)_?url$/i;
-const DEEPEST = 500;
 const MOST_COLUMNS = 12;
 
-/** The answer with its upload and download addresses hidden, wherever in it they stand: they are secrets. */
-export function withoutAddresses(value: unknown, depth = 0): unknown {
-  if (depth > DEEPEST)
-    throw new SvcError('bad_answer', `the answer is nested more than ${DEEPEST} levels deep`);
-  if (Array.isArray(value)) return value.map((item) => withoutAddresses(item, depth + 1));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const isSecret = ADDRESS.test(key) && inner !== null;
-      return [key, isSecret ? '(hidden)' : withoutAddresses(inner, depth + 1)];
-    }),
-  );
+/** An answer as it was sent, but with its upload and download addresses hidden, wherever in it they stand: they are secrets. */
+export function withoutAddresses(text: string): unknown {
+  const shown = replaceMembers(sourceFrom(text).text, (name) => ADDRESS.test(name), '"(hidden)"');
+  return exactItem(JSON.parse(shown), sourceFrom(shown));
 }
 
 /** A view made from the objects that are to be shown: every path is known, columns drop from the right. */

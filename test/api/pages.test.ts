@@ -50,6 +50,19 @@ describe('pages', () => {
     expect(await gather(pages)).toEqual([1, 2]);
   });
 
+  it('R26 ends with an error when empty pages with new cursors do not end', async () => {
+    let asked = 0;
+    const endless = new Pages(async () => ({ items: [], next: `cursor ${(asked += 1)}` }));
+    await expect(gather(endless)).rejects.toMatchObject({ code: 'incomplete', exitCode: 12 });
+    expect(asked).toBe(1_000);
+    asked = 0;
+    const sparse = new Pages(async () => ({
+      items: (asked += 1) % 999 === 0 ? [asked] : [],
+      next: asked < 3_000 ? `cursor ${asked}` : undefined,
+    }));
+    expect(await gather(sparse)).toEqual([999, 1998, 2997]);
+  });
+
   it('R26 ends with an error when a cursor comes twice, at once or in a longer circle', async () => {
     for (const circle of [['a'], ['a', 'b', 'c']]) {
       let at = 0;

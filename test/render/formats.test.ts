@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml, parseDocument } from 'yaml';
 import type { RenderOptions, Renderer } from '../../src/render/format.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
+import { holdsCardNumber } from '../../src/render/safe-json.ts';
 import { entryView, listText } from './views.ts';
 
 type Row = Record<string, unknown>;
@@ -34,14 +35,16 @@ const jsonish = fc.dictionary(
 );
 
 describe('json', () => {
-  it('R52 streams one array that is the same as printing it whole', async () => {
+  it('R52 streams one array, an item a line', async () => {
     const text = await listText(await make('json'), [], ROWS.slice(0, 1), [], ROWS.slice(1));
     expect(JSON.parse(text)).toEqual(ROWS);
     const plain = [
       { id: '1', list: [1, { a: 'x' }] },
       { id: '2', none: {} },
     ];
-    expect(await listText(await make('json'), plain)).toBe(`${JSON.stringify(plain, undefined, 2)}\n`);
+    expect(await listText(await make('json'), plain)).toBe(
+      '[\n  {"id":"1","list":[1,{"a":"x"}]},\n  {"id":"2","none":{}}\n]\n',
+    );
   });
 
   it('prints an empty list as []', async () => {
@@ -133,6 +136,8 @@ describe('every format', () => {
   it('R49 keeps equal data without a dangerous character in JSON, for any value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(jsonish, { maxLength: 4 }), async (rows) => {
+        // Those are masked, which is told apart elsewhere.
+        fc.pre(!holdsCardNumber(JSON.stringify(rows)));
         const text = await listText(await make('json'), rows);
         expect(text).not.toMatch(ESCAPABLE);
         expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(rows));

@@ -23,6 +23,7 @@ import {
   matches,
   tellFiltered,
 } from './entry-filter.ts';
+import { OddEntries } from './odd-entries.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,
@@ -63,7 +64,9 @@ export const list = defineCommand({
       },
     });
     const seen = nothingSeen();
-    await print(wanted(pages, input, seen, (log) => matches(log, input)));
+    const odd = new OddEntries();
+    await print(odd.counted(wanted(pages, input, seen, (log) => matches(log, input))));
+    odd.warn(context);
     // The cursor is of a list that these options would not give again.
     if (isNarrower) seen.next = undefined;
     tellFiltered(context, input, seen);

@@ -26,7 +26,10 @@ export function output(): Page {
         rows: [
           ['table', 'on a terminal; cut to its width, never an identifier, and not at all in a pipe'],
           ['jsonl', 'an object a line: the default of lists and streams in a pipe or file'],
-          ['json', 'one array, written as it comes; or one object, the default of a single object in a pipe'],
+          [
+            'json',
+            'one array, an item a line, written as it comes; or one object, the default of a single object in a pipe',
+          ],
           ['csv', 'a header and a row each; a nested value is its JSON'],
           ['yaml', 'a sequence, or one document'],
         ],
