@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import os from 'node:os';
+import { readRegularFileSync } from './regular-file.ts';
 
 /** Who holds a lock, as its file says. */
 export interface LockOwner {
@@ -18,7 +19,7 @@ export interface LockOwner {
 export function readOwner(file: string): LockOwner | undefined {
   let content: unknown;
   try {
-    content = JSON.parse(fs.readFileSync(file, 'utf8'));
+    content = JSON.parse(readRegularFileSync(file));
   } catch {
     return undefined;
   }

@@ -19,6 +19,7 @@ const ROWS = [
   ['api', 'transfer', 'views', 'three-ds', 'tenant'],
   ['http', 'csv', 'config', 'render', 'query'],
   ['security'],
+  ['files'],
   ['schema'],
   ['floor'],
 ] as const;
@@ -36,6 +37,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   render: ['floor'],
   query: ['floor'],
   security: ['schema', 'floor'],
+  files: ['schema', 'floor'],
   'three-ds': ['schema', 'floor'],
   tenant: ['schema', 'floor'],
   sandbox: ['schema'],

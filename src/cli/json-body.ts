@@ -1,7 +1,7 @@
-import fs from 'node:fs';
 import type { Readable } from 'node:stream';
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
 import { SvcError } from '../errors.ts';
+import { readFileOrPipe } from '../files/read-pipe.ts';
 import { systemCodeOf } from '../system-code.ts';
 import type { Context } from './context.ts';
 import { resolvePath } from './files.ts';
@@ -43,14 +43,24 @@ export function blankComments(text: string): string {
 }
 
 async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {
-  if (typed !== '-') return gathered(fs.createReadStream(resolvePath(context, typed)), context.signal, name);
+  const { clock, signal } = context;
+  if (typed !== '-') {
+    const bytes = await readFileOrPipe(resolvePath(context, typed), LARGEST_BODY + 1, {
+      clock,
+      signal,
+    }).catch((error: unknown) => {
+      throw unreadable(name, error);
+    });
+    if (bytes.length > LARGEST_BODY) throw tooLong(name);
+    return bytes;
+  }
   const { stdin } = context.system;
   if (stdin.isTTY === true) {
     throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
       hint: 'Pipe the body in, or name its file.',
     });
   }
-  return gathered(stdin, context.signal, name);
+  return gathered(stdin, signal, name);
 }
 
 async function gathered(input: Readable, signal: AbortSignal, name: string): Promise<Buffer> {
@@ -63,10 +73,7 @@ async function gathered(input: Readable, signal: AbortSignal, name: string): Pro
     for await (const chunk of input as AsyncIterable<Buffer | string>) {
       const bytes = Buffer.from(chunk);
       size += bytes.byteLength;
-      if (size > LARGEST_BODY)
-        throw new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes: no request is`, {
-          hint: 'Check that it is the right file.',
-        });
+      if (size > LARGEST_BODY) throw tooLong(name);
       chunks.push(bytes);
     }
   } catch (error) {
@@ -77,6 +84,12 @@ async function gathered(input: Readable, signal: AbortSignal, name: string): Pro
   }
   signal.throwIfAborted();
   return Buffer.concat(chunks);
+}
+
+function tooLong(name: string): SvcError {
+  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes: no request is`, {
+    hint: 'Check that it is the right file.',
+  });
 }
 
 function unreadable(name: string, error: unknown): unknown {

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isObject } from '../render/paths.ts';
 import type { TenantFacts } from './check-key.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 const FILE_NAME = 'tenants.json';
 
@@ -39,7 +40,7 @@ function readAll(system: PathsHost): Readonly<Record<string, unknown>> {
   try {
     const directory = cacheDirectory(system);
     const all: unknown =
-      directory === undefined ? {} : JSON.parse(readFileSync(join(directory, FILE_NAME), 'utf8'));
+      directory === undefined ? {} : JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
     return isObject(all) ? all : {};
   } catch {
     return {};

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suggestion } from '../cli/parameter.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 /** The cache file's name in the cache directory. */
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
@@ -29,7 +29,7 @@ function readServices(system: PathsHost): object {
   try {
     const directory = cacheDirectory(system);
     if (directory === undefined) return {};
-    const cache: unknown = JSON.parse(readFileSync(join(directory, ENTITY_TYPES_FILE_NAME), 'utf8'));
+    const cache: unknown = JSON.parse(readRegularFileSync(join(directory, ENTITY_TYPES_FILE_NAME)));
     if (typeof cache !== 'object' || cache === null || !('services' in cache)) return {};
     return typeof cache.services === 'object' && cache.services !== null ? cache.services : {};
   } catch {

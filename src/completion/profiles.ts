@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Suggestion } from '../cli/parameter.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/profile-name.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 /**
  * Names of the stored profiles, and the sandbox. Reads the config file without the mending that a command does to it
@@ -17,7 +17,7 @@ function stored(system: PathsHost): Suggestion[] {
   try {
     const directory = configDirectory(system);
     if (directory === undefined) return [];
-    const config: unknown = JSON.parse(readFileSync(join(directory, CONFIG_FILE_NAME), 'utf8'));
+    const config: unknown = JSON.parse(readRegularFileSync(join(directory, CONFIG_FILE_NAME)));
     if (!isObject(config) || !isObject(config['profiles'])) return [];
     return Object.entries(config['profiles'])
       .filter(([name]) => profileNameProblem(name) === undefined)

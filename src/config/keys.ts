@@ -22,6 +22,8 @@ export const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };
 
+type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
+
 /**
  * The key of this kind and where it came from: the environment, else the profile, whose command is run now if it has
  * one. Never a key of the other kind. The sandbox has its own and looks at neither. Throws `SvcError`: `key_missing`;
@@ -29,14 +31,14 @@ export const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
  * key that cannot be read or used.
  */
 export async function resolveKey(
-  system: Pick<System, 'env' | 'cwd'>,
+  system: KeyHost,
   settings: Settings,
   kind: KeyKind,
   host: KeyCommandHost = {},
 ): Promise<Setting<string>> {
   if (settings.sandbox) return { value: SANDBOX_KEYS[kind], origin: DEFAULT_ORIGIN };
   for (const variable of KEY_VARIABLES[kind]) {
-    const found = await environmentKey(system, variable);
+    const found = await environmentKey(system, variable, host.signal);
     if (found !== undefined) return found;
   }
   return storedKey(system, settings, kind, host);
@@ -86,8 +88,9 @@ function isKept(stored: StoredKey | undefined): stored is StoredKey {
 }
 
 async function environmentKey(
-  { env, cwd }: Pick<System, 'env' | 'cwd'>,
+  { env, cwd, clock }: KeyHost,
   variable: string,
+  signal: AbortSignal | undefined,
 ): Promise<Setting<string> | undefined> {
   const fileVariable = `${variable}_FILE`;
   const [text, file] = [env[variable], env[fileVariable]];
@@ -97,7 +100,10 @@ async function environmentKey(
     });
   if (text) return checked(text, { kind: 'environment', name: variable });
   if (!file) return undefined;
-  return checked(await readKeyFile(file, cwd, fileVariable), { kind: 'environment', name: fileVariable });
+  return checked(await readKeyFile(file, cwd, fileVariable, { clock, signal }), {
+    kind: 'environment',
+    name: fileVariable,
+  });
 }
 
 async function storedKey(

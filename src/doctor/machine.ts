@@ -4,6 +4,7 @@ import { cacheDirectory, stateDirectory, type PathsHost } from '../config/paths.
 import { systemCodeOf } from '../system-code.ts';
 import type { System } from '../system.ts';
 import { failed, type Finding, ok, skipped, warning } from './finding.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -79,7 +80,7 @@ export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Fin
   const mend = 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.';
   try {
     const count =
-      fs.readFileSync(path.resolve(cwd, file), 'utf8').split('-----BEGIN CERTIFICATE-----').length - 1;
+      readRegularFileSync(path.resolve(cwd, file)).split('-----BEGIN CERTIFICATE-----').length - 1;
     if (count > 0) return ok('certificate authorities', `${count} more from ${file}`);
     return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) holds no certificate`, mend);
   } catch (error) {

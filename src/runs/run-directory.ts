@@ -7,6 +7,7 @@ import { type LockHost, withLock } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { parseRecord, recordText } from './record-file.ts';
 import type { RunPart, RunRecord } from './record.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 /** Name of the file that a run directory is known by. */
 export const RECORD = 'run.json';
@@ -101,7 +102,7 @@ export function makeDirectory(directory: string): void {
 function readRecord(directory: string): RunRecord | undefined {
   const file = path.join(directory, RECORD);
   try {
-    return parseRecord(fs.readFileSync(file, 'utf8'), file);
+    return parseRecord(readRegularFileSync(file), file);
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

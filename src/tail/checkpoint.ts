@@ -1,9 +1,9 @@
-import fs from 'node:fs';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import { SvcError } from '../errors.ts';
 import { systemCodeOf } from '../system-code.ts';
 import type { Standing } from './state.ts';
 import type { TallyLine } from './tally.ts';
+import { readRegularFileSync } from '../regular-file.ts';
 
 /** What a checkpoint is of: two tails of different logs must not share one. */
 export interface Subject {
@@ -22,11 +22,13 @@ export function writeCheckpoint(file: string, subject: Subject, standing: Standi
 export function readCheckpoint(file: string, subject: Subject): Standing | undefined {
   let text: string;
   try {
-    text = fs.readFileSync(file, 'utf8');
+    text = readRegularFileSync(file);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return undefined;
-    throw new SvcError('local', `${file} could not be read (${systemCodeOf(error) ?? 'unknown'})`, {
-      hint: 'See that it is a file and may be read.',
+    const code = systemCodeOf(error) ?? 'unknown';
+    const problem = code === 'EINVAL' ? 'is not a regular file' : `could not be read (${code})`;
+    throw new SvcError('local', `${file} ${problem}`, {
+      hint: 'Name another file with --checkpoint, or see that this one may be read.',
       cause: error,
     });
   }

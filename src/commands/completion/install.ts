@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomicSync } from '../../atomic-file.ts';
 import { writeFailure } from '../../write-failure.ts';
@@ -10,6 +10,7 @@ import { SHELL_NAMES, type ShellName, shellNamed } from '../../completion/shells
 import { SvcError } from '../../errors.ts';
 import { systemCodeOf } from '../../system-code.ts';
 import { type CompletionInstall, completionInstallView } from '../../views/completion.ts';
+import { readRegularFileSync } from '../../regular-file.ts';
 
 /** `svc completion install` */
 export const install = defineCommand({
@@ -69,7 +70,7 @@ function put(
 
 function existing(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFileSync(file);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
     throw new SvcError('local', `${file} could not be read (${systemCodeOf(error) ?? 'unknown'})`, {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
 import { resolvePath } from '../../cli/files.ts';
+import { readRegularFileSync } from '../../regular-file.ts';
 import { choice, flag, type Input, repeated, value } from '../../cli/parameter.ts';
 import { sandboxDirectory } from '../../cli/sandbox-directory.ts';
 import { integer, text } from '../../cli/values.ts';
@@ -95,7 +95,7 @@ async function interceptorFrom(context: Context, input: ServerInput): Promise<In
   const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
   const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));
   if (input.scenario !== undefined) {
-    const content = await readText(context, input.scenario);
+    const content = readText(context, input.scenario);
     faults.push(...understood('the file of --scenario', () => readScenario(content)));
   }
   return faultInterceptor(faults, input.seed);
@@ -112,9 +112,9 @@ function understood<T>(what: string, read: () => T): T {
   }
 }
 
-async function readText(context: Context, file: string): Promise<string> {
+function readText(context: Context, file: string): string {
   try {
-    return await readFile(resolvePath(context, file), 'utf8');
+    return readRegularFileSync(resolvePath(context, file));
   } catch (error) {
     throw new SvcError(
       'usage',
