@@ -1,11 +1,10 @@
-import path from 'node:path';
-import { stateDirectory } from '../config/paths.ts';
 import type { PartCounts } from '../render/part-bar.ts';
 import type { WaitEvent } from '../runs/events.ts';
 import { expectedLeft, type Timed, tookMs } from '../runs/expected.ts';
 import type { RunPart, RunRecord } from '../runs/record.ts';
 import { listRuns } from '../runs/run-list.ts';
 import type { Context } from './context.ts';
+import { knownRunsRoot } from './runs.ts';
 
 type Looked = Extract<WaitEvent, { kind: 'looked' }>;
 
@@ -59,11 +58,11 @@ export class RunOutlook {
   }
 
   #findEarlier(): readonly number[] {
-    const root = stateDirectory(this.#context.system);
+    const root = knownRunsRoot(this.#context);
     if (root === undefined || this.#record === undefined) return [];
     const { id, profile, base_url: here } = this.#record;
-    return listRuns(path.join(root, 'runs'))
-      .filter(({ record }) => record.id !== id && record.profile === profile && record.base_url === here)
+    return listRuns(root)
+      .runs.filter(({ record }) => record.id !== id && record.profile === profile && record.base_url === here)
       .slice(0, RUNS_KEPT)
       .flatMap(({ record }) => tookMs(record.parts));
   }

@@ -4,11 +4,12 @@ import type { PartRow, RunRow } from '../views/run.ts';
 
 /** A run in one line. */
 export function runRow(record: RunRecord): RunRow {
-  const { id, created_at, input, parts } = record;
+  const { id, created_at, cycle, input, parts } = record;
   return {
     run: id,
     status: statusOf(record),
     created_at,
+    cycle: cycle ?? null,
     file: input.name,
     rows: input.rows,
     jobs: parts.length,

@@ -5,7 +5,7 @@ import { requireDirectory, stateDirectory } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
 import type { RunRecord } from '../runs/record.ts';
 import { RunDirectory } from '../runs/run-directory.ts';
-import { listRuns } from '../runs/run-list.ts';
+import { type FoundRuns, listRuns } from '../runs/run-list.ts';
 import type { Context } from './context.ts';
 import type { PreviewRequest } from './preview.ts';
 
@@ -14,12 +14,18 @@ export function runsRoot({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'runs');
 }
 
-/** The runs recorded on this machine, the newest first. One that is damaged is told of and left out. */
-export function recordedRuns({ system, notices }: Pick<Context, 'system' | 'notices'>): RunDirectory[] {
-  const root = stateDirectory(system);
-  return root === undefined
-    ? []
-    : listRuns(path.join(root, 'runs'), (damaged) => notices.warn(damaged.message));
+/** The same where there may be no home directory. */
+export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | undefined {
+  const state = stateDirectory(system);
+  return state === undefined ? undefined : path.join(state, 'runs');
+}
+
+/** The runs recorded on this machine, the newest first. One that cannot be read is left out, with a warning. */
+export function recordedRuns(context: Pick<Context, 'system' | 'notices'>): FoundRuns {
+  const root = knownRunsRoot(context);
+  const found = root === undefined ? { runs: [], unreadable: [] } : listRuns(root);
+  for (const { error } of found.unreadable) context.notices.warn(error.message);
+  return found;
 }
 
 /** The service that a run's jobs are at. The embedded sandbox is one and the same, wherever it listens. */
@@ -39,7 +45,7 @@ export function namedRun(
   const run = openNamed(context, argument);
   if (!run) return undefined;
   const here = serviceOf(context);
-  if (run.record.base_url === here) return run;
+  if (run.record.base_url === here || run.record.also_at?.includes(here)) return run;
   throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
     hint: `Choose its profile: --profile ${run.record.profile}`,
   });

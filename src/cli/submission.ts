@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
@@ -7,7 +6,7 @@ import { statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { checkDestination } from '../runs/write-results.ts';
 import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
-import { submissionView } from '../views/submission.ts';
+import { type Submission, submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
 import { finishRun } from './finish-run.ts';
 import { listenForJobs } from './job-hints.ts';
@@ -16,7 +15,7 @@ import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
 import { showResults, submissionOf } from './run-summary.ts';
-import { beginOrFind, knownRun, newRun, type RunChoice } from './run-of-file.ts';
+import { type RunChoice, RunOfFile } from './run-of-file.ts';
 import { isOnThisMachine } from './runs.ts';
 import { sameProfile } from './same-profile.ts';
 
@@ -37,24 +36,27 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   checkOptions(input);
   const print = await recordPrinter(context, submissionView);
   const file = await openRequestFile(context, input.file);
-  const asked = newRun(context, file);
-  const known = knownRun(context, input, asked);
+  const finder = new RunOfFile(context, input, file);
+  const known = await finder.find();
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined)
     await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return tellPlan(context, file, known);
   const nudge = input.events === undefined ? undefined : await listenForJobs(context, input.events);
-  const run = known ?? (await beginOrFind(context, input, asked));
+  const run = known ?? (await finder.findOrBegin());
+  const wasComplete = statusOf(run.record) === 'completed';
   await run.hold(context.system, async () => {
-    run.record.out = path.resolve(out);
-    if (asked.path !== undefined) run.record.input = { ...run.record.input, path: path.resolve(asked.path) };
-    run.save();
+    finder.update(run, out);
     await goOn(context, run, file);
-    if (input.wait) await finishRun(context, run, { out, force: input.force }, nudge?.(run.record));
+    if (input.wait || (wasComplete && input.out !== undefined))
+      await finishRun(context, run, { out, force: input.force }, nudge?.(run.record));
   });
-  if (input.wait) return showResults(context, print, run.record, input.failOn);
-  await print(submissionOf(run.record));
-  context.notices.note(sameProfile(`follow it with 'svc au wait ${run.name}'`, context.globals));
+  const status = wasComplete ? { status: 'already_submitted' } : {};
+  const shown = (submission: Submission): Promise<void> => print({ ...submission, ...status });
+  if (input.wait) return showResults(context, shown, run.record, input.failOn);
+  await shown(submissionOf(run.record));
+  if (!wasComplete)
+    context.notices.note(sameProfile(`follow it with 'svc au wait ${run.name}'`, context.globals));
 }
 
 /** The first request of a run, once the file is checked. */
@@ -69,11 +71,20 @@ function checkOptions(input: SubmitInput): void {
     throw new SvcError('usage', '--out takes a file here: standard output has the summary', {
       hint: "Give a file name, or take the results with 'svc au download <run> --out -'.",
     });
+  checkChoice(input);
   if (input.wait) return;
   if (input.failOn !== undefined)
     throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });
   if (input.events !== undefined)
     throw new SvcError('usage', '--events is about the wait and needs --wait', { hint: 'Add --wait.' });
+}
+
+function checkChoice({ adopt, cycle, again }: RunChoice): void {
+  if (adopt === undefined) return;
+  if (cycle === undefined)
+    throw new SvcError('usage', '--adopt makes a run that of a cycle', { hint: 'Name it with --cycle.' });
+  if (again)
+    throw new SvcError('usage', '--adopt and --again exclude each other', { hint: 'Give one of them.' });
 }
 
 /** A run that was carried here may have its place on another machine. */
@@ -91,7 +102,7 @@ async function goOn(context: Context, run: RunDirectory, file: RequestFile): Pro
   const status = statusOf(record);
   if (status === 'completed')
     return context.notices.note(
-      `this file was submitted as ${record.id}, which is complete; --again begins another run`,
+      `this file was submitted already, as ${record.id}, which is complete; --again submits it once more`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`going on with ${record.id}`);
   const hasFailed = record.parts.some(({ state }) => state === 'failed');

@@ -6,6 +6,7 @@ import type { RunOptions } from '../runs/events.ts';
 import { headerOf, reopenFile } from '../runs/input-file.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
+import type { FoundRuns } from '../runs/run-list.ts';
 import { keepResults } from '../runs/write-results.ts';
 import type { Context } from './context.ts';
 import { deliverResults } from './deliver-results.ts';
@@ -18,15 +19,15 @@ import { warnOfUnrequested } from './unrequested.ts';
 export interface Synced {
   readonly records: readonly RunRecord[];
   /**
-   * 0 when nothing is open any more, 1 when the command of --exec failed, 10 when a run failed, 12 when results were
-   * refused, 11 when a run is open.
+   * 0 when nothing is open any more, 1 when the command of --exec failed, 3 when a record cannot be read, 10 when a run
+   * failed, 12 when results were refused, 11 when a run is open.
    */
   readonly code: number;
 }
 
 /** Advances every open run of this profile once. One that another process holds, or that fails, stops no other. */
 export async function syncRuns(context: Context, exec: string | undefined): Promise<Synced> {
-  const runs = dueRuns(context, exec);
+  const { runs, unreadable } = dueRuns(context, exec);
   if (runs.length === 0) context.notices.note('no open runs of this profile');
   let isRefused = false;
   for (const run of runs) {
@@ -39,13 +40,13 @@ export async function syncRuns(context: Context, exec: string | undefined): Prom
     }
   }
   const records = runs.map(({ record }) => record);
-  const code = codeFor(records, exec);
+  const code = codeFor(records, exec, unreadable.length > 0);
   return { records, code: isRefused && code === EXIT_CODES.pending ? EXIT_CODES.altered : code };
 }
 
 /** What a round would do with each run that is due: nothing is done, and nobody is asked. */
 export function planSync(context: Context, exec: string | undefined): readonly RunRecord[] {
-  const records = dueRuns(context, exec).map(({ record }) => record);
+  const records = dueRuns(context, exec).runs.map(({ record }) => record);
   for (const record of records) {
     const step = needsFile(record)
       ? 'upload what is left of it'
@@ -59,16 +60,19 @@ export function planSync(context: Context, exec: string | undefined): readonly R
   return records;
 }
 
-function dueRuns(context: Context, exec: string | undefined): RunDirectory[] {
+function dueRuns(context: Context, exec: string | undefined): FoundRuns {
   const here = serviceOf(context);
   const profile = context.settings.profile.value;
-  return recordedRuns(context).filter(
-    ({ record }) => record.base_url === here && record.profile === profile && isDue(record, exec),
-  );
+  const { runs, unreadable } = recordedRuns(context);
+  const isOurs = ({ record }: RunDirectory): boolean =>
+    record.base_url === here && record.profile === profile && isDue(record, exec);
+  return { runs: runs.filter(isOurs), unreadable };
 }
 
-function codeFor(records: readonly RunRecord[], exec: string | undefined): number {
+function codeFor(records: readonly RunRecord[], exec: string | undefined, someUnreadable: boolean): number {
   if (records.some((record) => statusOf(record) === 'failed')) return EXIT_CODES.job_failed;
+  // Nobody can say that a run whose record cannot be read is not open.
+  if (someUnreadable) return EXIT_CODES.config;
   if (records.some(isOpen)) return EXIT_CODES.pending;
   return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
 }

@@ -1,51 +1,65 @@
 import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
 import path from 'node:path';
 import type { RequestFileCheck } from '../csv/request-file.ts';
-import type { SvcError } from '../errors.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
-import { RunDirectory } from './run-directory.ts';
-import { listRuns } from './run-list.ts';
+import { RECORD, RunDirectory } from './run-directory.ts';
+import { indexedRuns } from './run-index.ts';
+import { type FoundRuns, listRuns, newestFirst, openRuns } from './run-list.ts';
 
 /** What a run is begun with. */
 export interface NewRun {
   readonly profile: string;
-  /** Where its jobs are; a run is never continued at another service. */
   readonly baseUrl: string;
   readonly name: string;
   /** Undefined for standard input. */
   readonly path: string | undefined;
   readonly check: RequestFileCheck;
+  /** What the operator calls this refresh of the file. */
+  readonly cycle?: string | undefined;
+  /** The tenant that the key belongs to, where that is known before the first job. */
+  readonly tenant?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The newest run of this very file with this profile, if there is one. */
-export function findRun(
-  root: string,
-  file: NewRun,
-  onDamaged?: (error: SvcError) => void,
-): RunDirectory | undefined {
-  // Another profile may be another tenant at the same address.
-  return listRuns(root, onDamaged).find(
-    ({ record }) => record.profile === file.profile && isOf(record, file),
-  );
+/**
+ * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
+ * that may be of this file but cannot be read. `root` holds the runs and the index of those elsewhere.
+ */
+export function findRuns(
+  root: string | undefined,
+  runDir: string | undefined,
+  file: Pick<NewRun, 'check'>,
+): FoundRuns {
+  const wants = (name: string): boolean => file.check.sha256.startsWith(hashIn(name) ?? '');
+  const found = [
+    ...(runDir !== undefined && fs.existsSync(path.join(runDir, RECORD)) ? [openRuns([runDir])] : []),
+    ...(root === undefined ? [] : [listRuns(root, wants), indexedRuns(root, wants)]),
+  ];
+  const runs = found.flatMap((each) => each.runs).filter(({ record }) => isOf(record, file));
+  const byId = new Map(runs.toReversed().map((run) => [run.record.id, run]));
+  // A run that was moved is indexed where it was until it is used where it is.
+  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
+  return { runs: newestFirst([...byId.values()]), unreadable };
 }
 
 /** The newest open run of what was in this file before, if there is one. */
 export function findOutdated(root: string, file: NewRun): RunDirectory | undefined {
-  return listRuns(root).find(
+  return listRuns(root).runs.find(
     ({ record }) =>
       file.path !== undefined &&
       record.input.path === path.resolve(file.path) &&
       record.profile === file.profile &&
+      record.base_url === file.baseUrl &&
       !isOf(record, file) &&
       statusOf(record) === 'open',
   );
 }
 
-/** Whether a run is of this very file at this service. */
-export function isOf({ base_url, input }: RunRecord, file: Pick<NewRun, 'baseUrl' | 'check'>): boolean {
-  return base_url === file.baseUrl && input.sha256 === file.check.sha256 && input.bytes === file.check.bytes;
+/** Whether a run is of this very file. */
+export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): boolean {
+  return input.sha256 === check.sha256 && input.bytes === check.bytes;
 }
 
 /** Begins a run: on disk, with every part planned, before the first request. */
@@ -59,6 +73,8 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
     created_at: new Date(file.now).toISOString(),
     profile: file.profile,
     base_url: file.baseUrl,
+    ...(file.tenant === undefined ? {} : { tenant_id: file.tenant }),
+    ...(file.cycle === undefined ? {} : { cycle: file.cycle }),
     input: {
       name: file.name,
       ...(file.path === undefined ? {} : { path: path.resolve(file.path) }),
@@ -69,4 +85,9 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
     },
     parts: plannedParts(check),
   });
+}
+
+/** The start of the file's hash that the name of a run carries; undefined for a name of another form. */
+function hashIn(name: string): string | undefined {
+  return /^run-\d{8}-([0-9a-f]{8})-[0-9a-f]{4}$/.exec(name)?.[1];
 }

@@ -53,8 +53,10 @@ function problemOf(value: unknown): string | undefined {
   if (!isInput(value['input'])) return 'input is not as it should be';
   const parts = value['parts'];
   if (!Array.isArray(parts) || parts.length === 0) return 'it has no parts';
-  if (!['out', 'tenant_id', 'abandoned_at'].every((name) => isText(value[name])))
-    return 'out, tenant_id or abandoned_at is no text';
+  const notText = ['out', 'tenant_id', 'cycle', 'abandoned_at'].find((name) => !isText(value[name]));
+  if (notText !== undefined) return `${notText} is no text`;
+  if (!isListOf(value['also_at'] ?? [], (url) => typeof url === 'string'))
+    return 'also_at is no list of texts';
   if (!['results', 'writing'].every((name) => value[name] === undefined || isResults(value[name])))
     return 'results are not as they should be';
   const bad = parts.findIndex((part: unknown) => !isPart(part));

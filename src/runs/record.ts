@@ -71,8 +71,12 @@ export interface RunRecord {
   readonly created_at: string;
   readonly profile: string;
   readonly base_url: string;
-  /** The tenant that its jobs belong to, once the first was created. */
+  /** Other base URLs at which its tenant was recognized. */
+  also_at?: string[];
+  /** The tenant that its jobs belong to, once the first was created or the key was proven to be of it. */
   tenant_id?: string;
+  /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
+  cycle?: string;
   input: RunInput;
   /** Where the merged results go: an absolute path. */
   out?: string;

@@ -56,8 +56,9 @@ export class RunDirectory {
 
   /** The command that goes on with the run from its input file. */
   get submitCommand(): string {
-    const { input } = this.#record;
-    const submit = `svc au submit ${input.path === undefined ? '-' : input.name}`;
+    const { input, cycle } = this.#record;
+    const named = cycle === undefined ? '' : ` --cycle ${cycle}`;
+    const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${named}`;
     return this.#isUsual() ? submit : `${submit} --run-dir ${this.path}`;
   }
 

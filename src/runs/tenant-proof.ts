@@ -1,11 +1,13 @@
 import type { Client } from '../api/client.ts';
-import { type ErrorCode, isSvcError } from '../errors.ts';
+import { type ErrorCode, isSvcError, SvcError } from '../errors.ts';
 import { isObject } from '../render/paths.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunRecord } from './record.ts';
 
 /** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
 export type TenantRelation = 'same' | 'other' | 'unknown';
+
+type Owned = Pick<RunRecord, 'parts' | 'tenant_id'>;
 
 /** How many recorded jobs are read; each of them alone is proof. */
 const JOBS_READ = 3;
@@ -16,15 +18,40 @@ const JOBS_READ = 3;
  */
 export class TenantProof {
   readonly #client: Client;
+  readonly #asserted: string | undefined;
+  #proven: string | undefined;
   #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
   #self: Promise<string | undefined> | undefined;
 
-  constructor(client: Client) {
+  /** `asserted` is the key's tenant in the operator's word, which counts where the service says nothing. */
+  constructor(client: Client, asserted?: string) {
     this.#client = client;
+    this.#asserted = asserted;
+  }
+
+  /** @throws SvcError `config` when the service contradicts the operator */
+  async relationOf(record: Owned): Promise<TenantRelation> {
+    const { tenant_id: recorded } = record;
+    if (this.#proven !== undefined && recorded !== undefined)
+      return recorded === this.#proven ? 'same' : 'other';
+    const relation = await this.#readRelation(record);
+    if (relation === 'same') this.#proven = recorded;
+    if (this.#asserted === undefined) return relation;
+    const named = relation === 'same' ? [recorded ?? this.#asserted] : await this.#tenants();
+    if (named.length > 0 && !named.includes(this.#asserted)) throw contradiction(this.#asserted, named);
+    if (relation !== 'unknown') return relation;
+    if (recorded === undefined) return jobsOf(record).length === 0 ? 'same' : 'unknown';
+    return recorded === this.#asserted ? 'same' : 'other';
+  }
+
+  /** The key's tenant, where it is known. */
+  async tenant(): Promise<string | undefined> {
+    const [first, second] = await this.#tenants();
+    return second === undefined ? (first ?? this.#asserted) : undefined;
   }
 
   /** From the recorded jobs, then the newest page of the job list, then the tenant itself where the key may read it. */
-  async relationOf(record: Pick<RunRecord, 'parts' | 'tenant_id'>): Promise<TenantRelation> {
+  async #readRelation(record: Owned): Promise<TenantRelation> {
     const jobs = jobsOf(record);
     const recorded = record.tenant_id;
     for (const id of jobs.slice(0, JOBS_READ)) {
@@ -32,13 +59,13 @@ export class TenantProof {
       if (job && isOf(job, recorded)) return 'same';
     }
     if ((await this.#list()).some((job) => jobs.includes(job.id) && isOf(job, recorded))) return 'same';
-    const tenants = await this.tenants();
+    const tenants = await this.#tenants();
     if (recorded === undefined || tenants.length === 0) return 'unknown';
     return tenants.includes(recorded) ? 'same' : 'other';
   }
 
   /** The tenants that the service names for this key: one, or none where nothing can be read. */
-  async tenants(): Promise<readonly string[]> {
+  async #tenants(): Promise<readonly string[]> {
     const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
     if (listed.size > 0) return [...listed];
     this.#self ??= this.#readSelf();
@@ -66,6 +93,13 @@ export class TenantProof {
     const id = isObject(tenant) ? tenant['id'] : undefined;
     return typeof id === 'string' ? id : undefined;
   }
+}
+
+function contradiction(asserted: string, named: readonly string[]): SvcError {
+  return new SvcError('config', `this key belongs to tenant ${named.join(', ')}, not to ${asserted}`, {
+    hint: 'Pass the --tenant of the key, or use the key of the tenant.',
+    facts: { tenant_id: asserted, key_tenant_id: named[0] },
+  });
 }
 
 function isOf({ tenant_id: tenant }: AccountUpdaterJob, recorded: string | undefined): boolean {

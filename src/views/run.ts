@@ -4,10 +4,13 @@ import type { Tone, View } from '../render/view.ts';
 export interface RunRow {
   readonly run: string;
   readonly status: string;
-  readonly created_at: string;
-  readonly file: string;
-  readonly rows: number;
-  readonly jobs: number;
+  /** Null, as what follows, where the record cannot be read. */
+  readonly created_at: string | null;
+  /** The refresh of the file that it is, if that was named. */
+  readonly cycle: string | null;
+  readonly file: string | null;
+  readonly rows: number | null;
+  readonly jobs: number | null;
   /** How far it is, in words. */
   readonly progress: string;
 }
@@ -15,11 +18,12 @@ export interface RunRow {
 /** How a list of runs is shown. */
 export const runView: View<RunRow> = {
   name: 'run',
-  fields: ['run', 'status', 'created_at', 'file', 'rows', 'jobs', 'progress'],
+  fields: ['run', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'progress'],
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: tone },
     { path: 'created_at', kind: 'time', priority: 1 },
+    { path: 'cycle', kind: 'text', priority: 5 },
     { path: 'rows', kind: 'number', priority: 2 },
     { path: 'progress', kind: 'text', priority: 4 },
     { path: 'file', kind: 'text', priority: 3 },

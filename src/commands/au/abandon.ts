@@ -1,15 +1,18 @@
+import { basename } from 'node:path';
 import { defineCommand } from '../../cli/command.ts';
 import { argument, flag } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { runView } from '../../views/run.ts';
 
+const UNREADABLE = { status: 'damaged', created_at: null, cycle: null, file: null, rows: null, jobs: null };
+
 /** `svc au abandon` */
 export const abandon = defineCommand({
   name: 'abandon',
   summary: 'give a run up: au sync passes it over from now on',
   description:
-    'For a run that cannot go on, say because its input file is gone. Nothing is asked of the service and nothing is cancelled there: jobs that have their file are processed, and may be paid for. Their results can still be downloaded, and the run can be taken up again with --undo.',
+    'For a run that cannot go on, say because its input file is gone. Nothing is asked of the service and nothing is cancelled there: jobs that have their file are processed, and may be paid for. Their results can still be downloaded, and the run can be taken up again with --undo. A run whose record cannot be read is moved to a directory damaged beside it, after the newest jobs of the tenant were shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'says what the service has of it, and asks'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'take it up again'],
@@ -23,8 +26,15 @@ export const abandon = defineCommand({
   },
   async run(context, { run: name, undo }) {
     const { abandonRun } = await import('../../cli/abandon-run.ts');
+    const { setAside, unreadableRun } = await import('../../cli/set-aside-run.ts');
     const { runRow } = await import('../../cli/run-rows.ts');
     const print = await recordPrinter(context, runView);
+    const unreadable = undo ? undefined : unreadableRun(context, name);
+    if (unreadable) {
+      const progress = await setAside(context, unreadable);
+      const run = basename(unreadable.directory);
+      return progress === undefined ? undefined : print({ ...UNREADABLE, run, progress });
+    }
     const run = await abandonRun(context, name, undo);
     if (run) await print(runRow(run.record));
   },

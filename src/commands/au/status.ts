@@ -26,7 +26,7 @@ export const status = defineCommand({
     const { partRows, runRow } = await import('../../cli/run-rows.ts');
     if (of === undefined) {
       const print = await listPrinter(context, runView);
-      const runs = recordedRuns(context);
+      const { runs } = recordedRuns(context);
       await print(once(runs.map(({ record }) => runRow(record))));
       return runs.length === 0 ? context.notices.note('no runs are recorded on this machine') : undefined;
     }

@@ -2,9 +2,19 @@ import { defineCommand } from '../../cli/command.ts';
 import { eventsParameter } from '../../cli/job-hints.ts';
 import { argument, choice, flag, value } from '../../cli/parameter.ts';
 import { Preview } from '../../cli/preview.ts';
-import { text } from '../../cli/values.ts';
+import { text, type ValueParser } from '../../cli/values.ts';
+import { SvcError } from '../../errors.ts';
 import { checkedFileView } from '../../views/request-file.ts';
 import { submissionView } from '../../views/submission.ts';
+
+const cycleName: ValueParser<string> = (value) => {
+  const name = value.trim().toLowerCase();
+  if (/^[a-z0-9._-]{1,40}$/.test(name)) return name;
+  throw new SvcError(
+    'usage',
+    'must be 1 to 40 letters, digits, dots, underscores or hyphens, such as 2026-12',
+  );
+};
 
 const parameters = {
   file: argument('<file|->', 'a request file, or - for standard input', text),
@@ -16,7 +26,22 @@ const parameters = {
   ),
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'check the file and say what would be done; nothing is sent'),
-  again: flag('--again', 'begin another run of a file that was submitted before'),
+  cycle: value(
+    '--cycle <name>',
+    'the refresh that this is, say 2026-12: a file is submitted once for each, however often this is run',
+    cycleName,
+  ),
+  adopt: value(
+    '--adopt <run>',
+    'with --cycle: the run of this file, begun without a cycle, that is the one of this cycle',
+    text,
+  ),
+  again: flag('--again', 'submit the file once more, whatever was submitted before'),
+  tenant: value(
+    '--tenant <id>',
+    'the tenant that the key belongs to, where the service does not show it and it decides which run is meant',
+    text,
+  ),
   runDir: value('--run-dir <dir>', 'where the run is recorded; by default in the state directory', text),
   failOn: choice(
     '--fail-on <class>',
@@ -31,14 +56,15 @@ export const submit = defineCommand({
   name: 'submit',
   summary: 'check a request file, create a job, upload it; with --wait also wait and summarise',
   description:
-    'Nothing is created for a file that is not in order. A production job takes up to seven days: the wait can be ended and taken up again with svc au wait.',
+    'Nothing is created for a file that is not in order, and nothing is paid for twice: the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again says that another run is meant (exit code 6). A production job takes up to seven days: the wait can be ended and taken up again with svc au wait.',
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv', 'hand it in and go on'],
+    ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
     ['make-tokens | svc au submit - --wait --out results.csv --fail-on err', 'in a pipeline'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [9, 10, 11, 12, 13, 130],
+  exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {

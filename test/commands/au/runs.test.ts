@@ -78,7 +78,8 @@ describe('the same file again', () => {
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     const third = await svc('au submit tokens.csv --wait');
-    expect(third.stderr).toContain('which is complete; --again begins another run');
+    expect(JSON.parse(third.stdout)).toMatchObject({ status: 'already_submitted' });
+    expect(third.stderr).toContain('which is complete; --again submits it once more');
     expect(third).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
     expect(readFileSync(home.file('tokens.results.csv'), 'utf8')).toBe(results);
@@ -172,16 +173,15 @@ describe('a run directory', () => {
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
   });
 
-  it('that is damaged is left as it is, named, and stands in nobody’s way', async () => {
+  it('that is damaged is left as it is, and named', async () => {
     await svc('au submit tokens.csv');
     const [id = ''] = runIds();
     writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
-    const named = await svc(`au status ${id}`);
-    expect(named.code).toBe(3);
-    expect(named.stderr).toContain('is damaged');
-    const again = await svc('au submit tokens.csv');
-    expect(again).toMatchObject({ code: 0 });
-    expect(again.stderr).toContain('is damaged');
+    for (const line of [`au status ${id}`, 'au submit tokens.csv']) {
+      const { code, stderr } = await svc(line);
+      expect(code).toBe(3);
+      expect(stderr).toContain('is damaged');
+    }
     expect(readFileSync(home.file(join(RUNS, id, 'run.json')), 'utf8')).toBe('{"version":1');
   });
 
