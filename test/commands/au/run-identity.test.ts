@@ -341,8 +341,8 @@ describe('a cycle', () => {
       expect(JSON.parse(late.stdout)).toMatchObject({ status: 'already_submitted' });
       expect(machine.uploads()).toBe(month + 1);
     }
-    const cycles = machine.runIds().map((run) => machine.record(`state/runs/${run}`).cycle);
-    expect(cycles.toSorted()).toEqual(['2026-11', '2026-12', '2027-01']);
+    const cycles = machine.runIds().map((run) => machine.record(`state/runs/${run}`).cycle ?? '');
+    expect(new Set(cycles)).toEqual(new Set(['2026-11', '2026-12', '2027-01']));
   });
 
   it.each(['', 'two words', 'x'.repeat(41), 'a/b', 'ü'])('refuses %j as its name', async (name) => {
