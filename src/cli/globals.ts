@@ -24,7 +24,11 @@ export const GLOBAL_PARAMETERS = {
   ),
   fields: suggesting(
     'field',
-    value('--fields <a,b.c>', 'choose and order the columns, in every format', words),
+    value(
+      '--fields <a,b.c>',
+      'choose and order the columns, in every format; + before a field that svc does not know',
+      words,
+    ),
   ),
   excelSafe: flag(
     '--excel-safe',

@@ -6,14 +6,15 @@ import type { View } from './view.ts';
 
 /**
  * The paths that a `--fields` list chooses, in its order and each once; undefined without a list.
- * A known path, anything above one (`settings`), and any key below a `.*` are accepted.
+ * A known path, anything above one (`settings`), any key below a `.*`, and any path marked with + are accepted.
  * Throws `usage` for everything else.
  */
 export function chooseFields<T>(view: View<T>, list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const paths = list.split(',').map((path) => path.trim());
-  for (const [at, path] of paths.entries()) if (!isKnown(view, path)) throw unknownField(view, path, at + 1);
-  return [...new Set(paths)];
+  for (const [at, path] of paths.entries())
+    if (!isMarked(path) && !isKnown(view, path)) throw unknownField(view, path, at + 1);
+  return [...new Set(paths.map((path) => (isMarked(path) ? path.slice(1) : path)))];
 }
 
 /** Turns a row into what is shown of it: all that it was parsed from, secrets hidden, then the chosen fields. */
@@ -30,6 +31,11 @@ export function projection<T>(
   };
 }
 
+/** Whether a path is marked as one that the service may have and svc does not know: `+new_member`. */
+function isMarked(path: string): boolean {
+  return /^\+[^.]+(?:\.[^.]+)*$/.test(path);
+}
+
 function isKnown<T>(view: View<T>, path: string): boolean {
   return view.fields.some(
     (field) =>
@@ -44,7 +50,7 @@ function isKnown<T>(view: View<T>, path: string): boolean {
 function unknownField<T>(view: View<T>, path: string, place: number): SvcError {
   const meant = nearest(path, view.fields);
   const what = meant === undefined ? `number ${place} of --fields` : `"${path}" in --fields`;
-  const known = `Choose from: ${view.fields.join(', ')}.`;
+  const known = `Choose from: ${view.fields.join(', ')}. Write + before one that is new: +name.`;
   return new SvcError('usage', `${what} is not a field of this ${view.name}`, {
     hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
     facts: { known_fields: view.fields },

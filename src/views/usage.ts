@@ -17,6 +17,21 @@ export const usageView: View<UsageReport> = {
   ],
 };
 
+/** The report as rows: one a token type, with the totals of the report on each. */
+export const usageCsvView: View<Readonly<Record<string, unknown>>> = {
+  name: 'token type',
+  fields: ['type', 'count', 'last_created_at', 'monthly_active_tokens', 'included_monthly_active_tokens'],
+  columns: [],
+};
+
+/** The rows of `usageCsvView`, the type with the most tokens first. */
+export function usageRows({ token_report: report }: UsageReport): Readonly<Record<string, unknown>>[] {
+  const { metrics_by_type: types, ...totals } = report;
+  return Object.entries(types ?? {})
+    .toSorted(([, a], [, b]) => b.count - a.count)
+    .map(([type, metrics]) => Object.assign({ type }, totals, metrics));
+}
+
 /** The tokens of one type, with their bar. */
 export interface UsageRow {
   readonly type: string;

@@ -24,6 +24,17 @@ describe('chooseFields', () => {
     ]);
   });
 
+  it('takes any field that is marked with +, and no other that is unknown', () => {
+    expect(chooseFields(entryView, 'id,+new_member,+deep.new, +id')).toEqual([
+      'id',
+      'new_member',
+      'deep.new',
+    ]);
+    for (const list of ['+', 'id,+', '+a..b', '+.a', 'new_member', 'a+'])
+      expect(refusal(list).code).toBe('usage');
+    expect(refusal('new_member').hint).toContain('+name');
+  });
+
   it('refuses an unknown field with the known ones and the nearest', () => {
     const error = refusal('id,mesage');
     expect(error.code).toBe('usage');

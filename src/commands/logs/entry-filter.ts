@@ -14,7 +14,7 @@ export const ENTITY_PARAMETERS = {
     'entity type',
     value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
   ),
-  entityId: value('--entity-id <id>', 'only the entity with this id; needs --entity-type', text),
+  entityId: value('--entity-id <id>', 'only the entity with this id', text),
 } as const;
 
 /** Which stretch of time is wanted. */
@@ -50,16 +50,11 @@ export const ENTRY_PARAMETERS_HERE = {
 /** The filters as they were asked for. */
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 
-/** What the service is asked for. @throws SvcError `usage` for an id without its type */
+/** What the service can filter by itself. */
 export function entityFilter({
   entityType,
   entityId,
 }: Input<typeof ENTITY_PARAMETERS>): Pick<LogFilter, 'entityType' | 'entityId'> {
-  if (entityId !== undefined && entityType === undefined) {
-    throw new SvcError('usage', '--entity-id needs --entity-type', {
-      hint: 'Say which type of entity the id belongs to.',
-    });
-  }
   return { entityType, entityId };
 }
 
@@ -91,13 +86,23 @@ export function isAbout(log: Log, { entityType, entityId }: Input<typeof ENTITY_
 }
 
 /** Whether an entry is wanted. */
-export function matches(log: Log, input: EntryInput): boolean {
+export function matches(log: Log, input: EntryInput & Input<typeof ENTITY_PARAMETERS>): boolean {
   return (
+    isAboutId(log, input) &&
     isOneOf(log.operation, input.operation) &&
     isOneOf(log.actor_id, input.actor) &&
     isOneOf(log.actor_type, input.actorType) &&
     (input.grep === undefined || input.grep.test(log.message ?? ''))
   );
+}
+
+// The interface speaks of an id together with its type: a service may ignore an id alone, and then it is checked here.
+function isAboutId(
+  { entity_id: id }: Log,
+  { entityType, entityId }: Input<typeof ENTITY_PARAMETERS>,
+): boolean {
+  if (entityId === undefined || entityType !== undefined) return true;
+  return id?.toLowerCase() === entityId.toLowerCase();
 }
 
 /** Says how much of what the service answered was dropped here. */

@@ -55,7 +55,6 @@ export const search = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    entityFilter(input);
     const bounds = intervalOf(input, context.clock.now());
     const print = await listPrinter(context, logView);
     const [{ readManifest }, { searchSegments }] = await Promise.all([

@@ -50,7 +50,6 @@ export const stats = defineCommand({
   fields: statsView.fields,
   parameters,
   async run(context, { dir, ...input }) {
-    entityFilter(input);
     const print = await statsPrinter(context);
     const { countArchive, countService } = await import('./count-entries.ts');
     const counted =

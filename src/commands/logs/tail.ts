@@ -148,7 +148,7 @@ async function follow(
     most: input.max,
     atOnce: shipping && ENTRIES_AT_ONCE,
     onPass: shipping?.identify,
-    keep: isFiltered(input) ? (log) => matches(log, input) : undefined,
+    keep: isFiltered(input) || input.entityId !== undefined ? (log) => matches(log, input) : undefined,
     onEvent: (event) => notices.show(event),
     onStanding: save,
   });

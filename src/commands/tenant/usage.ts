@@ -1,24 +1,28 @@
 import { defineCommand } from '../../cli/command.ts';
 import { percent } from '../../cli/percent.ts';
 import { value } from '../../cli/parameter.ts';
-import { isForPeople, recordPrinter } from '../../cli/print.ts';
+import type { Context } from '../../cli/context.ts';
+import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/print.ts';
 import { SvcError } from '../../errors.ts';
 import { formatNumber, formatPercent } from '../../render/quantity.ts';
 import type { MonthlyActive } from '../../tenant/usage.ts';
-import { usageView } from '../../views/usage.ts';
+import type { UsageReport } from '../../schema/usage.ts';
+import { usageCsvView, usageRows, usageView } from '../../views/usage.ts';
 import { usagePrinter } from './draw-usage.ts';
 
 /** `svc tenant usage` */
 export const usage = defineCommand({
   name: 'usage',
   summary: 'tokens by type, and the share of the included monthly active tokens',
+  description:
+    'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
   examples: [
     ['svc tenant usage', 'counts as bars'],
     ['svc tenant usage --warn-at 80% --quiet', 'for cron: exit code 10 from 80% of the included tokens on'],
   ],
   permissions: ['report:read'],
   exitCodes: [10],
-  fields: usageView.fields,
+  fields: [...usageView.fields, ...usageCsvView.fields],
   parameters: {
     warnAt: value(
       '--warn-at <percent>',
@@ -27,10 +31,7 @@ export const usage = defineCommand({
     ),
   },
   async run(context, { warnAt }) {
-    const isPicture = isForPeople(context) && context.globals.fields === undefined;
-    const print = isPicture
-      ? await usagePrinter(context, warnAt ?? 80)
-      : await recordPrinter(context, usageView);
+    const print = await reportPrinter(context, warnAt ?? 80);
     const client = await context.client();
     const report = await client.tenant.usage();
     await print(report);
@@ -42,6 +43,19 @@ export const usage = defineCommand({
     return (await import('../../api/tenant.ts')).usageRequest();
   },
 });
+
+type ReportPrinter = (report: UsageReport) => Promise<void>;
+
+async function reportPrinter(context: Context, warnAt: number): Promise<ReportPrinter> {
+  const { fields } = context.globals;
+  if (isForPeople(context) && fields === undefined) return usagePrinter(context, warnAt);
+  if (formatOf(context, 'record') !== 'csv' || fields?.includes('token_report') === true)
+    return recordPrinter(context, usageView);
+  const print = await listPrinter(context, usageCsvView);
+  return async (report) => {
+    await print(once(usageRows(report)));
+  };
+}
 
 function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
   if (active === undefined || included === undefined || share === undefined) {

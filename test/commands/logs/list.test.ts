@@ -11,19 +11,38 @@ beforeEach(async () => {
 afterEach(() => server.close());
 afterAll(() => home.remove());
 
+function env(): Record<string, string> {
+  return { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
+}
+
 function csv(...more: string[]): Promise<Finished> {
-  return home.svc(['logs', '--fields', 'message', ...more], {
-    env: { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' },
-  });
+  return home.svc(['logs', '--fields', 'message', ...more], { env: env() });
 }
 
 describe('svc logs list', () => {
+  it.each([
+    ['logs', 'list'],
+    ['logs', 'tail', '--since', '1h', '--idle-exit', '1s'],
+  ])('takes an entity id alone, also where the service passes over it: %s %s', async (...argv) => {
+    for (const id of ['one', 'two', 'ONE'])
+      server.logs.push(logAgo(600_000, `entry ${id}`, { entity_id: id }));
+    const { code, stdout } = await home.svc(
+      [...argv, '--entity-id', 'one', '-o', 'jsonl', '--fields', 'message,+new'],
+      { env: env() },
+    );
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
+      '{"message":"entry ONE"}',
+      '{"message":"entry one"}',
+    ]);
+  });
+
   it('R27 goes on where a cursor expired, without loss or doubles', async () => {
     server.pagesPerCursor = 3;
     for (let index = 0; index < 950; index += 1)
       server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));
     const { code, stdout } = await home.svc(['logs', '--all', '-o', 'jsonl'], {
-      env: { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' },
+      env: env(),
     });
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');

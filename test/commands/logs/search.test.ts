@@ -60,6 +60,7 @@ describe('svc logs search', () => {
     [['--actor', 'odd'], ['read one']],
     [['--grep', '^read t'], ['read two']],
     [['--entity-type', 'card', '--entity-id', '0'], ['made one']],
+    [['--entity-id', '0'], ['made one']],
     [['--entity-type', 'bank'], []],
     [['--since', '3h'], ['gone']],
     [

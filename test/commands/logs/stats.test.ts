@@ -46,6 +46,9 @@ describe('svc logs stats', () => {
       { value: 'read', count: 250 },
       { value: 'delete', count: 1 },
     ]);
+    server.logs.push({ ...entry(60_000, 'read', 'e'), entity_id: 'one' });
+    const { stdout: ofOne } = await stats(['--entity-id', 'one']);
+    expect(JSON.parse(ofOne.split('\n')[0] ?? '')).toMatchObject({ by: 'all', count: 1 });
     const members = rows.map((row) => Object.keys(row).join());
     expect(new Set(members)).toEqual(new Set(['by,value,actor_type,count,share,first_at,last_at,note']));
   });

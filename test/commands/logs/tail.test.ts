@@ -179,8 +179,7 @@ describe('svc logs tail', () => {
     expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
   });
 
-  it('refuses an entity without its type, and a file that is no checkpoint, before it asks the service', async () => {
-    expect((await tail('--entity-id', 'x')).code).toBe(2);
+  it('refuses a file that is no checkpoint, before it asks the service', async () => {
     writeFileSync(home.file('odd.json'), '{"version":1}');
     expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
     expect(server.requests).toBe(0);

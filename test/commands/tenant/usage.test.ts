@@ -61,6 +61,25 @@ describe('svc tenant usage', () => {
     expect(JSON.parse(stdout)).toEqual({ token_report: { monthly_active_tokens: 8000 } });
   });
 
+  it('writes a row of CSV for each token type', async () => {
+    const report = {
+      token_report: {
+        ...REPORT.token_report,
+        metrics_by_type: { card: { count: 3 }, token: { count: 12, extra: 7 } },
+      },
+    };
+    expect((await usage(['-o', 'csv'], report)).stdout).toBe(
+      'type,count,last_created_at,monthly_active_tokens,included_monthly_active_tokens\ntoken,12,,8000,10000\ncard,3,,8000,10000\n',
+    );
+    expect((await usage(['-o', 'csv', '--fields', 'count,type,+extra'], report)).stdout).toBe(
+      'count,type,extra\n12,token,7\n3,card,kept\n',
+    );
+    expect((await usage(['-o', 'csv', '--fields', 'token_report.monthly_active_tokens'])).stdout).toBe(
+      'token_report.monthly_active_tokens\n8000\n',
+    );
+    expect((await usage(['-o', 'csv'], { token_report: {} })).stdout).toMatch(/^type,[^\n]*\n$/);
+  });
+
   it.each([
     [{ token_report: {} }, 'not told'],
     [withActive(5, undefined), 'monthly active tokens: 5\n'],
