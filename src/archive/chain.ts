@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import {
   type ArchiveRecord,
   damaged,
@@ -41,8 +41,9 @@ export type Head = z.infer<typeof headSchema>;
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
   const head = await readHead(store);
   let last: Link | undefined;
-  for await (const { path, sequence, text } of recordTexts(store)) {
+  for await (const { path, sequence, text, problem } of recordTexts(store)) {
     if (sequence === undefined) continue;
+    if (problem !== undefined) throw damaged(path, problem);
     if (sequence !== next(last) || text === undefined) throw missing(next(last));
     last = checked(parseRecord(text, path), last);
     if (head?.sequence === sequence && head.sha256 !== last.sha256) throw otherHash(path);
@@ -52,11 +53,15 @@ export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
 }
 
 /** A file of the manifest: the text of a record, or a file that is none, without sequence and text. */
-export interface RecordText {
+export interface RecordText extends TextFound {
   readonly path: string;
   readonly sequence: number | undefined;
-  /** Undefined where the record has gone meanwhile, too. */
+}
+
+/** The text of a file; undefined where there is none, too, or where its problem is that it cannot be read. */
+export interface TextFound {
   readonly text: string | undefined;
+  readonly problem?: string | undefined;
 }
 
 const READ_AHEAD = 16;
@@ -65,8 +70,20 @@ const READ_AHEAD = 16;
 export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
     const sequence = sequenceOf(path);
-    return { path, sequence, text: sequence === undefined ? undefined : await store.readText(path) };
+    return sequence === undefined
+      ? { path, sequence, text: undefined }
+      : { path, sequence, ...(await findText(store, path)) };
   });
+}
+
+/** Reads the text of a file, or says why what is there cannot be one. @throws SvcError as the store */
+export async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
+  try {
+    return { text: await store.readText(path) };
+  } catch (error) {
+    if (!isSvcError(error, 'altered')) throw error;
+    return { text: undefined, problem: error.message.replace(`${path} is damaged: `, '') };
+  }
 }
 
 /**
@@ -121,8 +138,12 @@ export async function appendRecord(store: ArchiveStore, last: Link | undefined, 
 
 /** Makes the head name a record. */
 async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise<void> {
-  const head: Head = { version: 1, sequence: record.sequence, sha256 };
-  await store.replace(HEAD, `${JSON.stringify(head)}\n`);
+  await store.replace(HEAD, headText({ sequence: record.sequence, sha256 }));
+}
+
+/** The bytes of a head. */
+export function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
+  return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
 }
 
 /** The head, or undefined where there is none. @throws SvcError `altered` when it cannot be read */

@@ -1,5 +1,5 @@
 import { isSvcError } from '../errors.ts';
-import { parseHead, recordTexts } from './chain.ts';
+import { findText, headText, parseHead, recordTexts, type TextFound } from './chain.ts';
 import type { Finding } from './finding.ts';
 import { HEAD, hashOf, type Link, parseRecord, recordPath } from './record.ts';
 import type { ArchiveStore } from './store.ts';
@@ -20,24 +20,30 @@ export interface Seen {
  */
 export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem, Seen | undefined> {
   // Before the records, so that what a writer adds meanwhile does not put it ahead of them.
-  const head = await store.readText(HEAD);
-  const named = head === undefined ? undefined : parseHead(head);
+  const head = await findText(store, HEAD);
+  const named = head.text === undefined ? undefined : parseHead(head.text);
   let namedHash: string | undefined;
   let last: Seen | undefined;
-  for await (const { path, sequence, text } of recordTexts(store)) {
+  for await (const { path, sequence, text, problem } of recordTexts(store)) {
     if (sequence === undefined) {
-      if (path !== HEAD) yield found('unlisted', path, 'it is no record');
+      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is no record');
       continue;
     }
-    if (text === undefined) continue;
+    if (text === undefined && problem === undefined) continue;
     yield* missingBetween(last, sequence);
-    const now = { sequence, sha256: hashOf(text) };
-    yield* checkRecord(text, path, now, last);
+    const now = { sequence, sha256: hashOf(text ?? '') };
+    if (problem !== undefined) yield found('damaged', path, problem);
+    else yield* checkRecord(text ?? '', path, now, last);
     if (sequence === named?.sequence) namedHash = now.sha256;
     last = now;
   }
   yield* checkHead(head, namedHash, last);
   return last;
+}
+
+/** Whether a file is none of ours: its name, or that of a folder around it, begins with a dot. */
+export function isHidden(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
 }
 
 function* checkRecord(text: string, path: string, now: Seen, last: Seen | undefined): Generator<ChainItem> {
@@ -70,34 +76,22 @@ function* missingBetween(last: Seen | undefined, sequence: number): Generator<Ch
 
 // The head may lag behind, as it does after a crash between a commit and its update, but never be ahead.
 function* checkHead(
-  text: string | undefined,
+  { text, problem }: TextFound,
   namedHash: string | undefined,
   last: Seen | undefined,
 ): Generator<ChainItem> {
-  if (text === undefined) {
-    if (last !== undefined && last.sequence > 0)
-      yield found('missing', HEAD, "it is missing; the next commit of 'svc logs archive' makes it anew");
-    return;
-  }
-  const head = parseHead(text);
-  if (head === undefined) {
-    yield found('damaged', HEAD, 'it names no record');
-    return;
-  }
+  const head = text === undefined ? undefined : parseHead(text);
   const due = last === undefined ? 0 : last.sequence + 1;
-  if (head.sequence >= due) {
-    yield missing(due, head.sequence);
-    return;
-  }
-  const { sequence, sha256 } = head;
-  if (namedHash !== sha256)
-    yield found(
-      'changed',
-      recordPath(sequence),
-      `it was changed, or ${HEAD}, which names another hash of it`,
-    );
-  else if (text !== `${JSON.stringify({ version: 1, sequence, sha256 })}\n`)
-    yield found('changed', HEAD, 'it is not as it was written');
+  if (problem !== undefined) yield found('damaged', HEAD, problem);
+  else if (text === undefined) {
+    if (due > 1)
+      yield found('missing', HEAD, "it is missing; the next commit of 'svc logs archive' recreates it");
+  } else if (head === undefined) yield found('damaged', HEAD, 'it names no record');
+  else if (head.sequence >= due) yield missing(due, head.sequence);
+  else if (namedHash !== head.sha256) {
+    const words = `it was changed, or ${HEAD}, which names another hash of it`;
+    yield found('changed', recordPath(head.sequence), words);
+  } else if (text !== headText(head)) yield found('changed', HEAD, 'it is not as it was written');
 }
 
 function missing(from: number, to: number): ChainItem {

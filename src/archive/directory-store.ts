@@ -7,7 +7,8 @@ import type { LockHost } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { writeFailure } from '../write-failure.ts';
 import { linkInto, makeDirectories, syncDirectory } from './durable.ts';
-import type { ArchiveStore, LocalFile, StoredFile } from './store.ts';
+import { damaged } from './record.ts';
+import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile } from './store.ts';
 import { workAlone } from './work-directory.ts';
 
 const LOCK = '.lock';
@@ -31,20 +32,38 @@ export class DirectoryStore implements ArchiveStore {
     yield* this.#walk('', prefix);
   }
 
+  async names(): Promise<readonly string[]> {
+    return this.#names('');
+  }
+
   async *read(file: string): AsyncGenerator<Uint8Array> {
+    let handle: fs.promises.FileHandle | undefined;
     try {
-      yield* fs.createReadStream(this.#at(file), { highWaterMark: READ_BYTES });
+      handle = await this.#open(file);
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES));
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
     } catch (error) {
       throw readFailure(this.#at(file), error);
+    } finally {
+      await handle?.close();
     }
   }
 
   async readText(file: string): Promise<string | undefined> {
+    let handle: fs.promises.FileHandle | undefined;
     try {
-      return await fs.promises.readFile(this.#at(file), 'utf8');
+      handle = await this.#open(file);
+      const { size } = await handle.stat();
+      if (size > MAX_TEXT_BYTES) throw damaged(file, `it has ${size} bytes`);
+      return await handle.readFile('utf8');
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw readFailure(this.#at(file), error);
+    } finally {
+      await handle?.close();
     }
   }
 
@@ -100,8 +119,8 @@ export class DirectoryStore implements ArchiveStore {
       if (name.endsWith('/')) {
         if (at.startsWith(prefix) || prefix.startsWith(at)) yield* this.#walk(at, prefix);
       } else if (at.startsWith(prefix)) {
-        const found = fs.statSync(this.#at(at), { throwIfNoEntry: false });
-        if (found) yield { path: at, bytes: found.size };
+        const found = fs.lstatSync(this.#at(at), { throwIfNoEntry: false });
+        if (found) yield { path: at, bytes: found.size, irregular: irregularity(found) };
       }
     }
   }
@@ -116,9 +135,28 @@ export class DirectoryStore implements ArchiveStore {
     }
   }
 
+  // A link could lead anywhere, and a FIFO keeps whoever opens it waiting.
+  async #open(file: string): Promise<fs.promises.FileHandle> {
+    const at = this.#at(file);
+    const irregular = irregularity(await fs.promises.lstat(at));
+    if (irregular !== undefined) throw damaged(file, `it is ${irregular}`);
+    return fs.promises.open(at, READ_FLAGS);
+  }
+
   #at(file: string): string {
     return path.join(this.name, ...file.split('/'));
   }
+}
+
+// Windows knows neither.
+const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+
+function irregularity(found: fs.Stats): string | undefined {
+  if (found.isFile()) return undefined;
+  if (found.isSymbolicLink()) return 'a symbolic link';
+  if (found.isDirectory()) return 'a directory';
+  if (found.isFIFO()) return 'a FIFO';
+  return found.isSocket() ? 'a socket' : 'a device';
 }
 
 function noDirectory(file: string): SvcError {

@@ -11,33 +11,40 @@ export interface PendingLimits {
   readonly characters: number;
 }
 
-interface Late {
-  readonly at: number;
+/** An entry that waits for the commit, as it has no room in the file that is open. */
+interface Kept {
+  readonly at: number | undefined;
   readonly line: string;
+  readonly kind: SegmentKind;
 }
 
-const MOST_LATE = 10_000;
+const MOST_KEPT = 10_000;
 
 /**
  * The entries between two commits, in files without a name yet. Each file holds one day in order of time: one is open
- * at a time, and one for entries without a time. What comes late is kept until the commit and then written in order.
+ * at a time, and one for entries without a time. What comes late, or is another tenant's, is kept until the commit and
+ * then written in order.
  */
 export class Pending {
   entries = 0;
   late = 0;
+  /** Entries of other tenants. */
+  shared = 0;
   readonly #directory: string;
   readonly #limits: PendingLimits;
+  readonly #tenantId: string;
   readonly #committedTo: number;
   readonly #closed: ClosedSegment[] = [];
   #characters = 0;
   #highest = -Infinity;
   #open: SegmentFile | undefined;
   #timeless: SegmentFile | undefined;
-  #late: Late[] = [];
+  #kept: Kept[] = [];
 
   /** Writes into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
-  constructor(directory: string, committedTo: number, limits: PendingLimits) {
+  constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
     this.#directory = directory;
+    this.#tenantId = tenantId;
     this.#committedTo = committedTo;
     this.#limits = limits;
   }
@@ -45,7 +52,7 @@ export class Pending {
   /** Whether it is time to commit. */
   get isFull(): boolean {
     const { entries, characters } = this.#limits;
-    return this.entries >= entries || this.#characters >= characters || this.#late.length >= MOST_LATE;
+    return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MOST_KEPT;
   }
 
   /** Takes entries; on return they are in the files or kept. @throws SvcError `local` */
@@ -55,8 +62,10 @@ export class Pending {
       this.entries += 1;
       this.#characters += line.length;
       const at = entryTime(log);
-      if (at === undefined) await this.#addTimeless(line);
-      else if (at < this.#committedTo || at < this.#highest) this.#addLate({ at, line });
+      const tenantId = log.tenant_id ?? this.#tenantId;
+      if (tenantId !== this.#tenantId) this.#addShared(line, at, tenantId);
+      else if (at === undefined) await this.#addTimeless(line);
+      else if (at < this.#committedTo || at < this.#highest) this.#keep(line, at, tenantId, true);
       else await this.#addNext(line, at);
     }
   }
@@ -65,8 +74,7 @@ export class Pending {
   async close(): Promise<ClosedSegment[]> {
     await this.#closeOpen();
     if (this.#timeless) this.#closed.push(await this.#timeless.close());
-    for (const { at, line } of this.#late.toSorted((one, other) => one.at - other.at))
-      await this.#addInto({ day: dayOf(at), supplementary: true }, line, at);
+    for (const { at, line, kind } of this.#kept.toSorted(inOrder)) await this.#addInto(kind, line, at);
     await this.#closeOpen();
     return this.#closed;
   }
@@ -78,22 +86,27 @@ export class Pending {
   }
 
   async #addTimeless(line: string): Promise<void> {
-    this.#timeless ??= this.#begin({ day: UNKNOWN_DAY, supplementary: false });
+    this.#timeless ??= this.#begin({ tenantId: this.#tenantId, day: UNKNOWN_DAY, supplementary: false });
     await this.#timeless.add(line, undefined);
   }
 
-  #addLate(late: Late): void {
-    this.late += 1;
-    this.#late.push(late);
+  #addShared(line: string, at: number | undefined, tenantId: string): void {
+    this.shared += 1;
+    this.#keep(line, at, tenantId, at !== undefined && at < this.#committedTo);
+  }
+
+  #keep(line: string, at: number | undefined, tenantId: string, supplementary: boolean): void {
+    if (supplementary) this.late += 1;
+    this.#kept.push({ at, line, kind: { tenantId, day: dayOf(at), supplementary } });
   }
 
   async #addNext(line: string, at: number): Promise<void> {
     this.#highest = at;
-    await this.#addInto({ day: dayOf(at), supplementary: false }, line, at);
+    await this.#addInto({ tenantId: this.#tenantId, day: dayOf(at), supplementary: false }, line, at);
   }
 
-  async #addInto(kind: SegmentKind, line: string, at: number): Promise<void> {
-    if (this.#open?.kind.day !== kind.day) await this.#closeOpen();
+  async #addInto(kind: SegmentKind, line: string, at: number | undefined): Promise<void> {
+    if (this.#open && orderOf(this.#open.kind) !== orderOf(kind)) await this.#closeOpen();
     this.#open ??= this.#begin(kind);
     await this.#open.add(line, at);
   }
@@ -108,4 +121,15 @@ export class Pending {
     const name = `${randomBytes(8).toString('hex')}.jsonl.gz`;
     return new SegmentFile(path.join(this.#directory, name), kind);
   }
+}
+
+/** By file, then by time. */
+function inOrder(one: Kept, other: Kept): number {
+  const [first, second] = [orderOf(one.kind), orderOf(other.kind)];
+  if (first !== second) return first < second ? -1 : 1;
+  return (one.at ?? 0) - (other.at ?? 0);
+}
+
+function orderOf({ tenantId, day, supplementary }: SegmentKind): string {
+  return `${String(supplementary)} ${day} ${tenantId}`;
 }

@@ -58,7 +58,7 @@ export async function runArchive(
   if (found) checkSubject(store, found, options);
   const client = await openClient();
   try {
-    const tenantId = await learnTenant(client);
+    const tenantId = await learnTenant(client, found?.first.tenant_id);
     if (found) checkSubject(store, found, { tenantId });
     else if (tenantId === undefined) throw unknownTenant();
     return await store.lock(() => new Run(store, client, options).run(tenantId));
@@ -86,6 +86,7 @@ class Run {
     checkSubject(this.#store, { first, last }, { service: this.#options.service, tenantId });
     const writer = new ArchiveWriter(this.#store, last, {
       tenantId: first.tenant_id,
+      isTenantInDoubt: tenantId === undefined,
       now: () => this.#client.now(),
     });
     const begin: RunBegin = {

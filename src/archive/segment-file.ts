@@ -6,8 +6,9 @@ import { constants, createGzip, type Gzip } from 'node:zlib';
 import { writeFailure } from '../write-failure.ts';
 import type { LocalFile } from './store.ts';
 
-/** Which day's entries a segment holds (UTC), or `unknown`, and whether they came late. */
+/** Which tenant's and which day's entries a segment holds (UTC, or `unknown`), and whether they came late. */
 export interface SegmentKind {
+  readonly tenantId: string;
   readonly day: string;
   readonly supplementary: boolean;
 }

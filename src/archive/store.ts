@@ -2,7 +2,12 @@
 export interface StoredFile {
   readonly path: string;
   readonly bytes: number;
+  /** What it is where it is no regular file, such as 'a symbolic link': nobody may open it. */
+  readonly irregular?: string | undefined;
 }
+
+/** The largest record or head, in bytes: one that is larger was not written here, and must not fill the memory. */
+export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /** A file on this machine that is to go into an archive: written whole and flushed. `sha256` is hexadecimal. */
 export interface LocalFile {
@@ -26,9 +31,11 @@ export interface ArchiveStore {
   readonly workDirectory: string;
   /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
   list(prefix: string): AsyncIterable<StoredFile>;
-  /** A file's bytes. @throws SvcError `not_found` */
+  /** The names at the top, those of directories with a slash at their end. */
+  names(): Promise<readonly string[]>;
+  /** A file's bytes. @throws SvcError `not_found`, `altered` for what is no regular file */
   read(path: string): AsyncIterable<Uint8Array>;
-  /** A small file's text, or undefined where there is none. */
+  /** A small file's text, or undefined where there is none. @throws SvcError `altered`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
   /**
    * Makes a file that must not exist yet, whole or not at all; false when it exists. On true it is there to stay,

@@ -2,17 +2,21 @@ import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 
 /**
- * The id of the tenant that the key is of: as the service says, or, where the key may not ask that, as the newest log
- * entry says. Undefined where it may not ask and there is no entry.
+ * The id of the tenant that the key is of: as the service says, or, where the key may not read that, as the newest log
+ * entries say. Other tenants may share entries with it: `expected` counts where it is among theirs. Undefined where the
+ * entries cannot tell.
  */
-export async function learnTenant(client: Client): Promise<string | undefined> {
+export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
   try {
     return (await client.tenant.read()).id;
   } catch (error) {
     if (!isSvcError(error, 'forbidden')) throw error;
   }
-  const newest = await client.logs.list({}, { pageSize: 1 }).pages().next();
-  return newest.done === true ? undefined : (newest.value.items[0]?.tenant_id ?? undefined);
+  const newest = await client.logs.list({}, { pageSize: 100 }).pages().next();
+  if (newest.done === true) return undefined;
+  const found = new Set(newest.value.items.flatMap(({ tenant_id: id }) => id ?? []));
+  if (expected !== undefined && found.has(expected)) return expected;
+  return found.size === 1 ? [...found][0] : undefined;
 }
 
 /** The failure to begin an archive of a tenant that nobody names. */

@@ -1,11 +1,12 @@
-import { checkChain, type Seen } from './check-chain.ts';
+import { checkChain, isHidden, type Seen } from './check-chain.ts';
 import { checkSegment, type Listed } from './check-segment.ts';
 import { Coverage } from './coverage.ts';
 import type { Finding } from './finding.ts';
 import { noArchive } from './no-archive.ts';
-import { type BeginRecord, parseRecord, recordPath } from './record.ts';
+import { type BeginRecord, MANIFEST, parseRecord, recordPath, type Segment } from './record.ts';
 import { sideBySide } from './side-by-side.ts';
-import type { ArchiveStore } from './store.ts';
+import { tenantFolder } from './entry-day.ts';
+import type { ArchiveStore, StoredFile } from './store.ts';
 
 /** How to verify. */
 export interface VerifyOptions {
@@ -24,21 +25,27 @@ export interface Verified {
   readonly records: number;
   readonly segments: number;
   readonly entries: number;
+  /** How many of them are of other tenants, which share them. */
+  readonly shared: number;
   readonly bytes: number;
   readonly coverage: Coverage;
 }
 
 const SIDE_BY_SIDE = 2;
 const SEGMENTS = 'tenant=';
+/** Reserved for what can be made again from the segments. */
+const INDEX = '_index/';
 
 /** Looks at every byte of an archive: gives all that was changed, removed, reordered, cut or added. */
 export class Verification {
   readonly #store: ArchiveStore;
   readonly #options: VerifyOptions;
   readonly #coverage = new Coverage();
-  /** Files that no record has listed so far, with their bytes. */
-  readonly #unlisted = new Map<string, number>();
-  readonly #total = { records: 0, segments: 0, entries: 0, bytes: 0 };
+  /** Files that no record has listed so far. */
+  readonly #unlisted = new Map<string, StoredFile>();
+  /** Paths that records have listed, and hashes of those that no other segment can have. */
+  readonly #listedBefore = new Set<string>();
+  readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0 };
   #begin: BeginRecord | undefined;
   #newest: Seen | undefined;
   #met: boolean;
@@ -53,14 +60,10 @@ export class Verification {
 
   /** What was found in all; complete once the findings have been read. */
   result(): Verified {
-    const { records, segments, entries, bytes } = this.#total;
     return {
       begin: this.#begin,
       sha256: this.#newest?.sha256,
-      records,
-      segments,
-      entries,
-      bytes,
+      ...this.#total,
       coverage: this.#coverage,
     };
   }
@@ -68,9 +71,10 @@ export class Verification {
   /** All that is wrong, some at a time. @throws SvcError `not_found` where there is no archive at all, `local` */
   async *findings(): AsyncGenerator<readonly Finding[]> {
     let total = 0;
-    for await (const { path, bytes } of this.#store.list(SEGMENTS)) {
-      this.#unlisted.set(path, bytes);
-      total += bytes;
+    for await (const file of this.#store.list(SEGMENTS)) {
+      if (isHidden(file.path)) continue;
+      this.#unlisted.set(file.path, file);
+      total += file.bytes;
     }
     let done = 0;
     const options = {
@@ -83,7 +87,7 @@ export class Verification {
     for await (const found of checks) yield [...this.#take(), ...found];
     const left = [...this.#take(), ...(await this.#leftOver())];
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
-    yield left;
+    yield [...left, ...(await this.#strangers())];
     if (!this.#met) yield [this.#rewritten()];
   }
 
@@ -106,25 +110,41 @@ export class Verification {
       if (record.kind === 'begin') this.#begin = record;
       if (record.kind !== 'segments') continue;
       for (const segment of record.segments) {
-        this.#total.segments += 1;
-        this.#total.entries += segment.entries;
-        this.#total.bytes += segment.bytes;
-        if (
-          this.#begin &&
-          !segment.path.startsWith(`${SEGMENTS}${encodeURIComponent(this.#begin.tenant_id)}/`)
-        )
-          this.#pending.push({ problem: 'unfit', path: segment.path, message: 'it is of another tenant' });
-        yield { segment, sequence: record.sequence, bytes: await this.#bytesOf(segment.path) };
+        if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
       }
     }
   }
 
+  async #count(segment: Segment, sequence: number): Promise<Listed> {
+    const tenantId = this.#begin?.tenant_id;
+    this.#total.segments += 1;
+    this.#total.entries += segment.entries;
+    this.#total.bytes += segment.bytes;
+    if (tenantId !== undefined && !segment.path.startsWith(`${tenantFolder(tenantId)}/`))
+      this.#total.shared += segment.entries;
+    return { segment, sequence, tenantId, file: await this.#fileOf(segment.path) };
+  }
+
+  // Entries without a time, and those that came late, can be equal in all of two segments; others cannot, as each
+  // record has a stretch of time of its own.
+  #isListedAgain({ path, sha256, supplementary, first }: Segment): boolean {
+    const isUnique = !supplementary && first !== null;
+    const isAgain = this.#listedBefore.has(path) || (isUnique && this.#listedBefore.has(sha256));
+    const message = 'records list it twice: its entries would count twice';
+    if (isAgain) this.#pending.push({ problem: 'unfit', path, message });
+    this.#listedBefore.add(path);
+    if (isUnique) this.#listedBefore.add(sha256);
+    if (isAgain) this.#unlisted.delete(path);
+    return isAgain;
+  }
+
   // A file that was not there at first may have been written since.
-  async #bytesOf(path: string): Promise<number | undefined> {
-    let bytes = this.#unlisted.get(path);
+  async #fileOf(path: string): Promise<StoredFile | undefined> {
+    let found = this.#unlisted.get(path);
     this.#unlisted.delete(path);
-    if (bytes === undefined) for await (const file of this.#store.list(path)) bytes = file.bytes;
-    return bytes;
+    if (found === undefined)
+      for await (const file of this.#store.list(path)) if (file.path === path) found = file;
+    return found;
   }
 
   #take(): Finding[] {
@@ -142,11 +162,21 @@ export class Verification {
       const { record } = parseRecord(text, recordPath(sequence));
       if (record.kind === 'segments') for (const { path } of record.segments) this.#unlisted.delete(path);
     }
-    return [...this.#unlisted.keys()].map((path) => {
+    return [...this.#unlisted.values()].map(({ path, irregular }) => {
+      if (irregular !== undefined)
+        return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
       const sequence = Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
       const words = "no record lists it: a run left it that was ended; 'svc logs archive' takes it away";
       return { problem: 'unlisted', path, message: sequence > newest ? words : 'no record lists it' };
     });
+  }
+
+  /** What stands at the top and is none of the archive's. */
+  async #strangers(): Promise<Finding[]> {
+    const names = await this.#store.names();
+    return names
+      .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
+      .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
   }
 
   #rewritten(): Finding {

@@ -14,6 +14,8 @@ import type { ArchiveStore } from './store.ts';
 /** What a writer is told. */
 export interface WriterOptions {
   readonly tenantId: string;
+  /** Whether it is not known that the key is of this tenant: then the first entry says so, one way or the other. */
+  readonly isTenantInDoubt?: boolean | undefined;
   /** How much may be pending before a commit is due. */
   readonly limits?: PendingLimits | undefined;
   /** The time by the service's clock, in epoch milliseconds. */
@@ -25,6 +27,8 @@ export interface Written {
   entries: number;
   /** How many of them came late, and stand in supplementary segments. */
   late: number;
+  /** How many are of other tenants, which share them: they stand in folders of their own. */
+  shared: number;
   segments: number;
   gaps: Window[];
 }
@@ -33,7 +37,7 @@ const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 }
 
 /** Adds to an archive, commit by commit. Only under the store's lock. */
 export class ArchiveWriter {
-  readonly written: Written = { entries: 0, late: 0, segments: 0, gaps: [] };
+  readonly written: Written = { entries: 0, late: 0, shared: 0, segments: 0, gaps: [] };
   readonly #store: ArchiveStore;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
@@ -43,11 +47,13 @@ export class ArchiveWriter {
   #pending: Pending;
   #gapTo = 0;
   #isWhole = true;
+  #isTenantInDoubt: boolean;
 
   /** Goes on after the newest record. */
   constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
+    this.#isTenantInDoubt = options.isTenantInDoubt === true;
     this.#end = new ChainEnd(store, last, options.tenantId, options.now);
     this.#standing = fromStored(last.record.standing);
     this.#readFrom = this.#standing.readTo;
@@ -79,12 +85,18 @@ export class ArchiveWriter {
     return this.#pending.entries;
   }
 
-  /** Takes entries. They are in the archive after the next commit. @throws SvcError `config` for another tenant's */
+  /** Takes entries. They are in the archive after the next commit. @throws SvcError `config` for another tenant's key */
   async add(logs: readonly Log[]): Promise<void> {
-    const { tenantId } = this.#options;
-    for (const { tenant_id: found } of logs)
-      if (typeof found === 'string' && found !== tenantId) throw otherTenant(this.#store, tenantId, found);
+    if (this.#isTenantInDoubt) this.#checkTenant(logs);
     await this.#wholly(() => this.#pending.add(logs));
+  }
+
+  #checkTenant(logs: readonly Log[]): void {
+    const { tenantId } = this.#options;
+    const found = logs.flatMap(({ tenant_id: id }) => id ?? []);
+    const other = found.find((id) => id !== tenantId);
+    this.#isTenantInDoubt = !found.includes(tenantId);
+    if (this.#isTenantInDoubt && other !== undefined) throw otherTenant(this.#store, tenantId, other);
   }
 
   /**
@@ -103,7 +115,7 @@ export class ArchiveWriter {
     this.#pending = this.#newPending(standing.readTo);
     const segments: Segment[] = [];
     for (const closed of await pending.close())
-      segments.push(await storeSegment(this.#store, this.#end.next, this.#options.tenantId, closed));
+      segments.push(await storeSegment(this.#store, this.#end.next, closed));
     const readTo = Math.max(standing.readTo, this.#readFrom);
     const stretch = { read_from: iso(this.#readFrom), read_to: iso(readTo) };
     await this.#append(
@@ -114,6 +126,7 @@ export class ArchiveWriter {
     this.#readFrom = readTo;
     this.written.entries += pending.entries;
     this.written.late += pending.late;
+    this.written.shared += pending.shared;
     this.written.segments += segments.length;
   }
 
@@ -151,7 +164,8 @@ export class ArchiveWriter {
   }
 
   #newPending(committedTo = this.#standing.readTo): Pending {
-    return new Pending(this.#store.workDirectory, committedTo, this.#options.limits ?? LIMITS);
+    const { tenantId, limits = LIMITS } = this.#options;
+    return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
   async #append(draft: Draft, standing: Standing, segments: readonly Segment[] = []): Promise<void> {

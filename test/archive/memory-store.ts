@@ -27,6 +27,10 @@ export class MemoryStore implements ArchiveStore {
     for (const path of paths) yield { path, bytes: this.files.get(path)?.length ?? 0 };
   }
 
+  async names(): Promise<readonly string[]> {
+    return [...new Set([...this.files.keys()].map((path) => path.replace(/\/.*/, '/')))];
+  }
+
   async *read(path: string): AsyncGenerator<Uint8Array> {
     const bytes = this.files.get(path);
     if (!bytes) throw new SvcError('not_found', `${path} does not exist`);

@@ -33,12 +33,12 @@ afterEach(() => {
   fs.rmSync(work, { recursive: true, force: true });
 });
 
-async function writerOn(at = store): Promise<ArchiveWriter> {
+async function writerOn(at = store, isTenantInDoubt = false): Promise<ArchiveWriter> {
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   if (!(await findArchive(at)))
     await beginArchive(at, subject, { standing: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
-  return new ArchiveWriter(at, found!.last, { tenantId: TENANT, now: () => NOON + HOUR });
+  return new ArchiveWriter(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
 }
 
 function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
@@ -104,13 +104,30 @@ describe('the writer of an archive', () => {
     expect(writer.last.record.sequence).toBe(1);
   });
 
-  it('refuses an entry of another tenant before it writes it', async () => {
-    const writer = await writerOn();
-    const refused = writer.add([log(NOON), log(NOON, 'x', { tenant_id: 't-2' })]);
+  it('refuses the entries of a key that may be of another tenant, until one is its own', async () => {
+    const writer = await writerOn(store, true);
+    const refused = writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
     await expect(refused).rejects.toMatchObject({ code: 'config' });
     await expect(refused).rejects.toThrow('memory is an archive of tenant t/1, and the key is of tenant t-2');
     expect(writer.waiting).toBe(0);
-    await writer.add([log(NOON, 'x', { tenant_id: null })]);
+    await writer.add([log(NOON, 'x', { tenant_id: null }), log(NOON, 'x', { tenant_id: 't-2' }), log(NOON)]);
+    await writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
+    expect(writer.waiting).toBe(4);
+  });
+
+  it("keeps other tenants' entries in folders of their own, in order of time, whatever their ids are", async () => {
+    const ids = ['t-2', '..', '\ud800', '', 'long'.repeat(200)];
+    const times = [NOON + HOUR, NOON + 13 * HOUR, NOON, NOON - HOUR];
+    const writer = await writerOn();
+    for (const at of times) await writer.add(['t/1', ...ids].map((id) => log(at, 'did', { tenant_id: id })));
+    await writer.add(ids.map((id) => log(0, 'odd', { tenant_id: id, created_at: 'soon' })));
+    await writer.commit(standing(NOON + 15 * HOUR));
+    expect(writer.written).toMatchObject({ entries: 29, shared: 25 });
+    expect((await readArchive(store)).logs).toHaveLength(29);
+    const folders = new Set([...store.files.keys()].map((file) => file.replace(/\/.*/, '')));
+    const named = [...folders].filter((folder) => !/^tenant=[0-9a-f]{64}$/.test(folder));
+    expect(named.toSorted()).toEqual(['_manifest', 'tenant=..', 'tenant=t%2F1', 'tenant=t-2']);
+    expect(folders.size - named.length).toBe(3);
   });
 
   it('stops without harm where another machine was faster', async () => {

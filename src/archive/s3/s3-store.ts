@@ -6,7 +6,8 @@ import { createTransport } from '../../http/transport.ts';
 import { writeFailure } from '../../write-failure.ts';
 import { makeDirectories } from '../durable.ts';
 import type { StoreHost } from '../open-store.ts';
-import type { ArchiveStore, LocalFile, StoredFile } from '../store.ts';
+import { damaged } from '../record.ts';
+import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile } from '../store.ts';
 import { workAlone } from '../work-directory.ts';
 import { drain } from './answer.ts';
 import { textBody } from './body.ts';
@@ -55,14 +56,25 @@ export class S3Store implements ArchiveStore {
     return listObjects(this.#requests, prefix);
   }
 
+  async names(): Promise<readonly string[]> {
+    const names = new Set<string>();
+    for await (const { path: file } of this.list('')) names.add(/^[^/]*\/?/.exec(file)?.[0] ?? file);
+    return [...names];
+  }
+
   read(file: string): AsyncIterable<Uint8Array> {
     return readObject(this.#requests, file);
   }
 
   async readText(file: string): Promise<string | undefined> {
     const chunks: Uint8Array[] = [];
+    let bytes = 0;
     try {
-      for await (const chunk of this.read(file)) chunks.push(chunk);
+      for await (const chunk of this.read(file)) {
+        bytes += chunk.byteLength;
+        if (bytes > MAX_TEXT_BYTES) throw damaged(file, `it has more than ${MAX_TEXT_BYTES} bytes`);
+        chunks.push(chunk);
+      }
     } catch (error) {
       if (isSvcError(error, 'not_found') && error.facts?.['store_code'] !== 'NoSuchBucket') return undefined;
       throw error;

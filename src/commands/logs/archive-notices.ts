@@ -71,8 +71,12 @@ export class ArchiveNotices {
     }
   }
 
-  end(): void {
+  end({ shared }: Written): void {
     this.#live?.fail();
+    if (shared > 0)
+      this.#context.notices.warn(
+        `${formatNumber(shared)} of the entries belong to other tenants, which share them: kept in folders of their own`,
+      );
   }
 }
 

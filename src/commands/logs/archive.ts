@@ -91,7 +91,7 @@ export const archive = defineCommand({
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
     });
-    notices.end();
+    notices.end(run.written);
     await print(await summaryOf(context, run, { archive: store.name, service }, input));
     return check(run, input);
   },

@@ -109,7 +109,7 @@ async function liveOf(
   const { last } = manifest;
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
-  checkSubject(store, manifest, { tenantId: await learnTenant(client) });
+  checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
   return liveLane(serviceLogs(client, entityFilter(input)), fromStored(last.record.standing), {
     ...bounds,
     overlapMs: OVERLAP_MS,

@@ -34,7 +34,7 @@ export function summaryRows({
 
 /** The same in words, with the verdict. */
 export function summaryText(context: Context, found: Verified, findings: number): string {
-  const { begin, coverage, entries, segments, bytes, sha256: newest } = found;
+  const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
   const { palette, out } = context;
   const columns = out.isTerminal ? out.width : Infinity;
   const wrap = (text: string): string[] => wrapWords(text, columns);
@@ -46,6 +46,7 @@ export function summaryText(context: Context, found: Verified, findings: number)
     ...(findings > 0 ? [''] : []),
     ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),
     ...wrap(`${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`),
+    ...(shared === 0 ? [] : wrap(`${counted(shared, 'entry')} of other tenants, which share them`)),
     ...coverage.covered().flatMap((one) => wrap(`covered: ${shown(context, one)}`)),
     ...coverage
       .gaps()

@@ -109,6 +109,28 @@ describe('svc logs archive', () => {
     expect(bytes()).toEqual(before);
   });
 
+  it('keeps entries that another tenant shares in a folder of their own, and says so', async () => {
+    const shared = { tenant_id: '../t 2' };
+    server.logs.push(entry(60_000, 'own'), entry(50_000, 'shared', shared), entry(40_000, 'own too'));
+    const first = await archive();
+    expect(first).toMatchObject({
+      code: 0,
+      stderr:
+        'warning: 1 of the entries belong to other tenants, which share them: kept in folders of their own\n',
+    });
+    // Where the key may not read its tenant, the archive's is one of those that the entries name.
+    server.tenant = undefined;
+    server.logs.push(entry(30_000, 'shared late', shared), entry(1_000, 'shared new', shared));
+    expect((await archive()).code).toBe(0);
+    expect((await messages()).toSorted()).toEqual(['own', 'own too', 'shared', 'shared late', 'shared new']);
+    expect(fs.readdirSync(place).toSorted()).toEqual(['_manifest', 'tenant=..%2Ft%202', 'tenant=t-1']);
+    const verified = await svcHere(['logs', 'verify', place, '-o', 'table']);
+    expect(verified).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('3 entries of other tenants'),
+    });
+  });
+
   it('refuses the archive of another service before it asks that one anything', async () => {
     await summary();
     await server.close();
