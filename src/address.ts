@@ -1,11 +1,10 @@
+import { isLoopbackHost } from './schema/loopback.ts';
+
 /** Which addresses may be spoken to: https anywhere, plain http on this machine only (R04). */
 
-/** Whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. */
+/** Whether the host of an address is this machine. */
 export function isLoopback(url: URL): boolean {
-  const host = url.hostname.toLowerCase();
-  return (
-    host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
-  );
+  return isLoopbackHost(url.hostname);
 }
 
 /** Whether the address is encrypted, or stays on this machine. */

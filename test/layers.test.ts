@@ -42,7 +42,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   tenant: ['schema', 'floor'],
   sandbox: ['schema'],
   schema: [],
-  floor: [],
+  floor: ['schema'],
 };
 
 /** Packages of layers that are kept from the rest; `node:` modules are open to all but schema. */
@@ -188,7 +188,7 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
   [`import 'node:fs'`]: ['schema/log.ts', 'zod only'],
   [`import { z } from 'zod'`]: ['errors.ts', 'csv-stringify packages only'],
   [`import { Agent } from 'undici'`]: ['sandbox/store.ts', 'hono packages only'],
-  [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports nothing only'],
+  [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports schema only'],
   [`import { x } from './config/file.ts'`]: ['index.ts', 'index.ts imports runs, tail, api'],
   [`import { x } from '../sandbox/app.ts'`]: ['program/embedded-sandbox.ts', 'by a dynamic import'],
   [`await import('../sandbox/app.ts')`]: ['terminal/y.ts', 'load the sandbox'],

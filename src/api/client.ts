@@ -38,6 +38,8 @@ export interface ClientOptions {
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
+  /** Gets what must not be shown: all that the queries of pre-signed addresses hold. */
+  readonly onSecret?: ((value: string) => void) | undefined;
 }
 
 /** The typed client of the service. Close it when done: it keeps connections open. */
@@ -55,6 +57,9 @@ export class Client {
   readonly signal: AbortSignal;
   /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s when not given. */
   readonly maxWaitMs: number | undefined;
+  readonly baseUrl: URL;
+  /** Hides a value in all that is shown from now on. */
+  readonly addSecret: (value: string) => void;
   readonly #core: HttpCore;
   readonly #closing = new AbortController();
 
@@ -63,9 +68,11 @@ export class Client {
     this.clock = clock;
     this.signal = options.signal ?? new AbortController().signal;
     this.maxWaitMs = options.maxWaitMs;
+    this.baseUrl = safeBase(options.baseUrl);
+    this.addSecret = options.onSecret ?? ((): void => undefined);
     this.transport = createTransport(options.environment, options.readOnly);
     this.#core = new HttpCore({
-      baseUrl: safeBase(options.baseUrl),
+      baseUrl: this.baseUrl,
       key: options.key ?? givenKeys(options),
       transport: this.transport,
       clock,

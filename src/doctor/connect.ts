@@ -29,7 +29,8 @@ export function throughProxy(proxy: Proxy, target: string, ms: number): Promise<
 export async function handshake(socket: Socket, host: string, ms: number): Promise<Handshake> {
   const name = host.replace(/^\[|\]$/g, '');
   const secured = await bounded<TLSSocket>(ms, (done) => {
-    const tls = connectSecurely({ socket, host: name, servername: isIP(name) === 0 ? name : '' });
+    const servername = isIP(name) === 0 ? name : '';
+    const tls = connectSecurely({ socket, host: name, servername, rejectUnauthorized: true });
     tls.on('error', done).once('secureConnect', () => done(tls));
     return tls;
   });

@@ -13,9 +13,12 @@ interface Opening {
   destroy(): unknown;
 }
 
-/** Opens direct connections, without a time limit of its own; TLS sessions are taken up again. */
+/**
+ * Opens direct connections, without a time limit of its own; TLS sessions are resumed. Certificates are always checked:
+ * by default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn that off, and a key would go to an impostor (R64).
+ */
 export function openDirectly(): Connector {
-  return buildConnector({ timeout: 0 });
+  return buildConnector({ timeout: 0, rejectUnauthorized: true });
 }
 
 /**

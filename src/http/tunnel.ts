@@ -1,5 +1,5 @@
-import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import { type ClientRequest, request as plainRequest } from 'node:http';
+import { request as secureRequest, type RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Proxy } from './proxy.ts';
 import { type FailureKind, toTransportFailure, TransportFailure } from './transport-failure.ts';
@@ -29,7 +29,7 @@ export function openTunnel(proxy: Proxy, target: string, done: Done): ClientRequ
   return request;
 }
 
-function optionsOf(url: URL, target: string): RequestOptions & { servername: string } {
+function optionsOf(url: URL, target: string): RequestOptions {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const user = `${decode(url.username)}:${decode(url.password)}`;
   return {
@@ -40,6 +40,8 @@ function optionsOf(url: URL, target: string): RequestOptions & { servername: str
     method: 'CONNECT',
     path: target,
     agent: false,
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says (R64).
+    rejectUnauthorized: true,
     headers: {
       host: target,
       ...(user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),

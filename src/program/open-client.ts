@@ -23,6 +23,7 @@ export function clientOpener(
       pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
       trace: context.trace,
       readOnly,
+      onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
     });
     context.onClose(() => client.close());
     return client;

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { readResults } from '../csv/read-results.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { LockHost } from '../lock.ts';
-import { requireSafeStoreAddress } from '../transfer/addresses.ts';
+import { requireStoreAddress } from '../transfer/addresses.ts';
 import { downloadFile, type DownloadResult } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
@@ -100,7 +100,7 @@ async function addressOf(client: Client, id: string): Promise<URL> {
       facts: { job: id, job_status: job.status },
     });
   }
-  if (job.download_url) return requireSafeStoreAddress(job.download_url);
+  if (job.download_url) return requireStoreAddress(job.download_url, id, client);
   throw new SvcError('bad_answer', `job ${id} is completed but came without a download address`, {
     hint: `Look again with 'svc au status ${id}'.`,
     facts: { job: id },

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { requireSafeStoreAddress } from '../transfer/addresses.ts';
+import { type AddressSource, requireStoreAddress } from '../transfer/addresses.ts';
 import { AddressExpired, UploadUnclear } from '../transfer/failures.ts';
 import type { UploadSource } from '../transfer/source.ts';
 import { uploadFile } from '../transfer/upload.ts';
@@ -50,7 +50,7 @@ async function putOnce(
     signal: client.signal,
     maxWaitMs: client.maxWaitMs,
     random: options.random,
-    url: uploadAddress(job),
+    url: uploadAddress(job, client),
     source,
     onProgress: ({ done }) => options.onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
   });
@@ -90,9 +90,9 @@ export async function lookForFile(id: string, client: Client): Promise<AccountUp
 }
 
 /** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */
-export function uploadAddress(job: AccountUpdaterJob): URL {
+export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
   if (!job.upload_url) throw noAddressError(job);
-  return requireSafeStoreAddress(job.upload_url);
+  return requireStoreAddress(job.upload_url, job.id, service);
 }
 
 function noAddressError(job: AccountUpdaterJob): SvcError {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isLoopbackHost } from '../schema/loopback.ts';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
 import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/credentials.ts';
@@ -13,15 +14,14 @@ import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/directory.ts';
 import { SandboxState } from './state/state.ts';
 import { Notifier } from './webhooks/notifier.ts';
-import { isLoopback } from './webhooks/post.ts';
+import { isWebhookAddress } from './webhooks/post.ts';
 import { StoreFiles } from './store/files.ts';
 
 /** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const host = options.host ?? '127.0.0.1';
-  if (!/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host))
-    throw new Error(`the sandbox listens on loopback only, not on ${host}`);
-  if (options.webhooks?.every(isLoopback) === false)
+  if (!isLoopbackHost(host)) throw new Error(`the sandbox listens on loopback only, not on ${host}`);
+  if (options.webhooks?.every(isWebhookAddress) === false)
     throw new Error('a webhook must be an http address on loopback');
   const paths = statePaths(options.directory);
   prepareDirectory(paths);

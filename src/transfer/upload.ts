@@ -15,7 +15,7 @@ import type { StoreError } from './store-error.ts';
 /** What an upload needs. Progress starts anew with each attempt. */
 export interface UploadOptions extends Patience {
   readonly transport: Transport;
-  /** A pre-signed address, checked by `requireSafeStoreAddress`. */
+  /** A pre-signed address, checked by `requireStoreAddress`. */
   readonly url: URL;
   readonly source: UploadSource;
   readonly onProgress?: OnProgress | undefined;

@@ -23,6 +23,7 @@ describe('a base URL', () => {
     ['http://api.example.com', 'is not encrypted'],
     ['http://127.0.0.1.example.com', 'is not encrypted'],
     ['http://localhost.example.com', 'is not encrypted'],
+    ['http://evil.localhost', 'is not encrypted'],
     ['http://10.0.0.1', 'is not encrypted'],
     ['ftp://api.example.com', 'is neither https nor http'],
     ['file:///etc/passwd', 'is neither https nor http'],

@@ -213,7 +213,7 @@ describe('the choice of a proxy', () => {
     'http://127.0.0.1',
     'http://127.9.9.9:8',
     'http://[::1]:5',
-    'https://a.localhost',
+    'https://localhost',
   ])('R24 this machine is never reached through a proxy: %s', (url) => {
     expect(choice(url, { ...proxies, all_proxy: 'http://all.test' })).toBeUndefined();
   });

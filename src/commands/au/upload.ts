@@ -31,7 +31,7 @@ export const upload = defineCommand({
     const pending = await readJob(client, job);
     if (dryRun) {
       const { uploadRequest } = await import('../../transfer/upload.ts');
-      const request = uploadRequest(uploadAddress(pending), source.size);
+      const request = uploadRequest(uploadAddress(pending, client), source.size);
       return new Preview({ ...request, file: { name: file, bytes: source.size } });
     }
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });

@@ -2,6 +2,7 @@ import type { Context } from '../../cli/context.ts';
 import { flag, value } from '../../cli/parameter.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
+import { isLoopbackHost } from '../../schema/loopback.ts';
 
 /** Options that say where to listen. */
 export const ADDRESS_PARAMETERS = {
@@ -18,7 +19,7 @@ export function listeningHost(
   input: { readonly host: string | undefined; readonly allowRemote: boolean },
 ): string | undefined {
   const { host } = input;
-  if (host === undefined || /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)) return host;
+  if (host === undefined || isLoopbackHost(host)) return host;
   if (!input.allowRemote) {
     throw new SvcError('usage', '--host is not an address of this machine alone', {
       hint: 'Leave it out, or add --allow-remote if other machines are to reach the listener.',

@@ -62,8 +62,8 @@ export async function openServer(
   input: ServerInput,
 ): Promise<RunningSandbox> {
   const intercept = await interceptorFrom(context, input);
-  const { isLoopback } = await import('../../sandbox/webhooks/post.ts');
-  if (!input.webhook.every(isLoopback))
+  const { isWebhookAddress } = await import('../../sandbox/webhooks/post.ts');
+  if (!input.webhook.every(isWebhookAddress))
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
     });

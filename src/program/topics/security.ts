@@ -36,7 +36,10 @@ export function security(): Page {
       {
         title: 'What svc promises',
         rows: [
-          ['https', 'only, loopback aside; there is no switch to leave certificates unchecked'],
+          [
+            'https',
+            'only, loopback aside; nothing leaves certificates unchecked, NODE_TLS_REJECT_UNAUTHORIZED neither',
+          ],
           ['redirects', 'are never followed: an error names the host'],
           ['addresses', 'for upload and download are secrets: (hidden) unless --show-urls; they get no key'],
           [

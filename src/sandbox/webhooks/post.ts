@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { isLoopbackHost } from '../../schema/loopback.ts';
 
 /** How an attempt to notify went. */
 export interface Posted {
@@ -9,9 +10,9 @@ export interface Posted {
 }
 
 /** The addresses that webhooks may have: loopback, without encryption. */
-export function isLoopback(url: string): boolean {
+export function isWebhookAddress(url: string): boolean {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
-  return protocol === 'http:' && /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
+  return protocol === 'http:' && isLoopbackHost(hostname);
 }
 
 /** Posts JSON and resolves with what came of it. Follows no redirect; never rejects. */

@@ -1,0 +1,66 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { FaultServer } from '../support/fault-server.ts';
+import { answer, json } from '../support/fault-steps.ts';
+import { svcHere } from '../support/run-here.ts';
+
+// Short and plain, so that nothing takes it for a signature but that it stands in an address.
+const SIGNATURE = 'Zq8x/7Lm2.kQ';
+const ENCODED = encodeURIComponent(SIGNATURE);
+const CREDENTIAL = 'a-vault~key';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-signatures-'));
+  writeFileSync(join(directory, 'tokens.csv'), exampleRequestFile());
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A service and its store in one; the store refuses everything, and its message repeats what was signed. */
+async function serviceWhoseStoreSays(status: number, message: string): Promise<URL> {
+  const server: FaultServer = await FaultServer.start(({ method, path }) => {
+    const address = `${server.url.href}store?signature=${ENCODED}&credential=${CREDENTIAL}`;
+    const times = { created_at: new Date().toISOString(), expires_at: '2099-01-01T00:00:00Z' };
+    const pending = { id: 'j1', status: 'pending', upload_url: address, ...times };
+    if (path.startsWith('/store'))
+      return answer(status, `<Error><Code>Odd</Code><Message>${message}</Message></Error>`);
+    if (method === 'POST') return json(pending, 201);
+    return path.includes('done')
+      ? json({ id: 'done', status: 'completed', download_url: address })
+      : json(pending);
+  });
+  onTestFinished(() => server.close());
+  return server.url;
+}
+
+const COMMANDS = ['au upload j1 FILE', 'au download done --out FILE.results', 'au submit FILE'];
+
+describe('a store that repeats the bare signature', () => {
+  it.each([403, 404, 500])(
+    'R06 R07 has it shown nowhere, and kept nowhere, with status %i',
+    async (status) => {
+      const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
+      const baseUrl = await serviceWhoseStoreSays(status, words);
+      for (const command of COMMANDS) {
+        const env = { XDG_STATE_HOME: join(directory, 'state') };
+        const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
+        const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
+        expect(code, stderr).toBeGreaterThan(0);
+        expect(stderr, command).toContain('store');
+        for (const secret of [SIGNATURE, ENCODED, CREDENTIAL])
+          for (const text of [stdout, stderr, ...filesOf(directory)])
+            expect(text, command).not.toContain(secret);
+      }
+    },
+  );
+});
+
+function filesOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((name) => statSync(name).isFile())
+    .map((name) => readFileSync(name, 'utf8'));
+}
