@@ -1,13 +1,20 @@
 import type { Nudge } from '../runs/pause.ts';
 import type { Context } from './context.ts';
 import { value } from './parameter.ts';
-import { integer } from './values.ts';
+import { hostName, integer } from './values.ts';
+
+/** Where a wait listens for the events of its jobs. */
+export interface EventsAddress {
+  readonly port: number;
+  /** A name beside those of loopback that senders may use. */
+  readonly host: string | undefined;
+}
 
 /** `--events`: the port on which a wait listens for the events of its jobs. */
 export const eventsParameter = value(
-  '--events <port>',
-  'while it waits, receive webhook events on this port of this machine, and look as soon as one says that the job ended',
-  integer(0, 65_535),
+  '--events <[host:]port>',
+  'while it waits, receive webhook events on this port of this machine, and look as soon as one says that the job ended; a host is the name that senders use, as of a tunnel',
+  parseEventsAddress,
 );
 
 /** Gives, for a run or for a job alone, what tells when one of its jobs has ended. */
@@ -17,11 +24,12 @@ export type JobNudge = (of: { readonly parts: readonly { readonly job?: string }
  * Listens on loopback for the events of jobs, until the command is over. An event only tells when to look.
  * @throws SvcError `local` when the port cannot be had
  */
-export async function listenForJobs(context: Context, port: number): Promise<JobNudge> {
+export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobNudge> {
   const { notices, clock } = context;
   const { JobHints } = await import('../events/job-hints.ts');
   const hints = await JobHints.open({
     port,
+    allowHosts: host === undefined ? [] : [host],
     clock,
     onRefused: ({ status, reason }) => notices.warn(`a request was turned away (${status}): ${reason}`),
   });
@@ -32,4 +40,12 @@ export async function listenForJobs(context: Context, port: number): Promise<Job
       await hints.next((job) => parts.some((part) => part.job === job), signal);
       if (!signal.aborted) notices.note('an event says that a job has ended: looking at it now');
     };
+}
+
+function parseEventsAddress(text: string): EventsAddress {
+  const at = text.lastIndexOf(':');
+  return {
+    port: integer(0, 65_535)(text.slice(at + 1)),
+    host: at === -1 ? undefined : hostName(text.slice(0, at)),
+  };
 }

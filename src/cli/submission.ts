@@ -9,7 +9,7 @@ import { checkedFileRow, checkedFileView } from '../views/request-file.ts';
 import { type Submission, submissionView } from '../views/submission.ts';
 import type { Context } from './context.ts';
 import { finishRun } from './finish-run.ts';
-import { listenForJobs } from './job-hints.ts';
+import { type EventsAddress, listenForJobs } from './job-hints.ts';
 import type { PreviewRequest } from './preview.ts';
 import { recordPrinter } from './print.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
@@ -27,8 +27,8 @@ export interface SubmitInput extends RunChoice {
   readonly force: boolean;
   readonly dryRun: boolean;
   readonly failOn: 'err' | 'wrn' | undefined;
-  /** Port on which events are listened for while it waits. */
-  readonly events: number | undefined;
+  /** Where events are listened for while it waits. */
+  readonly events: EventsAddress | undefined;
 }
 
 /** From a request file to jobs, and with `wait` on to the results. The same file again goes on where it stopped. */

@@ -35,6 +35,13 @@ export const sha256: ValueParser<string> = (value) => {
   return value.toLowerCase();
 };
 
+/** The name of a host, without a port. */
+export const hostName: ValueParser<string> = (value) => {
+  if (!/^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])$/i.test(value))
+    throw new SvcError('usage', 'must be the name of a host, without scheme and port');
+  return value;
+};
+
 /** One of several comma-separated words kept in order, as `--fields` takes them. */
 export const words: ValueParser<string> = (value) => {
   if (value.split(',').some((word) => word.trim() === ''))

@@ -69,7 +69,7 @@ export const api = defineCommand({
 
 function tellHead({ notices }: Context, { status, headers }: AnyAnswer): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);
-  notices.note([`HTTP ${status}`, ...lines, ''].join('\n'));
+  for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
 }
 
 function tellEmpty({ notices }: Context, { method, path }: AnyRequest, { status }: AnyAnswer): void {

@@ -7,6 +7,7 @@ import type { Refusal } from './refusal.ts';
 /** Where to listen for events about jobs. */
 export interface JobHintOptions {
   readonly port: number;
+  readonly allowHosts?: readonly string[] | undefined;
   readonly clock: Pick<Clock, 'now'>;
   /** An event says of a job that it ended; told once for each event. */
   readonly onHint?: ((job: string, status: string) => void) | undefined;
@@ -33,9 +34,9 @@ export class JobHints {
   /** Listens on loopback. @throws SvcError `local` when the port cannot be had */
   static async open(options: JobHintOptions): Promise<JobHints> {
     const hints = new JobHints(options);
-    const { port, clock, onRefused } = options;
+    const { port, allowHosts, clock, onRefused } = options;
     const accept = async (event: ReceivedEvent): Promise<void> => hints.#take(event);
-    hints.#receiver = await startReceiver({ port, clock, onRefused, accept });
+    hints.#receiver = await startReceiver({ port, allowHosts, clock, onRefused, accept });
     return hints;
   }
 

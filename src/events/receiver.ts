@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { isForThisMachine } from '../schema/loopback.ts';
 import { headersOf } from './headers.ts';
 import { listen, stop } from './listening.ts';
 import { readBody } from './receive-body.ts';
@@ -12,6 +13,8 @@ export interface ReceiverOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host?: string | undefined;
+  /** Names beside those of loopback that a sender may use; `any` where other machines may reach it. */
+  readonly allowHosts?: readonly string[] | 'any' | undefined;
   readonly clock: Pick<Clock, 'now'>;
   /** Takes an event so that it cannot be lost; only then is it acknowledged. When it rejects, the sender is told to come again. */
   readonly accept: (event: ReceivedEvent) => Promise<void>;
@@ -86,10 +89,10 @@ async function answer(
 async function take(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { accept, clock }: ReceiverOptions,
+  { accept, clock, allowHosts }: ReceiverOptions,
   limits: ReceiverLimits,
 ): Promise<Refusal | undefined> {
-  const unwanted = unwantedBecause(incoming);
+  const unwanted = unwantedBecause(incoming, allowHosts);
   if (unwanted !== undefined) return unwanted;
   const body = await readBody(incoming, outgoing, limits.body);
   if ('status' in body) return body;
@@ -104,7 +107,12 @@ async function take(
   }
 }
 
-function unwantedBecause({ method, headers }: IncomingMessage): Refusal | undefined {
+function unwantedBecause(
+  { method, headers }: IncomingMessage,
+  allowHosts: ReceiverOptions['allowHosts'] = [],
+): Refusal | undefined {
+  if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
+    return { status: 403, reason: 'its Host header names another machine than this one' };
   if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };
   // Any page in a browser on this machine can post here; a service names no origin.
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)

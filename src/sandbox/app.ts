@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PatternRouter } from 'hono/router/pattern-router';
 import { sendAnswer } from './answer.ts';
+import { isCrossSite, isForThisMachine } from '../schema/loopback.ts';
 import { recordAudit, unknownNote } from './audit.ts';
 import { serveBuckets } from './buckets/serve.ts';
 import { isSigned } from './buckets/signature.ts';
@@ -18,6 +19,12 @@ import { serveStore, STORE_PATH, unsigned } from './store/serve.ts';
 type Params = Readonly<Record<string, string>>;
 type Serve = (exchange: Exchange, params: Params) => Promise<void>;
 
+interface Endpoint {
+  readonly serve: Serve;
+  /** Pages of other sites may lead here: its address carries what cannot be guessed, and it takes no key. */
+  readonly isOpen: boolean;
+}
+
 /** Answers one request. */
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
@@ -25,25 +32,36 @@ export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promi
  * The service as a function of Node's request and response, made from the tables of routes. Of hono only the
  * router is used: its Request and Response would load fetch, which costs each embedded start 20 ms on Node 20.
  */
-export function createApp(service: Service): App {
-  const router = new PatternRouter<Serve>();
-  for (const route of API_ROUTES) router.add(route.method, route.path, apiHandler(service, route));
+export function createApp(service: Service, allowHosts: readonly string[] = []): App {
+  const router = new PatternRouter<Endpoint>();
+  for (const route of API_ROUTES)
+    router.add(route.method, route.path, { serve: apiHandler(service, route), isOpen: false });
   for (const { method, path, handle } of PAGE_ROUTES)
-    router.add(method, path, (exchange, { id = '', token = '' }) =>
-      servePage({ service, exchange, id, token, now: service.state.now() }, handle),
-    );
+    router.add(method, path, {
+      serve: (exchange, { id = '', token = '' }) =>
+        servePage({ service, exchange, id, token, now: service.state.now() }, handle),
+      isOpen: true,
+    });
   for (const route of STORE_ROUTES)
-    router.add(route.method, route.path, (exchange) =>
-      serveStore(service, exchange, () => route.handle(service, exchange)),
-    );
-  router.add('ALL', `${STORE_PATH}*`, (exchange) => serveStore(service, exchange, unsigned));
+    router.add(route.method, route.path, {
+      serve: (exchange) => serveStore(service, exchange, () => route.handle(service, exchange)),
+      isOpen: true,
+    });
+  router.add('ALL', `${STORE_PATH}*`, {
+    serve: (exchange) => serveStore(service, exchange, unsigned),
+    isOpen: true,
+  });
   const find = (method: string, path: string) => router.match(method, path)[0][0];
   return async (incoming, outgoing) => {
     const exchange = exchangeOf(incoming, outgoing);
-    if (isSigned(incoming) && !exchange.path.startsWith(STORE_PATH)) return serveBuckets(service, exchange);
+    if (!isForThisMachine(incoming.headers, allowHosts)) return sendAnswer(exchange, FOREIGN_HOST);
+    const isForeign = isCrossSite(incoming.headers, allowHosts);
+    if (isSigned(incoming) && !exchange.path.startsWith(STORE_PATH))
+      return isForeign ? sendAnswer(exchange, CROSS_SITE) : serveBuckets(service, exchange);
     const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
-    const [serve, params] = find(method, exchange.path) ?? [];
-    if (serve !== undefined) return serve(exchange, decoded(params));
+    const [endpoint, params] = find(method, exchange.path) ?? [];
+    if (isForeign && endpoint?.isOpen !== true) return sendAnswer(exchange, CROSS_SITE);
+    if (endpoint !== undefined) return endpoint.serve(exchange, decoded(params));
     const allowed = METHODS.filter((other) => find(other, exchange.path) !== undefined);
     const key = findKey(incoming.headers['svc-api-key']?.toString());
     if (key !== undefined && !service.state.world.deleted)
@@ -53,6 +71,14 @@ export function createApp(service: Service): App {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+
+// The keys of a sandbox are published: a page in a browser must not be able to use them.
+const FOREIGN_HOST = problem(
+  403,
+  'Forbidden',
+  'The Host header names another machine. Start the sandbox with --allow-host to allow a name.',
+);
+const CROSS_SITE = problem(403, 'Forbidden', 'The request comes from a page of another site.');
 
 const NO_SUCH_PATH = problem(404, 'Not Found', 'There is no such path.');
 

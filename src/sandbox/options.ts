@@ -12,6 +12,8 @@ export interface SandboxOptions {
   readonly directory: string;
   /** A loopback address; 127.0.0.1 by default. */
   readonly host?: string | undefined;
+  /** Names beside those of loopback under which it may be reached, such as that of a container. */
+  readonly allowHosts?: readonly string[] | undefined;
   /** 0, the default, takes a free one. */
   readonly port?: number | undefined;
   /** Milliseconds since the epoch; the machine's by default. */

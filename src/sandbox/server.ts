@@ -69,8 +69,13 @@ function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): 
   return new Notifier(service, ledger, { urls: webhooks, ...how });
 }
 
-function listenTo(server: Server, service: Service, ledger: Ledger, { intercept }: SandboxOptions): void {
-  const app = createApp(service);
+function listenTo(
+  server: Server,
+  service: Service,
+  ledger: Ledger,
+  { intercept, allowHosts }: SandboxOptions,
+): void {
+  const app = createApp(service, allowHosts);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // An interceptor may have answered or broken the exchange and proceed all the same.
     const proceed = (): void => {

@@ -61,8 +61,9 @@ export class Notices {
     await this.#last;
   }
 
+  // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
   #print(text: string, prefix = '', tone?: 'quiet'): void {
-    const clean = this.#fitted(cleanText(text, 'keep'), prefix === '' ? 0 : 'warning: '.length);
+    const clean = this.#fitted(cleanText(text), prefix === '' ? 0 : 'warning: '.length);
     this.#send(`${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
   }
 
@@ -70,12 +71,8 @@ export class Notices {
   #fitted(text: string, taken: number): string {
     const width = this.#out.isTerminal ? this.#out.width - taken : Infinity;
     if (text.length <= width) return text;
-    const lines = text.split('\n').flatMap((line) => {
-      const indent = /^ */.exec(line)?.[0] ?? '';
-      return line.length <= width
-        ? [line]
-        : wrapWords(line, width - indent.length).map((part) => indent + part);
-    });
+    const indent = /^ */.exec(text)?.[0] ?? '';
+    const lines = wrapWords(text, width - indent.length).map((part) => indent + part);
     return lines.join('\n');
   }
 

@@ -51,6 +51,25 @@ describe('the receiver', () => {
     expect(await answer).toMatchObject({ status: 200 });
   });
 
+  it('R67 takes nothing under a name that is not of this machine, unless it is allowed', async () => {
+    await start({ allowHosts: ['hooks.example'] });
+    for (const host of ['evil.example', 'evil.localhost', 'localhost.evil.example:4020'])
+      expect((await post(receiver.url, delivery(), { headers: { host } })).status).toBe(403);
+    expect(taken).toEqual([]);
+    expect(refused[0]?.reason).toContain('Host');
+    for (const host of ['localhost', '127.0.0.1:1', '[::1]:4020', 'HOOKS.example:443'])
+      expect((await post(receiver.url, delivery(), { headers: { host } })).status).toBe(200);
+    expect(taken).toHaveLength(4);
+  });
+
+  it('takes any name where other machines may reach it, and still no page of a browser', async () => {
+    await start({ allowHosts: 'any' });
+    const host = 'machine.example';
+    expect((await post(receiver.url, delivery(), { headers: { host } })).status).toBe(200);
+    const page = { host, origin: 'https://machine.example' };
+    expect((await post(receiver.url, delivery(), { headers: page })).status).toBe(403);
+  });
+
   it('answers 503 when an event cannot be accepted, so that its sender comes again', async () => {
     await start({ accept: () => Promise.reject(new Error('the disk is full')) });
     const { status, headers } = await post(receiver.url, delivery());
@@ -103,7 +122,7 @@ describe('the receiver', () => {
     const ask = (length: number): Promise<string> =>
       sendRaw(
         receiver.port,
-        `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n${length > 1e6 ? '' : body}`,
+        `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n${length > 1e6 ? '' : body}`,
       );
     expect(await ask(body.length)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
     expect(await ask(5_000_000)).toMatch(/^HTTP\/1\.1 413 /);
@@ -112,8 +131,8 @@ describe('the receiver', () => {
   it('lets go of senders that never finish, be it headers or body, and says so once each', async () => {
     await start({ limits: { headersMs: 150, requestMs: 300 } });
     const [head, body] = await Promise.all([
-      sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: x\r\nx-a: '),
-      sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"ev'),
+      sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\nx-a: '),
+      sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"ev'),
       post(receiver.url, delivery()),
     ]);
     expect([head, body].map((text) => text.split('\r\n')[0])).toEqual([

@@ -66,7 +66,7 @@ describe('uploading', () => {
     const url = new URL(job.upload_url);
     const socket = connect(Number(url.port), url.hostname);
     socket.write(
-      `PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\ntoken,`,
+      `PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\ntoken,`,
     );
     await until(() => on.files().length === 1);
     socket.destroy();

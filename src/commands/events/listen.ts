@@ -11,7 +11,7 @@ import type { ListenedEvent } from '../../events/followers.ts';
 import type { Listener, ListenOptions } from '../../events/listen.ts';
 import { parseTarget } from '../../events/target.ts';
 import { eventRow, type EventRow, eventView } from '../../views/event.ts';
-import { ADDRESS_PARAMETERS, listeningHost } from './address.ts';
+import { ADDRESS_PARAMETERS, listeningAddress } from './address.ts';
 import { exitCode, finish, printUntilEnd } from './listen-end.ts';
 import { tellHappening, tellUndone } from './tell.ts';
 
@@ -58,10 +58,10 @@ export const listen = defineCommand({
   parameters,
   async run(context, input) {
     refuseLoop(input);
-    const host = listeningHost(context, input);
+    const address = listeningAddress(context, input);
     const print = await listPrinter(context, eventView);
     const { Listener: ListenerClass } = await import('../../events/listen.ts');
-    const listener = await ListenerClass.open({ ...optionsOf(context, input), host });
+    const listener = await ListenerClass.open({ ...optionsOf(context, input), ...address });
     try {
       tellStart(context, listener, input);
       await printUntilEnd(context, listener, input.for, () => print(rows(listener)));

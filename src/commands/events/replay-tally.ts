@@ -3,6 +3,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import type { JournalEntry } from '../../events/journal.ts';
 import type { Replayed } from '../../events/replay.ts';
 import { shownTarget } from '../../events/target.ts';
+import { isUnsafe } from '../../render/clean.ts';
 import { replayCommand } from './again.ts';
 
 const UNREADABLE_TOLD = 5;
@@ -98,8 +99,8 @@ export function tell({ notices }: Context, input: Asked, target: URL, state: Tal
 function failedError(input: Asked, target: URL, state: Tally): SvcError {
   const { sent, failedCount, failed, givenUp } = state;
   const rest = givenUp ? '; the rest was not tried, since no answer came' : '';
-  // From the first that failed on where they are many: what was sent after it is then sent once more.
-  const many = givenUp || failedCount > FAILED_KEPT;
+  // From the first that failed on where they are many, or cannot be typed: what was sent after it is sent once more.
+  const many = givenUp || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
   const choice = many
     ? { types: input.type, since: failed[0]?.received_at }
     : { ids: failed.map(({ id }) => id) };

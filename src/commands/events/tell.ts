@@ -3,6 +3,7 @@ import type { Happening } from '../../events/happening.ts';
 import type { Undone } from '../../events/followers.ts';
 import type { ReceivedEvent } from '../../events/received.ts';
 import { shownTarget } from '../../events/target.ts';
+import { isUnsafe } from '../../render/clean.ts';
 import type { Notices } from '../../terminal/notices.ts';
 import { type AgainChoice, replayCommand } from './again.ts';
 
@@ -68,7 +69,7 @@ function shownId({ delivery }: ReceivedEvent): string {
 
 /** A few are chosen by their ids, many by the time from which they came. */
 function chosen({ count, ids, firstAt }: Undone): AgainChoice {
-  return count > ids.length || ids.some((id) => id.length > LONGEST_ID)
+  return count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id))
     ? { since: new Date(firstAt).toISOString() }
     : { ids };
 }

@@ -4,7 +4,7 @@ import { resolvePath } from '../../cli/files.ts';
 import { readRegularFileSync } from '../../regular-file.ts';
 import { choice, flag, type Input, repeated, value } from '../../cli/parameter.ts';
 import { sandboxDirectory } from '../../cli/sandbox-directory.ts';
-import { integer, text } from '../../cli/values.ts';
+import { hostName, integer, text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
 import { systemCodeOf } from '../../system-code.ts';
@@ -25,6 +25,11 @@ export const SERVER_PARAMETERS = {
     '--processing <duration>',
     'how long a job takes after its upload (default 2s)',
     positiveDuration,
+  ),
+  allowHost: repeated(
+    '--allow-host <name>',
+    'another name that it may be reached under, such as that of a container; can be given again',
+    hostName,
   ),
   limits: choice('--limits <when>', "whether the live service's rate limits hold (default off)", [
     'on',
@@ -76,6 +81,7 @@ export async function openServer(
       logCount: input.logs,
       tenantType: input.tenantType,
       processingMs: input.processing,
+      allowHosts: input.allowHost,
       limits: input.limits,
       webhooks: input.webhook,
       webhookDuplicates: input.webhookDuplicates,

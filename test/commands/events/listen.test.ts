@@ -107,6 +107,23 @@ describe('svc events listen', () => {
     expect(listener.stderr()).toContain('warning: the listener can be reached from other machines');
   });
 
+  it('R67 takes nothing under the name of another machine, unless it is allowed', async () => {
+    const listener = await listen('--allow-host', 'hooks.example', '--max', '1');
+    const sent = async (host: string): Promise<number> =>
+      (await post(listener.url, delivery(), { headers: { host } })).status;
+    expect([await sent('evil.example'), await sent('hooks.example')]).toEqual([403, 200]);
+    expect(await listener.ended).toMatchObject({ code: 0 });
+    expect(listener.stderr()).toContain('turned away (403): its Host header names another machine');
+  });
+
+  it('shows no line that the id of an event makes up', async () => {
+    const listener = await listen('--exec', 'exit 3', '--max', '1');
+    await post(listener.url, delivery('e1\nwarning: paid\r\nerror: forged\u2028x'));
+    await listener.ended;
+    expect(listener.stderr()).toContain(String.raw`e1\nwarning: paid\r\nerror: forged`);
+    expect(listener.stderr()).not.toMatch(/^(?:warning: paid|error: forged)/m);
+  });
+
   it('says on stderr what is no event, and goes on', async () => {
     const listener = await listen();
     expect(await post(listener.url, 'canary, no JSON')).toMatchObject({ status: 400 });

@@ -27,7 +27,9 @@ function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string 
     const timer = setTimeout(() => done('open'), patience);
     socket.setEncoding('utf8').on('data', (part: string) => (text += part));
     socket.on('end', () => done('end')).on('error', (error: NodeJS.ErrnoException) => done(error.code ?? ''));
-    socket.write('GET /tenants/self HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: sandbox-management-key\r\n\r\n');
+    socket.write(
+      'GET /tenants/self HTTP/1.1\r\nHost: localhost\r\nSVC-API-KEY: sandbox-management-key\r\n\r\n',
+    );
   });
 }
 
