@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { containsCardNumber } from '../card-number.ts';
 import { nearest } from '../nearest.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
+import { UNKNOWN_MEMBER } from './rules.ts';
 import { isObject, ownValue } from './values-in.ts';
 
 /** A rule that a body breaks. Holds nothing of the body but names of members: it may be shown and logged. */
@@ -15,9 +16,6 @@ export interface Violation {
   /** The known name or value that was probably meant. */
   readonly suggestion?: string | undefined;
 }
-
-/** The rule that --allow-unknown lifts. */
-export const UNKNOWN_MEMBER = 'is not a field of the interface';
 
 /** The path of the whole body. */
 export const WHOLE = '(body)';

@@ -1,6 +1,7 @@
 import { flag } from '../../cli/parameter.ts';
 import { SvcError } from '../../errors.ts';
-import { UNKNOWN_MEMBER, type Violation } from '../../three-ds/violation.ts';
+import { UNKNOWN_MEMBER } from '../../three-ds/rules.ts';
+import type { Violation } from '../../three-ds/violation.ts';
 
 /** `--allow-unknown` of the commands that check a body. */
 export const allowUnknownParameter = flag(
