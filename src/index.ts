@@ -16,7 +16,6 @@ export type { KeyKind } from './http/request.ts';
 export type { Trace, TraceEvent } from './http/trace.ts';
 export type { RunEvent, RunOptions } from './runs/events.ts';
 export { downloadResults, type ResultsOptions } from './runs/results.ts';
-export { submitFile, type SubmitOptions } from './runs/submit.ts';
 export { uploadToJob } from './runs/upload.ts';
 export { waitForJob, type WaitOptions } from './runs/wait.ts';
 export type { AccountUpdaterJob } from './schema/account-updater.ts';

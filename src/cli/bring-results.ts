@@ -2,6 +2,7 @@ import { SvcError } from '../errors.ts';
 import { settleUploads } from '../runs/abandon.ts';
 import { failedRunError, lookOnce } from '../runs/advance.ts';
 import { acceptUnproven, invalidateResults, refetchResults } from '../runs/collect.ts';
+import { hasUnknown, unknownError } from '../runs/part-poll.ts';
 import { type ResultsFile, type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { wordsOf } from '../runs/run-wait.ts';
@@ -37,6 +38,7 @@ export async function bringResults(
     await lookOnce(client, run, { onEvent: showRun(context, record) });
   }
   if (statusOf(record) === 'abandoned') tellLeftOut(context, run);
+  else if (hasUnknown(record)) throw unknownError(run);
   else if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
   else if (statusOf(record) !== 'completed') throw pendingError(run);
   const results = await deliverResults(context, run, options);

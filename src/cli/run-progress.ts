@@ -36,9 +36,13 @@ class RunProgress {
         return notices.note(
           `job ${event.gone} expired before it had its file; created job ${event.job} in its place`,
         );
+      case 'missing':
+        return notices.warn(
+          `job ${event.job} was not found (404): that proves nothing, so it is polled on and nothing is uploaded again`,
+        );
       case 'gone':
         return notices.warn(
-          `job ${event.job} vanished: the service did not get its file; it needs another job`,
+          `job ${event.job} expired without its file: the file was never processed, and needs another job`,
         );
       case 'stray':
         return notices.note(
@@ -48,7 +52,7 @@ class RunProgress {
         return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);
       case 'unclear':
         this.#stopTransfer(event.job);
-        return notices.warn(`${event.reason}; reading job ${event.job} before anything is sent again`);
+        return notices.warn(`${event.reason}; polling job ${event.job}, nothing is sent again`);
       case 'unproven':
         this.#stopTransfer(event.job);
         return notices.warn(
@@ -89,6 +93,8 @@ class RunProgress {
   #arrived(job: string): void {
     this.#transfers.get(job)?.done();
     this.#transfers.delete(job);
+    this.#waits.get(job)?.done('stored');
+    this.#waits.delete(job);
   }
 
   #stopTransfer(job: string): void {

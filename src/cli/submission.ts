@@ -2,6 +2,7 @@ import { SvcError } from '../errors.ts';
 import { needsFile, retryFailed, uploadParts } from '../runs/advance.ts';
 import { orGoOnWith } from '../runs/going-on.ts';
 import { headerOf } from '../runs/input-file.ts';
+import { hasUnknown } from '../runs/part-poll.ts';
 import { statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import { checkDestination } from '../runs/write-results.ts';
@@ -106,7 +107,7 @@ async function goOn(context: Context, run: RunDirectory, file: RequestFile): Pro
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`going on with ${record.id}`);
   const hasFailed = record.parts.some(({ state }) => state === 'failed');
-  if (!hasFailed && !needsFile(record)) return;
+  if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
   const client = await context.client();
   await retryFailed(client, run);
   const header = await headerOf(file.path, file.check.headerBytes);

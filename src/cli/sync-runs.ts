@@ -4,6 +4,7 @@ import { lookOnce, needsFile, uploadParts } from '../runs/advance.ts';
 import { hasUnchecked, invalidateResults, RefusedResults } from '../runs/collect.ts';
 import type { RunOptions } from '../runs/events.ts';
 import { headerOf, reopenFile } from '../runs/input-file.ts';
+import { hasUnknown, unknownError } from '../runs/part-poll.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
 import type { RunDirectory } from '../runs/run-directory.ts';
 import type { FoundRuns } from '../runs/run-list.ts';
@@ -19,8 +20,8 @@ import { warnOfUnrequested } from './unrequested.ts';
 export interface Synced {
   readonly records: readonly RunRecord[];
   /**
-   * 0 when nothing is open any more, 1 when the command of --exec failed, 3 when a record cannot be read, 10 when a run
-   * failed, 12 when results were refused, 11 when a run is open.
+   * 0 when nothing is open any more, 1 when the command of --exec failed, 3 when a record cannot be read, 9 when it is
+   * unknown whether the service has a file, 10 when a run failed, 12 when results were refused, 11 when a run is open.
    */
   readonly code: number;
 }
@@ -71,6 +72,7 @@ function dueRuns(context: Context, exec: string | undefined): FoundRuns {
 
 function codeFor(records: readonly RunRecord[], exec: string | undefined, someUnreadable: boolean): number {
   if (records.some((record) => statusOf(record) === 'failed')) return EXIT_CODES.job_failed;
+  if (records.some((record) => isOpen(record) && hasUnknown(record))) return EXIT_CODES.outcome_unknown;
   // Nobody can say that a run whose record cannot be read is not open.
   if (someUnreadable) return EXIT_CODES.config;
   if (records.some(isOpen)) return EXIT_CODES.pending;
@@ -105,6 +107,7 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
   // Results of other parts can be had, and may not be there for ever, when the file of one part cannot.
   const stuck = needsFile(record) ? await failureOf(uploadRest(client, run, onEvent)) : undefined;
   await lookOnce(client, run, { onEvent });
+  if (hasUnknown(record)) throw unknownError(run);
   if (stuck !== undefined) throw stuck;
   if (statusOf(record) !== 'completed') return;
   if (tellsCommand) record.exec = 'due';
@@ -125,7 +128,7 @@ async function failureOf(work: Promise<void>): Promise<SvcError | undefined> {
     await work;
     return undefined;
   } catch (error) {
-    if (isSvcError(error, 'local', 'altered', 'changed')) return error;
+    if (isSvcError(error, 'local', 'altered', 'changed', 'outcome_unknown')) return error;
     throw error;
   }
 }

@@ -7,6 +7,8 @@ export interface Problem {
   /** Messages by field, as a validation problem has them; under the empty name those of no field. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly requestId: string | undefined;
+  /** Whether the body is a JSON object that says something, as the service's own errors are: no page of a gateway. */
+  readonly isProblem: boolean;
 }
 
 const MAX_FIELDS = 20;
@@ -20,7 +22,10 @@ const NAMING = ['code', 'error_code', 'errorCode', 'type'];
 export function readProblem(body: string, contentType: string | undefined): Problem {
   const json = parse(body);
   const record = Array.isArray(json) ? { errors: json as unknown } : asRecord(json);
-  if (!record) return { summary: summaryOfOther(json, body, contentType), fields: {}, requestId: undefined };
+  if (!record) {
+    const summary = summaryOfOther(json, body, contentType);
+    return { summary, fields: {}, requestId: undefined, isProblem: false };
+  }
   // The innermost first: it says most, and the end may be cut.
   const levels = levelsOf(record).toReversed();
   const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
@@ -38,6 +43,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
     summary: summary === '' ? undefined : summary,
     fields,
     requestId: levels.map(readId).find((id) => id !== undefined),
+    isProblem: summary !== '' && !Array.isArray(json),
   };
 }
 

@@ -28,7 +28,10 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   if (status === 404) {
     return new SvcError('not_found', `not found (404): ${subject}${said}`, {
       ...details,
-      hint: 'Check the id, and that the key belongs to the tenant that owns it.',
+      ...(problem.isProblem ? {} : { facts: { ...details.facts, not_from_service: true } }),
+      hint: problem.isProblem
+        ? 'Check the id, and that the key belongs to the tenant that owns it.'
+        : 'This is no error of the service itself: check the base URL, and what stands in between.',
     });
   }
   const code = codeOf(status);

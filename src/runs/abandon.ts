@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
 import { needsFile } from './advance.ts';
-import { resolveUpload } from './part-upload.ts';
+import { settleUpload } from './part-upload.ts';
 import { type RunPart, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -48,5 +48,6 @@ export function requireKept({ record, name, submitCommand }: RunDirectory): void
 /** Finds out of every part whose upload was cut off whether its job has the file, so that its results can be had. */
 export async function settleUploads(client: Client, run: RunDirectory): Promise<void> {
   for (const part of run.record.parts)
-    if (part.state === 'uploading') await resolveUpload({ client, part, save: () => run.save() });
+    if (part.state === 'uploading')
+      await settleUpload({ client, record: run.record, part, save: () => run.save() }, 0);
 }

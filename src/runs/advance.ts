@@ -1,11 +1,12 @@
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import { fileSource } from '../transfer/source.ts';
 import { collectResults } from './collect.ts';
 import type { RunOptions } from './events.ts';
 import { findJob } from './job.ts';
+import { hasUnknown, notePoll, unknownError } from './part-poll.ts';
 import { bringPart } from './part-upload.ts';
-import { letGo } from './part-work.ts';
+import { detachJob } from './part-work.ts';
 import { type RunPart, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { lookAtJobs } from './watch.ts';
@@ -20,19 +21,18 @@ export interface RunFile {
 }
 
 /**
- * Lets the failed parts of a run have another job: the operator asked for the run again. Each old job is read once
- * more: one that has not failed after all is gone on with, since its rows would be paid twice.
+ * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
+ * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
  */
 export async function retryFailed(client: Client, run: RunDirectory): Promise<void> {
-  const save = (): void => run.save();
+  const work = { client, record: run.record, save: (): void => run.save() };
   for (const part of run.record.parts) {
     if (part.state !== 'failed') continue;
     const job = await findJob(client, part.job ?? '');
-    if (job === undefined || job.status === 'failed') letGo({ part, save }, job ? 'failed' : 'gone');
+    if (job?.status === 'failed') detachJob({ ...work, part }, 'failed');
     else {
-      part.state = 'uploading';
       delete part.errors;
-      save();
+      await notePoll(work, part, job);
     }
   }
 }
@@ -45,14 +45,19 @@ export function needsFile({ parts }: Pick<RunRecord, 'parts'>): boolean {
   );
 }
 
-/** Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. */
+/**
+ * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it.
+ * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so
+ */
 export async function uploadParts(
   client: Client,
   run: RunDirectory,
   file: RunFile,
   options: RunOptions,
 ): Promise<void> {
-  const waiting = run.record.parts.filter((part) => needsFile({ parts: [part] }));
+  const waiting = run.record.parts.filter(
+    (part) => needsFile({ parts: [part] }) || hasUnknown({ parts: [part] }),
+  );
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
@@ -60,7 +65,10 @@ export async function uploadParts(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  if (failures.length > 0) throw failures[0];
+  const [failure] = failures;
+  const isUnknown = hasUnknown(run.record);
+  if (failure !== undefined && !(isUnknown && isSvcError(failure, 'time_up'))) throw failure;
+  if (isUnknown) throw unknownError(run);
 }
 
 async function bring(
@@ -83,10 +91,11 @@ async function bring(
  * @returns how many parts are still under way
  */
 export async function lookOnce(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
-  const left = await lookAtJobs({ ...options, client, record: run.record, save: () => run.save() });
+  await lookAtJobs({ ...options, client, record: run.record, save: () => run.save() });
   const failure = await collectResults(client, run, options);
-  if (failure !== undefined && left.length === 0) throw failure;
-  return left.length;
+  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
+  if (failure !== undefined && left === 0) throw failure;
+  return left;
 }
 
 /** What a run whose parts failed ends in. */
@@ -100,7 +109,7 @@ export function failedRunError({ record, submitCommand }: RunDirectory): SvcErro
     'job_failed',
     `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`,
     {
-      hint: `Mend what the messages name, then run '${submitCommand}' again: it retries only what failed.`,
+      hint: `Fix what the messages name, then run '${submitCommand}' again: it retries only what failed.`,
       facts: { run: record.id, problems: said, status: statusOf(record) },
     },
   );

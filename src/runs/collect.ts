@@ -6,6 +6,7 @@ import { fileSource } from '../transfer/source.ts';
 import { UnprovenDownload } from '../transfer/failures.ts';
 import { putInPlace } from '../transfer/target.ts';
 import type { RunOptions } from './events.ts';
+import { notePoll } from './part-poll.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
 import { downloadResults, flawsOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -15,7 +16,7 @@ const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'incomplete', 'altere
 
 /**
  * Downloads the results of every completed part into the run's directory, whole, and notes each. A part whose job is
- * gone counts as failed.
+ * missing is polled on.
  * @returns the first failure that concerns one part alone; the others were brought all the same
  */
 export async function collectResults(
@@ -29,10 +30,12 @@ export async function collectResults(
       await collectPart(client, run, part, options);
     } catch (error) {
       const isKept = await restore(run, part);
-      if (isSvcError(error, 'job_expired', 'job_failed')) {
-        if (!isKept) giveUp(run, part, error, options);
-        else if (part.results) part.results.proof ??= 'content';
-      } else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+        if (part.results) part.results.proof ??= 'content';
+      } else if (isSvcError(error, 'job_expired'))
+        await notePoll({ ...options, client, record: run.record, save: () => run.save() }, part, undefined);
+      else if (isSvcError(error, 'job_failed')) giveUp(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
       else throw error;
     }
   }
@@ -97,10 +100,9 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
   }
 }
 
-function giveUp(run: RunDirectory, part: RunPart, { code, message }: SvcError, options: RunOptions): void {
-  const said = code === 'job_expired' ? 'it was completed, and is gone without its results' : message;
+function giveUp(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
   part.state = 'failed';
-  part.errors = [said];
+  part.errors = [message];
   run.save();
   options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
 }

@@ -1,35 +1,63 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import { findJob, jobPages } from './job.ts';
+import { noteTenant, requireOwnTenant } from './own-tenant.ts';
 import type { PartWork } from './part-work.ts';
-import type { RunPart } from './record.ts';
 
 /**
  * Creates a job for a part, which is recorded before the request goes out and as soon as its answer is there.
  * @throws SvcError `config` when the key belongs to another tenant than the run
  */
-export async function createJob(work: PartWork): Promise<void> {
+export async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
-  if (part.state === 'creating') await lookForStray(work);
+  await requireOwnTenant(work);
+  if (part.state === 'creating') await findOrphanJobs(work);
   part.state = 'creating';
   part.creating_since = new Date(client.now()).toISOString();
   save();
   const job = await client.accountUpdater.create().catch((error: unknown) => {
-    if (!isUnclear(error)) {
-      part.state = 'planned';
-      delete part.creating_since;
-      save();
-    }
+    if (!isUnclear(error)) forgetCreation(work);
     throw error;
   });
-  requireTenant(work, job);
+  try {
+    noteTenant(work, job);
+  } catch (error) {
+    forgetCreation(work);
+    throw error;
+  }
   part.job = job.id;
   part.state = 'created';
+  if (job.expires_at) part.expires_at = job.expires_at;
   delete part.creating_since;
   save();
-  tellCreated(work, job);
+  reportCreated(work, job);
+  return job;
 }
 
-function tellCreated({ part, onEvent }: PartWork, job: AccountUpdaterJob): void {
+/**
+ * Takes back a job that seemed to be gone and has its file after all: a replica had lagged.
+ * @returns whether there was one, so that nothing is to be uploaded
+ */
+export async function restoreJob({ client, part, save }: PartWork): Promise<boolean> {
+  for (const { job: id, ended } of part.earlier_jobs ?? []) {
+    const job = ended === 'gone' ? await findJob(client, id) : undefined;
+    if (job === undefined || job.status === 'pending' || job.status === 'failed') continue;
+    part.earlier_jobs = part.earlier_jobs?.filter((earlier) => earlier.job !== id) ?? [];
+    delete part.creating_since;
+    [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
+    save();
+    return true;
+  }
+  return false;
+}
+
+function forgetCreation({ part, save }: PartWork): void {
+  part.state = 'planned';
+  delete part.creating_since;
+  save();
+}
+
+function reportCreated({ part, onEvent }: PartWork, job: AccountUpdaterJob): void {
   const before = part.earlier_jobs?.at(-1);
   if (before?.ended === 'gone') onEvent?.({ kind: 'replaced', gone: before.job, job: job.id });
   else onEvent?.({ kind: 'created', job });
@@ -43,48 +71,16 @@ function isUnclear(error: unknown): boolean {
 }
 
 /**
- * A run belongs to one tenant: with the key of another its jobs seem to be gone, and their rows would be paid twice.
- * The job made to find out gets no file, vanishes after an hour and costs nothing.
- */
-function requireTenant({ record, part, save }: PartWork, { tenant_id: tenant }: AccountUpdaterJob): void {
-  if (!tenant || tenant === record.tenant_id) return;
-  if (record.tenant_id === undefined) {
-    record.tenant_id = tenant;
-    return;
-  }
-  takeBack(part);
-  save();
-  throw new SvcError(
-    'config',
-    `run ${record.id} belongs to tenant ${record.tenant_id}, and this key to tenant ${tenant}: nothing was uploaded`,
-    {
-      hint: 'Use the key that the run was begun with, or begin another run with --again.',
-      facts: { run: record.id, tenant_id: record.tenant_id, key_tenant_id: tenant },
-    },
-  );
-}
-
-/** The job that seemed to be gone is the part's again, and is to be looked into. */
-function takeBack(part: RunPart): void {
-  const last = part.earlier_jobs?.at(-1);
-  if (last?.ended !== 'gone') return;
-  part.earlier_jobs = part.earlier_jobs?.slice(0, -1) ?? [];
-  part.job = last.job;
-  part.state = 'uploading';
-  delete part.creating_since;
-}
-
-/**
  * After a creation without a clear answer: says which jobs may have come of it. They are not taken over, since
  * another process may own them: a job that gets no file vanishes after an hour and costs nothing.
  */
-async function lookForStray({ client, part, record, onEvent }: PartWork): Promise<void> {
+async function findOrphanJobs({ client, part, record, onEvent }: PartWork): Promise<void> {
   const since = Date.parse(part.creating_since ?? '') - 60_000;
   const ours = new Set(record.parts.map(({ job }) => job));
-  for await (const page of client.accountUpdater.list({ pageSize: 100 }).pages()) {
-    const recent = page.items.filter((job) => Date.parse(job.created_at ?? '') >= since);
+  for await (const jobs of jobPages(client)) {
+    const recent = jobs.filter((job) => Date.parse(job.created_at ?? '') >= since);
     for (const { id, status } of recent)
       if (status === 'pending' && !ours.has(id)) onEvent?.({ kind: 'stray', job: id });
-    if (recent.length < page.items.length) return;
+    if (recent.length < jobs.length) return;
   }
 }

@@ -40,7 +40,9 @@ export type RunEvent =
     }
   /** A pending job that an unclear creation may have left. */
   | { readonly kind: 'stray'; readonly job: string }
-  /** The job of a part that seemed to have its file is gone: the part needs another one. */
+  /** The service does not know a job that may have its file: it is polled on, since that proves nothing. */
+  | { readonly kind: 'missing'; readonly job: string }
+  /** The file of a part is proven never to have been processed, and its job is gone: it needs another one. */
   | { readonly kind: 'gone'; readonly job: string }
   /** A part's job ended without results. */
   | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };

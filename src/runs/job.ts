@@ -2,22 +2,37 @@ import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 
-/** Reads a job. @throws SvcError `job_expired` when the service knows it no more */
-export async function readJob({ accountUpdater }: Client, id: string): Promise<AccountUpdaterJob> {
-  try {
-    return await accountUpdater.read(id);
-  } catch (error) {
-    throw isSvcError(error, 'not_found') ? expiredError(id) : error;
-  }
+/** How long a job must be found missing, poll after poll, before that counts: a replica may lag. */
+export const MISSING_MS = 5 * 60_000;
+
+/** Reads a job. @throws SvcError `job_expired` when the service does not know it */
+export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
+  const job = await findJob(client, id);
+  if (job === undefined) throw expiredError(id);
+  return job;
 }
 
-/** Reads a job, or gives undefined when the service knows it no more. */
+/**
+ * Reads a job, or gives undefined when the service itself says that it does not know it. Only a job without a file is
+ * removed, but one such response proves nothing: a replica may lag, and the key may be of another tenant.
+ * @throws SvcError `bad_answer` for a 404 that is not the service's own, such as a gateway's page
+ */
 export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
   try {
     return await client.accountUpdater.read(id);
   } catch (error) {
-    if (isSvcError(error, 'not_found')) return undefined;
-    throw error;
+    if (!isSvcError(error, 'not_found')) throw error;
+    if (error.facts?.['not_from_service'] !== true) return undefined;
+    throw foreignError(error);
+  }
+}
+
+/** The newest jobs first, page by page. A 404 on the list is never the end of anything: it says nothing of a job. */
+export async function* jobPages(client: Client): AsyncGenerator<readonly AccountUpdaterJob[]> {
+  try {
+    for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
+  } catch (error) {
+    throw isSvcError(error, 'not_found') ? foreignError(error) : error;
   }
 }
 
@@ -26,7 +41,7 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];
   const said = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
   return new SvcError('job_failed', `job ${job.id} failed: ${said}`, {
-    hint: "Mend what the message names and submit the file again, or contact the service's support with the job id.",
+    hint: "Fix what the message names and submit the file again, or contact the service's support with the job id.",
     facts: { job: job.id, errors },
   });
 }
@@ -37,8 +52,16 @@ function expiredError(id: string): SvcError {
     `job ${id} is not there: a job without its file is removed one hour after it was created`,
     {
       status: 404,
-      hint: "Check the id with 'svc au list', or submit the file again with 'svc au submit'; nothing is processed for a job that was removed.",
+      hint: "Check the id with 'svc au list', and that the key belongs to the tenant that owns the job.",
       facts: { job: id },
     },
   );
+}
+
+function foreignError({ message, status, requestId }: SvcError): SvcError {
+  return new SvcError('bad_answer', message, {
+    status,
+    requestId,
+    hint: 'Check the base URL; if it is right, something between you and the service is answering.',
+  });
 }

@@ -10,9 +10,19 @@ const STATES: ReadonlySet<string> = new Set<PartState>([
   'completed',
   'downloaded',
   'failed',
+  'unknown',
 ]);
 
-const PART_TEXTS = ['job', 'seen', 'creating_since', 'sent_at', 'done_at'] as const;
+const PART_TEXTS = [
+  'job',
+  'seen',
+  'creating_since',
+  'sent',
+  'sent_at',
+  'expires_at',
+  'missing_since',
+  'done_at',
+] as const;
 
 /** The text of a record, as it is stored. */
 export function recordText(record: RunRecord): string {

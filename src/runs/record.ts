@@ -10,7 +10,12 @@ export type PartState =
   | 'uploaded'
   | 'completed'
   | 'downloaded'
-  | 'failed';
+  | 'failed'
+  /** The service may have its file, and nothing says so: only a later response or the operator settles it. */
+  | 'unknown';
+
+/** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
+export type Sent = 'some' | 'all' | 'stored';
 
 /** One upload of a run: a stretch of the input file with the header in front, and the job that it goes to. */
 export interface RunPart {
@@ -31,6 +36,12 @@ export interface RunPart {
   creating_since?: string;
   /** When its file began to go out, in the service's time. */
   sent_at?: string;
+  /** Written before each step is taken; older records have none: see `sentOf`. */
+  sent?: Sent;
+  /** When the upload address of its job expires, in the service's time. */
+  expires_at?: string;
+  /** Since when every poll has found its job missing, in the service's time. */
+  missing_since?: string;
   /** When its job was first seen completed, in the service's time. */
   done_at?: string;
   /** Jobs that it went to before, the latest last. */
@@ -114,6 +125,15 @@ export function statusOf({
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
   if (abandoned !== undefined) return 'abandoned';
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
+}
+
+/** How far a part's file got. Where an older record does not say, the store is taken to have what it may have. */
+export function sentOf({ state, sent, sent_at: sentAt }: Pick<RunPart, 'state' | 'sent' | 'sent_at'>): Sent {
+  if (state === 'planned' || state === 'creating') return 'some';
+  if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
+  if (state === 'uploading') return 'all';
+  if (state === 'created') return sentAt === undefined ? 'some' : 'all';
+  return 'stored';
 }
 
 /** The parts of a checked file, with nothing done yet. */

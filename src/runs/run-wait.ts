@@ -1,15 +1,16 @@
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import { failedRunError, lookOnce, needsFile } from './advance.ts';
 import { lookUntil } from './look-until.ts';
+import { hasUnknown, unknownError } from './part-poll.ts';
 import { type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { LONGEST_WAIT_MS, type WaitOptions } from './wait.ts';
 
 /**
  * Looks at all jobs of a run, less and less often, and brings results as they come, until none is under way.
- * @throws SvcError `job_failed` when a part failed, `job_expired` when one needs another job, `pending` when the time
- *   is up
+ * @throws SvcError `job_failed` when a part failed, `outcome_unknown` when nothing tells whether the service has the
+ *   file of one, `job_expired` when one needs another job, `pending` when the time is up
  */
 export async function waitForRun(
   client: Client,
@@ -20,7 +21,7 @@ export async function waitForRun(
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, nudge } = options;
   const { record } = run;
   const started = clock.now();
-  const left = await lookUntil({
+  const looking = lookUntil({
     look: () => lookOnce(client, run, options),
     isDone: (count) => count === 0,
     limitMs: () => limitMs,
@@ -37,15 +38,31 @@ export async function waitForRun(
       }
     },
   });
-  if (left !== 0) throw pendingError(run);
+  const left = await looking.catch((error: unknown) => {
+    if (isSvcError(error, 'time_up') && isDoubtful(run)) throw unknownError(run);
+    throw error;
+  });
+  if (left !== 0) throw isDoubtful(run) ? unknownError(run) : pendingError(run);
+  if (hasUnknown(record)) throw unknownError(run);
   if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
   if (needsFile(record)) throw unfinishedError(run);
   onEvent?.({ kind: 'completed', job: record.id });
 }
 
+/** Whether a job was missing when the time was up: whether the service has its file is not known then. */
+function isDoubtful(run: RunDirectory): boolean {
+  const missing = run.record.parts.filter(
+    ({ state, missing_since: since }) => state === 'uploaded' && since !== undefined,
+  );
+  for (const part of missing) part.state = 'unknown';
+  if (missing.length > 0) run.save();
+  return hasUnknown(run.record);
+}
+
 /** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */
 export function wordsOf({ parts }: Pick<RunRecord, 'parts'>): string {
-  if (parts.length === 1) return parts[0]?.seen ?? parts[0]?.state ?? '';
+  const [only] = parts;
+  if (parts.length === 1 && only) return only.state === 'unknown' ? only.state : (only.seen ?? only.state);
   const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
   const others = new Map<string, number>();
   for (const { state, seen } of open) {

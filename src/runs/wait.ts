@@ -3,7 +3,7 @@ import { SvcError } from '../errors.ts';
 import { formatDuration } from '../render/time.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { RunOptions } from './events.ts';
-import { failedError, readJob } from './job.ts';
+import { failedError, findJob, MISSING_MS, readJob } from './job.ts';
 import { lookUntil } from './look-until.ts';
 import type { Nudge } from './pause.ts';
 
@@ -31,7 +31,7 @@ export async function waitForJob(
   const { random, limitMs = LONGEST_WAIT_MS, nudge, onEvent } = options;
   const started = clock.now();
   const job = await lookUntil({
-    look: () => readJob(client, id),
+    look: jobReader(client, id),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: () => limitMs,
     clock,
@@ -52,6 +52,18 @@ export async function waitForJob(
   if (job?.status !== 'completed') throw pendingError(id, job?.status ?? 'unknown', clock.now() - started);
   onEvent?.({ kind: 'completed', job: id });
   return job;
+}
+
+/** Reads a job again and again: one that was seen before is not gone because of one 404. */
+function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob> {
+  let seenAt: number | undefined;
+  return async () => {
+    const job = await findJob(client, id);
+    if (job !== undefined) seenAt = client.clock.now();
+    if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
+      return job ?? readJob(client, id);
+    throw new SvcError('bad_answer', `job ${id} was not found (404)`);
+  };
 }
 
 function pendingError(id: string, status: string, waitedMs: number): SvcError {

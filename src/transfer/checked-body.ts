@@ -17,12 +17,20 @@ export class CheckedBody implements AsyncIterable<Uint8Array> {
   readonly #source: UploadSource;
   readonly #expected: string | undefined;
   readonly #onProgress: OnProgress | undefined;
+  readonly #onLastPiece: (() => void) | undefined;
   readonly #pieces: AsyncGenerator<Uint8Array>;
 
-  constructor(source: UploadSource, expected: string | undefined, onProgress: OnProgress | undefined) {
+  /** `onLastPiece` is called before the last piece is handed on; when it throws, that piece never goes out. */
+  constructor(
+    source: UploadSource,
+    expected: string | undefined,
+    onProgress: OnProgress | undefined,
+    onLastPiece?: () => void,
+  ) {
     this.#source = source;
     this.#expected = expected;
     this.#onProgress = onProgress;
+    this.#onLastPiece = onLastPiece;
     this.#pieces = this.#run();
   }
 
@@ -61,6 +69,7 @@ export class CheckedBody implements AsyncIterable<Uint8Array> {
     const sha256 = hash.digest('hex');
     if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
     this.sha256 = sha256;
+    this.#onLastPiece?.();
     this.complete = true;
     if (held) yield* this.#hand(held, read);
   }

@@ -19,6 +19,10 @@ export interface UploadOptions extends Patience {
   readonly url: URL;
   readonly source: UploadSource;
   readonly onProgress?: OnProgress | undefined;
+  /** Called before each attempt: no earlier one can have been stored. */
+  readonly onAttempt?: (() => void) | undefined;
+  /** Called before the last piece of an attempt goes out: from then on the store may have the file. */
+  readonly onLastPiece?: (() => void) | undefined;
   readonly limits?: TimeLimits | undefined;
 }
 
@@ -34,9 +38,6 @@ export interface UploadResult {
 // The answer to a PUT is small, whatever the file: its whole body is bounded too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 
-// «Not taken» in plain words; gateways (502, 504) only say that they do not know.
-const NOT_TAKEN: ReadonlySet<number> = new Set([429, 500, 503]);
-
 /**
  * Puts a file to a pre-signed address: exact length, no key, a fresh stream each attempt. It is sent again only when
  * the store surely does not have it.
@@ -47,7 +48,8 @@ const NOT_TAKEN: ReadonlySet<number> = new Set([429, 500, 503]);
 export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
   let expected = options.source.sha256;
   for (let attempt = 0; ; attempt += 1) {
-    const body = new CheckedBody(options.source, expected, options.onProgress);
+    options.onAttempt?.();
+    const body = new CheckedBody(options.source, expected, options.onProgress, options.onLastPiece);
     const setback = await sendOnce(options, body);
     if (setback === undefined)
       return { bytes: options.source.size, sha256: body.sha256, attempts: attempt + 1 };
@@ -99,17 +101,17 @@ async function judge(
   }
   const error = await readErrorOf(answer);
   const refused = refusedByStore({ url, doing: 'upload', status, error });
-  if (isNotTaken(status, error)) return { error: refused, retryAfter: answer.header('retry-after') };
-  if (status >= 500 || status === 408) {
-    if (!body.complete) return { error: refused };
-    throw new UploadUnclear(url, source.size, `it answered ${status}`, status);
-  }
+  const isUnclear = status >= 500 || status === 408;
+  // A store that fails may have kept the whole file all the same: its job tells, not another PUT.
+  if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it answered ${status}`, status);
+  if (isUnclear || isNotTaken(status, error))
+    return { error: refused, retryAfter: answer.header('retry-after') };
   throw refused;
 }
 
 function isNotTaken(status: number, error: StoreError): boolean {
   // S3's way to say that the body came too slowly.
-  return NOT_TAKEN.has(status) || (status === 400 && error.code === 'RequestTimeout');
+  return status === 429 || (status === 400 && error.code === 'RequestTimeout');
 }
 
 /** What is sent to a pre-signed address besides the file: an exact length, and only the headers that it needs. */

@@ -56,5 +56,5 @@ export const partView: View<PartRow> = {
 
 function tone(state: unknown): Tone | undefined {
   if (state === 'completed' || state === 'downloaded') return 'good';
-  return state === 'failed' ? 'bad' : undefined;
+  return state === 'failed' || state === 'unknown' ? 'bad' : undefined;
 }

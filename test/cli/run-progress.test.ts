@@ -57,7 +57,7 @@ describe('the progress of a run', () => {
       'upload, part 1 of 2: 10 of 10',
       'upload, part 1 of 2: done',
       'upload, part 2 of 2: stopped',
-      'warn: no answer; reading job b before anything is sent again',
+      'warn: no answer; polling job b, nothing is sent again',
     ]);
   });
 
@@ -83,13 +83,15 @@ describe('the progress of a run', () => {
     expect(
       shown(undefined, [
         { kind: 'replaced', gone: 'a', job: 'b' },
+        { kind: 'missing', job: 'b' },
         { kind: 'gone', job: 'b' },
         { kind: 'stray', job: 'c' },
         { kind: 'uploading', job: 'd', done: 1, total: 10 },
       ]),
     ).toEqual([
       'note: job a expired before it had its file; created job b in its place',
-      'warn: job b vanished: the service did not get its file; it needs another job',
+      'warn: job b was not found (404): that proves nothing, so it is polled on and nothing is uploaded again',
+      'warn: job b expired without its file: the file was never processed, and needs another job',
       'note: job c is pending and may come of a creation without an answer: left alone, it vanishes after an hour',
       'upload: 1 of 10',
     ]);

@@ -14,10 +14,11 @@ import { writeResults } from '../../src/runs/write-results.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
 import { fileSource } from '../../src/transfer/source.ts';
-import { type Bench, openBench, uploadsTaken } from './support.ts';
+import { type Bench, openBench, submitFile, uploadsTaken } from './support.ts';
 
 const HOUR = 3_600_000;
 const LIST = /^\/account-updater\/jobs(\?|$)/;
+const STORE = /^\/store\//;
 const ONE = /^\/account-updater\/jobs\/[^/]+$/;
 
 let bench: Bench;
@@ -190,7 +191,7 @@ describe('a job that is gone', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('R43 with its results, completed, is a clear error, and the other parts are brought', async () => {
+  it('R43 R58 with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
     bench = await openBench();
     const run = await plan(2);
     await upload(run);
@@ -203,36 +204,138 @@ describe('a job that is gone', () => {
       return job;
     });
     await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
-      code: 'job_failed',
-      facts: { problems: [expect.stringContaining('gone without its results')] },
+      code: 'outcome_unknown',
+      facts: { problems: [expect.stringContaining('not been found since')] },
     });
-    expect(run.record.parts.map(({ state }) => state)).toEqual(['failed', 'downloaded']);
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['unknown', 'downloaded']);
   });
 
-  it('R43 never seen at work, leaves its part to be uploaded to another', async () => {
+  it('R58 after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
     const gone = jobOf(run, 1);
     pretend((job) => (job.id === gone ? undefined : job));
     await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
-      code: 'job_expired',
-      hint: expect.stringContaining('svc au submit'),
+      code: 'outcome_unknown',
+      exitCode: 9,
+      hint: expect.stringMatching(/svc au status .*svc au list.*--again/),
     });
-    expect(bench.events).toContainEqual({ kind: 'gone', job: gone });
-    await upload(run);
-    await waitForRun(bench.client, run, {});
+    expect(bench.events).toContainEqual({ kind: 'missing', job: gone });
+    await bench.clock.advance(14 * 24 * HOUR);
+    await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await retryFailed(bench.client, run);
+    expect([jobOf(run, 1), run.record.parts[0]?.state, uploads()]).toEqual([gone, 'unknown', 1]);
+    expect(bench.calls('POST', LIST)).toBe(1);
   });
 
-  it('R43 seen at work, is not paid again by itself', async () => {
+  it('R58 seen failed before, is in doubt and not paid again', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
     const [part] = run.record.parts;
-    if (part) part.seen = 'processing';
+    if (part) [part.state, part.errors] = ['failed', ['completed, and gone without its results']];
     pretend(() => undefined);
-    await expect(waitForRun(bench.client, run, {})).rejects.toMatchObject({ code: 'job_failed' });
-    expect(part?.state).toBe('failed');
+    await retryFailed(bench.client, run);
+    await bench.clock.advance(HOUR);
+    await expect(waitForRun(bench.client, run, {})).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect([part?.state, uploads()]).toEqual(['unknown', 1]);
+  });
+
+  it('R58 for a moment, as a lagging replica has it, ends nothing', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    await upload(run);
+    let polls = 0;
+    pretend((job) => ((polls += 1) % 3 === 1 ? undefined : job));
+    await waitForRun(bench.client, run, {});
+    expect([uploads(), bench.calls('POST', LIST)]).toEqual([2, 2]);
+  });
+});
+
+/** A part as a kill leaves it after its last piece went out; the store never got that. */
+async function killed(sent?: 'all'): Promise<RunDirectory> {
+  bench = await openBench();
+  // The list shows the tenant that the key belongs to.
+  await submitFile(bench);
+  const run = await plan(1);
+  const [part] = run.record.parts;
+  const { id, tenant_id: tenant } = await bench.client.accountUpdater.create();
+  run.record.tenant_id = tenant ?? '';
+  const at = new Date(bench.clock.now()).toISOString();
+  if (part) Object.assign(part, { state: 'uploading', job: id, sent_at: at, ...(sent && { sent }) });
+  return run;
+}
+
+describe('a part whose file was sent whole without an answer', () => {
+  it.each([['all' as const], [undefined]])(
+    'R36 is unknown while its job is pending, and is uploaded to another job once that expired (sent: %s)',
+    async (sent) => {
+      const run = await killed(sent);
+      const before = jobOf(run, 1);
+      await expect(upload(run)).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        facts: { problems: [expect.stringContaining('still reads pending')] },
+      });
+      expect(bench.calls('PUT', STORE)).toBe(1);
+      await bench.clock.advance(2 * HOUR);
+      // The first poll that finds it missing proves nothing, and the next one only after a while.
+      await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+      await bench.clock.advance(HOUR);
+      await upload(run);
+      expect(bench.events).toContainEqual({ kind: 'replaced', gone: before, job: jobOf(run, 1) });
+      expect(bench.calls('PUT', STORE)).toBe(2);
+    },
+  );
+
+  it('R58 is not uploaded again with the key of another tenant, behind a wrong path or a stale list', async () => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await bench.clock.advance(14 * 24 * HOUR);
+    const worlds: [code: string, world: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined][] = [
+      ['config', (job) => (job.id === part?.job ? undefined : { ...job, tenant_id: 'another' })],
+      ['outcome_unknown', () => undefined],
+    ];
+    for (const [code, world] of worlds) {
+      vi.restoreAllMocks();
+      pretend(world);
+      for (let round = 0; round < 3; round += 1) {
+        await expect(upload(run)).rejects.toMatchObject({ code });
+        await bench.clock.advance(HOUR);
+      }
+    }
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
+
+  it('R36 is sent again to the same job when not all of it had gone out', async () => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    if (part) part.sent = 'some';
+    const before = jobOf(run, 1);
+    await upload(run);
+    expect(jobOf(run, 1)).toBe(before);
+    expect(uploads()).toBe(2);
+  });
+
+  it('R36 is settled by its job when that shows the file', async () => {
+    const run = await killed('all');
+    const { upload_url: address = '' } = await bench.client.accountUpdater.read(jobOf(run, 1));
+    await fetch(address ?? '', { method: 'PUT', body: readFileSync(bench.file) });
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(2);
+  });
+});
+
+describe('a run of another tenant', () => {
+  it('R58 has no job created for it', async () => {
+    bench = await openBench();
+    await submitFile(bench);
+    const run = await plan(2);
+    run.record.tenant_id = 'another';
+    await expect(upload(run)).rejects.toMatchObject({ code: 'config', exitCode: 3 });
+    expect(bench.calls('POST', LIST)).toBe(1);
   });
 });
 

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
+import { uploadToJob } from '../../src/runs/upload.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { fileSource } from '../../src/transfer/source.ts';
 import { FakeClock } from '../support/clock.ts';
 
 /** A client and a sandbox that share a clock, with a request file, and what happened between them. */
@@ -69,6 +71,15 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
   };
 }
 
+/** Creates a job, uploads the bench's file to it, and gives its id. */
+export async function submitFile({ client, file, events }: Bench): Promise<string> {
+  const job = await client.accountUpdater.create();
+  const onEvent = (event: RunEvent): void => void events.push(event);
+  await uploadToJob(client, job, await fileSource(file), { onEvent });
+  events.length = 0;
+  return job.id;
+}
+
 /**
  * The jobs that got a file, once for each file, in order: from the sandbox's own journal, since a client that dies at
  * the right moment leaves no status in the ledger.
@@ -88,6 +99,18 @@ export function answerLost(_incoming: IncomingMessage, outgoing: ServerResponse,
   outgoing.write = () => true;
   outgoing.flushHeaders = () => undefined;
   proceed();
+}
+
+/** Lets the request take effect, then answers with another status. */
+export function acceptThen(status: number): Fault {
+  return (_incoming, outgoing, proceed) => {
+    const end = outgoing.end.bind(outgoing);
+    outgoing.end = () => {
+      outgoing.statusCode = status;
+      return end();
+    };
+    proceed();
+  };
 }
 
 /** Takes the body and answers with this. */

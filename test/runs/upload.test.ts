@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { submitFile } from '../../src/runs/submit.ts';
 import { uploadToJob } from '../../src/runs/upload.ts';
 import { fileSource } from '../../src/transfer/source.ts';
-import { answerLost, type Bench, type Fault, inTurn, openBench, refuseWith } from './support.ts';
+import { acceptThen, answerLost, type Bench, type Fault, inTurn, openBench, refuseWith } from './support.ts';
 
 let bench: Bench;
 afterEach(() => bench.close());
@@ -11,23 +10,24 @@ const STORE = /^\/store\//;
 
 async function submit(fault?: Fault): Promise<string> {
   bench = await openBench(fault);
-  const job = await submitFile(bench.client, await fileSource(bench.file), {
+  const job = await bench.client.accountUpdater.create();
+  await uploadToJob(bench.client, job, await fileSource(bench.file), {
     onEvent: (event) => bench.events.push(event),
   });
   return job.id;
 }
 
 function kinds(): string[] {
-  return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading');
+  return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading' && kind !== 'looked');
 }
 
 const neverArrived: Fault = (incoming, outgoing) =>
   incoming.resume().on('end', () => outgoing.socket?.destroy());
 
-describe('bringing a file to its job', () => {
-  it('creates one job and uploads once', async () => {
+describe('uploading a file to its job', () => {
+  it('uploads once', async () => {
     const id = await submit();
-    expect(kinds()).toEqual(['created', 'uploaded']);
+    expect(kinds()).toEqual(['uploaded']);
     expect(bench.uploads()).toBe(1);
     expect(await bench.client.accountUpdater.read(id)).toMatchObject({
       status: expect.stringMatching(/processing|completed/),
@@ -36,17 +36,34 @@ describe('bringing a file to its job', () => {
 
   it('R36 reads the job after an upload whose answer was lost, and does not upload again', async () => {
     await submit(inTurn('PUT', STORE, answerLost));
-    expect(kinds()).toEqual(['created', 'unclear', 'uploaded']);
+    expect(kinds()).toEqual(['unclear', 'uploaded']);
     expect(bench.calls('PUT', STORE)).toBe(1);
     expect(bench.calls('POST', /jobs$/)).toBe(1);
   });
 
-  it('R36 uploads again when the job still has no file after several looks', async () => {
-    await submit(inTurn('PUT', STORE, neverArrived));
-    expect(kinds()).toEqual(['created', 'unclear', 'uploaded']);
-    expect(bench.uploads()).toBe(1);
-    expect(bench.calls('GET', /\/jobs\/[^/]+$/)).toBeGreaterThanOrEqual(3);
+  it('R36 polls the job for ten minutes after an upload that never arrived, and sends nothing again', async () => {
+    await expect(submit(inTurn('PUT', STORE, neverArrived))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      exitCode: 9,
+    });
+    expect(kinds()).toEqual(['unclear']);
+    expect(bench.calls('PUT', STORE)).toBe(1);
+    const pauses = bench.clock.slept.filter((ms) => ms > 0);
+    expect(pauses[0]).toBeLessThan(3_000);
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(600_000);
   });
+
+  it.each([500, 503])(
+    'R36 does not send again after a %i, whether the store kept the file or not',
+    async (status) => {
+      await submit(inTurn('PUT', STORE, acceptThen(status)));
+      expect(kinds()).toEqual(['unclear', 'uploaded']);
+      expect(bench.calls('PUT', STORE)).toBe(1);
+      await bench.close();
+      await expect(submit(inTurn('PUT', STORE, refuseWith(status)))).rejects.toMatchObject({ exitCode: 9 });
+      expect(bench.calls('PUT', STORE)).toBe(1);
+    },
+  );
 
   const EXPIRED: readonly (readonly [name: string, status: number, body: string])[] = [
     ['AWS', 403, '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>'],
@@ -72,17 +89,6 @@ describe('bringing a file to its job', () => {
     },
   );
 
-  it('R37 makes a new job, and says so, when the first one vanished before it had its file', async () => {
-    await submit((incoming, outgoing, proceed) => {
-      if (incoming.method === 'PUT' && bench.calls('POST', /jobs$/) === 1) {
-        void bench.clock.advance(2 * 3_600_000);
-        refuseWith(403, '<Error><Code>AccessDenied</Code></Error>')(incoming, outgoing, proceed);
-      } else proceed();
-    });
-    expect(kinds()).toEqual(['created', 'replaced', 'uploaded']);
-    expect(bench.uploads()).toBe(1);
-  });
-
   it('leaves a job alone that has its file already', async () => {
     const id = await submit();
     const job = await bench.client.accountUpdater.read(id);
@@ -94,7 +100,8 @@ describe('bringing a file to its job', () => {
   });
 
   it('does not create a second job when the first creation had no clear answer', async () => {
-    await expect(submit(inTurn('POST', /jobs$/, answerLost))).rejects.toMatchObject({
+    bench = await openBench(inTurn('POST', /jobs$/, answerLost));
+    await expect(bench.client.accountUpdater.create()).rejects.toMatchObject({
       code: 'outcome_unknown',
       hint: expect.stringContaining('svc au list'),
     });

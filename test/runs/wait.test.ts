@@ -4,10 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { orGoOnWith } from '../../src/runs/going-on.ts';
 import { nextLookMs } from '../../src/runs/looks.ts';
-import { submitFile } from '../../src/runs/submit.ts';
 import { waitForJob } from '../../src/runs/wait.ts';
-import { fileSource } from '../../src/transfer/source.ts';
-import { type Bench, type Fault, openBench, refuseWith } from './support.ts';
+import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from './support.ts';
 
 const DAY = 86_400_000;
 
@@ -37,6 +35,8 @@ describe('how often a job is looked at', () => {
   });
 });
 
+const ok: Fault = (_incoming, _outgoing, proceed) => proceed();
+
 const odd: Fault = (_incoming, outgoing) =>
   outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1","status":"pondering"}');
 
@@ -46,7 +46,7 @@ describe('waiting for a job', () => {
 
   async function submitted(fault?: Fault): Promise<string> {
     bench = await openBench(fault);
-    return (await submitFile(bench.client, await fileSource(bench.file))).id;
+    return submitFile(bench);
   }
 
   function wait(id: string, limitMs?: number): Promise<unknown> {
@@ -66,7 +66,7 @@ describe('waiting for a job', () => {
   it('R43 tells the errors of a failed job', async () => {
     bench = await openBench();
     writeFileSync(bench.file, 'not,a,request\n');
-    const { id } = await submitFile(bench.client, await fileSource(bench.file));
+    const id = await submitFile(bench);
     await expect(wait(id)).rejects.toMatchObject({
       code: 'job_failed',
       exitCode: 10,
@@ -101,11 +101,19 @@ describe('waiting for a job', () => {
       ),
     );
     await expect(wait('1')).rejects.toMatchObject({ code: 'job_expired' });
-    expect(bench.events.map((event) => ('status' in event ? event.status : ''))).toEqual([
-      'pondering',
-      'pondering',
-      'pondering',
-    ]);
+    const seen = bench.events.flatMap((event) => ('status' in event ? event.status : []));
+    expect(seen).toEqual(['pondering', 'pondering', 'pondering']);
+  });
+
+  it.each([
+    ['of its own', 'application/json', '{"title":"Not Found"}'],
+    ['of a gateway', 'text/html', '<h1>Not Found</h1>'],
+  ])('R43 R58 does not take one 404 %s for the end of a job', async (_name, type, body) => {
+    const notFound: Fault = (_incoming, outgoing) =>
+      outgoing.writeHead(404, { 'content-type': type }).end(body);
+    const id = await submitted(inTurn('GET', /jobs\/[^/]+$/, ok, notFound, notFound));
+    expect(await wait(id)).toMatchObject({ status: 'completed' });
+    expect(bench.events.filter(({ kind }) => kind === 'cut off')).toHaveLength(2);
   });
 
   it('R42 survives outages of every kind and says why it is cut off', async () => {

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/errors.ts';
 import { AddressExpired, UploadUnclear } from '../../src/transfer/failures.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { type UploadOptions, type UploadResult, uploadFile } from '../../src/transfer/upload.ts';
@@ -192,10 +193,9 @@ describe('an upload that is refused', () => {
     expect(target.calls).toHaveLength(times);
   });
 
-  it('R36 sends again after 429, 500, 503 and a slow-body 400: there the file was not taken', async () => {
+  it('R36 sends again after 429 and a slow-body 400: there the file was not taken', async () => {
     const answers: [number, string][] = [
-      [503, '<Error><Code>SlowDown</Code></Error>'],
-      [500, ''],
+      [429, '<Error><Code>SlowDown</Code></Error>'],
       [429, ''],
       [400, '<Error><Code>RequestTimeout</Code></Error>'],
     ];
@@ -206,20 +206,20 @@ describe('an upload that is refused', () => {
       await call.body();
       call.reply(answer[0], {}, answer[1]);
     });
-    await expect(send()).resolves.toMatchObject({ attempts: 5 });
+    await expect(send()).resolves.toMatchObject({ attempts: 4 });
     expect(arrived[0]?.equals(SMALL)).toBe(true);
-    expect(target.calls).toHaveLength(5);
+    expect(target.calls).toHaveLength(4);
   });
 
   it('R17 waits as long as the store asks, and gives up when that is too long', async () => {
     const { send, slept } = await setup(async (call, index) => {
       if (index === 1) return void (await takeObject(call));
       await call.body();
-      call.reply(503, { 'retry-after': '7' });
+      call.reply(429, { 'retry-after': '7' });
     });
     await send();
     expect(slept[0]).toBeGreaterThanOrEqual(7_000);
-    const other = await setup((call) => call.reply(503, { 'retry-after': '600' }));
+    const other = await setup((call) => call.reply(429, { 'retry-after': '600' }));
     expect(await failure(other.send())).toMatchObject({
       code: 'rate_limited',
       facts: { retry_after_s: 600 },
@@ -227,8 +227,8 @@ describe('an upload that is refused', () => {
   });
 
   it('R16 stops after five attempts', async () => {
-    const { send, target } = await setup((call) => call.reply(503));
-    expect(await failure(send())).toMatchObject({ code: 'server', status: 503 });
+    const { send, target } = await setup((call) => call.reply(429));
+    expect(await failure(send())).toMatchObject({ code: 'rate_limited', status: 429 });
     expect(target.calls).toHaveLength(5);
   });
 
@@ -254,11 +254,17 @@ describe('an upload that is refused', () => {
   );
 });
 
+function diskIsFull(): never {
+  throw new SvcError('local', 'the disk is full');
+}
+
 describe('an upload whose end is unclear', () => {
   const UNCLEAR: [string, StoreScript][] = [
     ['a reset after the body', async (call) => (await call.body(), call.reset())],
     ['a close after the body', async (call) => (await call.body(), call.close())],
     ['silence after the body', async (call) => void (await call.body())],
+    ['a 500', async (call) => (await call.body(), call.reply(500))],
+    ['a 503', async (call) => (await call.body(), call.reply(503))],
     ['a 504', async (call) => (await call.body(), call.reply(504))],
     ['a 502', async (call) => (await call.body(), call.reply(502))],
     ['nonsense', async (call) => (await call.body(), call.raw('NONSENSE\r\n\r\n'))],
@@ -275,6 +281,21 @@ describe('an upload whose end is unclear', () => {
       facts: { bytes: SMALL.length },
     });
     expect(target.calls).toHaveLength(1);
+  });
+
+  it('R36 says so before the last bytes go out, and sends none of them when that cannot be recorded', async () => {
+    const lengths: number[] = [];
+    const { send } = await setup(async (call) => {
+      lengths.push((await call.body()).length);
+      call.reply(200);
+    }, LARGE);
+    const steps: string[] = [];
+    await send({ onAttempt: () => steps.push('attempt'), onLastPiece: () => steps.push('last piece') });
+    expect(steps).toEqual(['attempt', 'last piece']);
+    expect(await failure(send({ onLastPiece: diskIsFull }))).toMatchObject({ code: 'local' });
+    await expect.poll(() => lengths.length).toBe(2);
+    expect(lengths[0]).toBe(LARGE.length);
+    expect(lengths[1]).toBeLessThan(LARGE.length);
   });
 
   it('R36 does not believe a success before the whole file was sent', async () => {
@@ -353,7 +374,7 @@ describe('a file that changes', () => {
       if (index === 1) return void (await takeObject(call));
       await call.body();
       fs.writeFileSync(file, content(SMALL.length, 2));
-      call.reply(503);
+      call.reply(429);
     });
     expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({ code: 'altered' });
     expect(target.calls).toHaveLength(1);

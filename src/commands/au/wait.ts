@@ -20,7 +20,7 @@ export const wait = defineCommand({
     ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event comes to this port'],
   ],
   permissions: ['account-updater:job:read'],
-  exitCodes: [10, 11, 12, 130],
+  exitCodes: [9, 10, 11, 12, 130],
   fields: [...jobView.fields, ...submissionView.fields],
   parameters: {
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),

@@ -246,19 +246,27 @@ describe('a run directory', () => {
     await slow.close();
   });
 
-  it('is not continued with the key of another tenant', async () => {
+  it('R58 is not continued with the key of another tenant, and nothing is created there', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     const job = recordIn('kept').parts[0]?.job;
     const other = await startSandbox({ directory: join(directory, 'other'), seed: 99, processingMs: 0 });
     change('kept', (record) => {
       Object.assign(record, { base_url: new URL(other.url).href.replace(/\/$/, '') });
-      for (const part of record.parts) part.state = 'uploading';
+      for (const part of record.parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
     const env = { ...ENV(), SVC_BASE_URL: other.url };
-    const { code, stderr } = await home.svc(['au', 'submit', 'tokens.csv', '--run-dir', 'kept'], { env });
-    expect({ code, taken: uploadsTaken(join(directory, 'other')) }).toEqual({ code: 3, taken: [] });
-    expect(stderr).toContain('belongs to tenant');
-    expect(recordIn('kept').parts[0]).toMatchObject({ state: 'uploading', job });
+    expect(await home.svc(['au', 'create'], { env })).toMatchObject({ code: 0 });
+    for (const argv of [
+      ['au', 'submit', 'tokens.csv', '--run-dir', 'kept'],
+      ['au', 'wait', 'kept'],
+    ]) {
+      const { code, stderr } = await home.svc(argv, { env });
+      expect({ code, taken: uploadsTaken(join(directory, 'other')) }).toEqual({ code: 3, taken: [] });
+      expect(stderr).toContain('belongs to tenant');
+      change('kept', ({ parts }) => parts.forEach((part) => Object.assign(part, { state: 'uploaded' })));
+    }
+    expect(recordIn('kept').parts[0]).toMatchObject({ state: 'uploaded', job });
+    expect(other.ledger().filter(({ method }) => method === 'POST')).toHaveLength(1);
     await other.close();
   });
 });

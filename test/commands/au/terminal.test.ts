@@ -9,7 +9,7 @@ import { type Desk, openDesk } from './support.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 /** One row more than a job takes. */
-const ROWS = 300_001;
+const ROWS = 450_000;
 
 function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
   const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
