@@ -36,8 +36,9 @@ export function exactItem(value: unknown, source: JsonSource): unknown {
 }
 
 /** Whether a value says all that its source does. */
-function isPlain(value: unknown, { text, depth }: JsonSource): boolean {
-  return depth <= MAX_DEPTH && JSON.stringify(value) === text;
+export function isPlain(value: unknown, source: JsonSource): boolean {
+  source.isPlain ??= source.depth <= MAX_DEPTH && JSON.stringify(value) === source.text;
+  return source.isPlain;
 }
 
 /** Reads valid JSON without whitespace, member by member. */

@@ -6,6 +6,8 @@ export interface JsonSource {
   readonly text: string;
   /** How deep it is nested: 0 for a string or number, 1 for an object of those. */
   readonly depth: number;
+  /** Whether the value says all that the text does, once that was found out. */
+  isPlain?: boolean;
 }
 
 const sources = new WeakMap<object, JsonSource>();

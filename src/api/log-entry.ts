@@ -1,4 +1,5 @@
-import { type JsonSource, keepSource, MAX_DEPTH } from '../json-source.ts';
+import { isPlain, readExact } from '../exact-json.ts';
+import { type JsonSource, keepSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json-source.ts';
 import type { Log } from '../schema/log.ts';
 
 /** What can be unusual about an entry. It is kept as it was sent all the same. */
@@ -30,6 +31,36 @@ export function logFrom(item: unknown, source: JsonSource): Log {
   return TEXTS.every((name) => isText(item[name]))
     ? keepSource(log, source)
     : odd(log, source, 'other types');
+}
+
+/** The entry that a line of JSON without whitespace holds. @throws SyntaxError */
+export function logFromLine(line: string): Log {
+  const item: unknown = JSON.parse(line);
+  const isShallow = isObject(item) && Object.values(item).every(isFlat);
+  return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
+}
+
+/** The text that an entry was sent as. */
+export function logText(log: Log): string {
+  return sourceOf(log)?.text ?? JSON.stringify(log);
+}
+
+/** Whether the members of an entry say less than its text does. */
+export function isLossy(log: Log): boolean {
+  const source = sourceOf(log);
+  if (source === undefined || isPlain(log, source)) return false;
+  return oddityOf(log) !== undefined || readExact(source.text).isLossy;
+}
+
+/** Whether every reader of JSON takes the text of an entry, and as an object. */
+export function isReadable(log: Log): boolean {
+  const oddity = oddityOf(log);
+  if (oddity === 'too deep' || oddity === 'not an object') return false;
+  const source = sourceOf(log);
+  const text = logText(log);
+  // Half characters are the one thing that such a text can hold and that is refused elsewhere.
+  const isUsual = (source === undefined || isPlain(log, source)) && !text.includes(String.raw`\ud`);
+  return isUsual || readExact(text).isReadable;
 }
 
 /** What is unusual about an entry, if anything is. */

@@ -3,7 +3,7 @@ import type { Log } from '../schema/log.ts';
 import { dayOf, entryTime, tenantFolder } from './entry-day.ts';
 import type { Finding } from './finding.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
-import type { Segment } from './record.ts';
+import { isRawSegment, type Segment, segmentName } from './record.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
 /** A segment with the record that lists it. */
@@ -23,7 +23,7 @@ export async function checkSegment(
   options: ReadSegmentOptions,
 ): Promise<Finding[]> {
   const { path } = segment;
-  const name = `part-${String(sequence).padStart(8, '0')}-${segment.sha256.slice(0, 12)}.jsonl.gz`;
+  const name = segmentName(sequence, segment.sha256, isRawSegment(segment));
   const isNamed = path.endsWith(`/${name}`) && FOLDERS.test(path);
   const misnamed = isNamed ? [] : [found('unfit', path, `it should be called ${name}`)];
   if (file === undefined) return [...misnamed, found('missing', path, 'it is missing')];

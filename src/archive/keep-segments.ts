@@ -3,7 +3,14 @@ import fs from 'node:fs';
 import { SvcError } from '../errors.ts';
 import type { Window } from '../tail/source.ts';
 import { dayOf, tenantFolder, UNKNOWN_DAY } from './entry-day.ts';
-import { type ArchiveRecord, parseRecord, recordPath, type Segment } from './record.ts';
+import {
+  type ArchiveRecord,
+  parseRecord,
+  partPrefix,
+  recordPath,
+  type Segment,
+  segmentName,
+} from './record.ts';
 import type { ClosedSegment } from './segment-file.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -13,10 +20,10 @@ const DAY_MS = 86_400_000;
 export async function storeSegment(
   store: ArchiveStore,
   sequence: number,
-  { file, tenantId, day, entries, first, last, supplementary }: ClosedSegment,
+  { file, tenantId, day, isRaw, entries, first, last, supplementary }: ClosedSegment,
 ): Promise<Segment> {
   const { bytes, sha256 } = file;
-  const path = `${partPrefix(tenantFolder(tenantId), day, sequence)}${sha256.slice(0, 12)}.jsonl.gz`;
+  const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
   // A run that was killed before its record may have left the very same file.
   if (!(await store.create(path, file)) && (await storedHash(store, path)) !== sha256)
     throw new SvcError('altered', `${path} in ${store.name} is another file than its name says`, {
@@ -55,14 +62,10 @@ export async function clearLeftOvers(
   for (let at = Math.floor(from / DAY_MS) * DAY_MS; at <= to; at += DAY_MS) days.push(dayOf(at));
   for (const folder of folders) {
     for (const day of days) {
-      const found = store.list(partPrefix(folder, day, record.sequence));
+      const found = store.list(`${folder}/date=${day}/${partPrefix(record.sequence)}`);
       for await (const { path } of found) if (!named.has(path)) await store.remove(path);
     }
   }
-}
-
-function partPrefix(folder: string, day: string, sequence: number): string {
-  return `${folder}/date=${day}/part-${String(sequence).padStart(8, '0')}-`;
 }
 
 function namedBy(record: ArchiveRecord): Set<string> {

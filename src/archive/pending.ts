@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { isReadable, logText } from '../api/log-entry.ts';
+import { holdsCardNumber } from '../render/safe-json.ts';
 import type { Log } from '../schema/log.ts';
-import { dayOf, entryTime, UNKNOWN_DAY } from './entry-day.ts';
+import { dayOf, entryTime } from './entry-day.ts';
 import { type ClosedSegment, SegmentFile, type SegmentKind } from './segment-file.ts';
 
 /** How much may be pending. */
@@ -22,14 +24,18 @@ const MOST_KEPT = 10_000;
 
 /**
  * The entries between two commits, in files without a name yet. Each file holds one day in order of time: one is open
- * at a time, and one for entries without a time. What comes late, or is another tenant's, is kept until the commit and
- * then written in order.
+ * at a time, and one for entries without a time. What comes late, is another tenant's, or is not taken by every reader
+ * of JSON, is kept until the commit and then written in order.
  */
 export class Pending {
   entries = 0;
   late = 0;
   /** Entries of other tenants. */
   shared = 0;
+  /** Entries without a time, those that not every reader of JSON takes, and those that seem to hold a card number. */
+  timeless = 0;
+  raw = 0;
+  cardNumbers = 0;
   readonly #directory: string;
   readonly #limits: PendingLimits;
   readonly #tenantId: string;
@@ -58,14 +64,18 @@ export class Pending {
   /** Takes entries; on return they are in the files or kept. @throws SvcError `local` */
   async add(logs: readonly Log[]): Promise<void> {
     for (const log of logs) {
-      const line = JSON.stringify(log);
+      const line = logText(log);
       this.entries += 1;
       this.#characters += line.length;
+      if (holdsCardNumber(line)) this.cardNumbers += 1;
       const at = entryTime(log);
+      if (at === undefined) this.timeless += 1;
       const tenantId = log.tenant_id ?? this.#tenantId;
-      if (tenantId !== this.#tenantId) this.#addShared(line, at, tenantId);
+      const isRaw = !isReadable(log);
+      if (isRaw || tenantId !== this.#tenantId) this.#keepApart(line, at, { tenantId, isRaw });
       else if (at === undefined) await this.#addTimeless(line);
-      else if (at < this.#committedTo || at < this.#highest) this.#keep(line, at, tenantId, true);
+      else if (at < this.#committedTo || at < this.#highest)
+        this.#keep(line, at, { tenantId, supplementary: true, isRaw });
       else await this.#addNext(line, at);
     }
   }
@@ -86,23 +96,28 @@ export class Pending {
   }
 
   async #addTimeless(line: string): Promise<void> {
-    this.#timeless ??= this.#begin({ tenantId: this.#tenantId, day: UNKNOWN_DAY, supplementary: false });
+    this.#timeless ??= this.#begin(this.#kindOf(undefined));
     await this.#timeless.add(line, undefined);
   }
 
-  #addShared(line: string, at: number | undefined, tenantId: string): void {
-    this.shared += 1;
-    this.#keep(line, at, tenantId, at !== undefined && at < this.#committedTo);
+  #keepApart(line: string, at: number | undefined, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): void {
+    if (kind.tenantId !== this.#tenantId) this.shared += 1;
+    if (kind.isRaw) this.raw += 1;
+    this.#keep(line, at, { ...kind, supplementary: at !== undefined && at < this.#committedTo });
   }
 
-  #keep(line: string, at: number | undefined, tenantId: string, supplementary: boolean): void {
-    if (supplementary) this.late += 1;
-    this.#kept.push({ at, line, kind: { tenantId, day: dayOf(at), supplementary } });
+  #keep(line: string, at: number | undefined, kind: Omit<SegmentKind, 'day'>): void {
+    if (kind.supplementary) this.late += 1;
+    this.#kept.push({ at, line, kind: { ...kind, day: dayOf(at) } });
   }
 
   async #addNext(line: string, at: number): Promise<void> {
     this.#highest = at;
-    await this.#addInto({ tenantId: this.#tenantId, day: dayOf(at), supplementary: false }, line, at);
+    await this.#addInto(this.#kindOf(at), line, at);
+  }
+
+  #kindOf(at: number | undefined): SegmentKind {
+    return { tenantId: this.#tenantId, day: dayOf(at), supplementary: false, isRaw: false };
   }
 
   async #addInto(kind: SegmentKind, line: string, at: number | undefined): Promise<void> {
@@ -118,7 +133,7 @@ export class Pending {
   }
 
   #begin(kind: SegmentKind): SegmentFile {
-    const name = `${randomBytes(8).toString('hex')}.jsonl.gz`;
+    const name = `${randomBytes(8).toString('hex')}.gz`;
     return new SegmentFile(path.join(this.#directory, name), kind);
   }
 }
@@ -130,6 +145,6 @@ function inOrder(one: Kept, other: Kept): number {
   return (one.at ?? 0) - (other.at ?? 0);
 }
 
-function orderOf({ tenantId, day, supplementary }: SegmentKind): string {
-  return `${String(supplementary)} ${day} ${tenantId}`;
+function orderOf({ tenantId, day, supplementary, isRaw }: SegmentKind): string {
+  return `${String(isRaw)} ${String(supplementary)} ${day} ${tenantId}`;
 }

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { logFromLine, oddityOf } from '../api/log-entry.ts';
 import { SvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { systemCodeOf } from '../system-code.ts';
-import type { Segment } from './record.ts';
+import { isRawSegment, type Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** How a segment is read. */
@@ -84,21 +85,12 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
 }
 
 function readLine(path: string, line: string): Log {
-  let value: unknown;
+  let log: Log;
   try {
-    value = JSON.parse(line);
+    log = logFromLine(line);
   } catch {
     throw altered(path, 'it holds a line that is no JSON');
   }
-  if (isLog(value)) return value;
+  if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
   throw altered(path, 'it holds a line that is no log entry');
-}
-
-function isLog(value: unknown): value is Log {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'created_at' in value &&
-    typeof value.created_at === 'string'
-  );
 }

@@ -11,7 +11,7 @@ const time = z.iso.datetime();
 const segmentSchema = z.looseObject({
   path: z
     .string()
-    .regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.jsonl\.gz$/),
+    .regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/),
   entries: count.positive(),
   /** Of the compressed file. */
   bytes: count.positive(),
@@ -65,6 +65,24 @@ export interface Link {
   readonly record: ArchiveRecord;
   readonly path: string;
   readonly sha256: string;
+}
+
+/**
+ * The name of a segment's file in the folder of its day. Raw ones hold entries whose text not every reader of JSON
+ * takes, and stay out of the pattern by which others read the archive.
+ */
+export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
+  return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
+}
+
+/** How the names of the segments of a record begin. */
+export function partPrefix(sequence: number): string {
+  return `part-${String(sequence).padStart(8, '0')}-`;
+}
+
+/** Whether the file at a path holds entries whose text not every reader of JSON takes. */
+export function isRawSegment({ path }: Pick<Segment, 'path'>): boolean {
+  return path.endsWith('.raw.gz');
 }
 
 /** The folder of all records, and the file that names the newest. */

@@ -6,11 +6,15 @@ import { constants, createGzip, type Gzip } from 'node:zlib';
 import { writeFailure } from '../write-failure.ts';
 import type { LocalFile } from './store.ts';
 
-/** Which tenant's and which day's entries a segment holds (UTC, or `unknown`), and whether they came late. */
+/**
+ * Which tenant's and which day's entries a segment holds (UTC, or `unknown`), whether they came late, and whether there
+ * are readers of JSON that do not take them.
+ */
 export interface SegmentKind {
   readonly tenantId: string;
   readonly day: string;
   readonly supplementary: boolean;
+  readonly isRaw: boolean;
 }
 
 /** A segment that is written whole and flushed, and waits for its commit. */

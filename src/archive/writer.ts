@@ -29,6 +29,12 @@ export interface Written {
   late: number;
   /** How many are of other tenants, which share them: they stand in folders of their own. */
   shared: number;
+  /** How many have no time that can be read, and stand under `date=unknown`. */
+  timeless: number;
+  /** How many not every reader of JSON takes: they stand in raw segments. */
+  raw: number;
+  /** How many hold what looks like a card number. */
+  cardNumbers: number;
   segments: number;
   gaps: Window[];
 }
@@ -37,7 +43,16 @@ const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 }
 
 /** Adds to an archive, commit by commit. Only under the store's lock. */
 export class ArchiveWriter {
-  readonly written: Written = { entries: 0, late: 0, shared: 0, segments: 0, gaps: [] };
+  readonly written: Written = {
+    entries: 0,
+    late: 0,
+    shared: 0,
+    timeless: 0,
+    raw: 0,
+    cardNumbers: 0,
+    segments: 0,
+    gaps: [],
+  };
   readonly #store: ArchiveStore;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
@@ -125,8 +140,8 @@ export class ArchiveWriter {
     );
     this.#readFrom = readTo;
     this.written.entries += pending.entries;
-    this.written.late += pending.late;
-    this.written.shared += pending.shared;
+    for (const count of ['late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const)
+      this.written[count] += pending[count];
     this.written.segments += segments.length;
   }
 

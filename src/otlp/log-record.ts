@@ -1,3 +1,5 @@
+import { exactValue } from '../exact-json.ts';
+import { isObject } from '../render/paths.ts';
 import type { Log } from '../schema/log.ts';
 import { keyValues } from './any-value.ts';
 import { unixNano } from './time.ts';
@@ -19,10 +21,17 @@ export interface RecordOptions {
  * the tenant's id aside, which belongs to the resource. A time that cannot be kept exactly is an attribute as well.
  */
 export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
-  const { created_at, message, tenant_id: _, ...fields } = log;
+  const exact = exactValue(log);
+  const members = isObject(exact) ? exact : { entry: exact };
+  const { created_at: at, message, tenant_id: tenant, ...fields } = members;
   const id = idOf?.(log);
-  const nano = unixNano(created_at);
-  const attributes = nano === undefined ? { ...fields, created_at } : fields;
+  const nano = unixNano(log.created_at);
+  const attributes = {
+    ...fields,
+    ...(typeof message !== 'string' && { message }),
+    ...(typeof tenant !== 'string' && { tenant_id: tenant }),
+    ...(nano === undefined && { created_at: at }),
+  };
   return JSON.stringify({
     ...(nano !== undefined && { timeUnixNano: nano }),
     observedTimeUnixNano: String(BigInt(Math.trunc(observedAt)) * 1_000_000n),

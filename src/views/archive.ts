@@ -9,6 +9,12 @@ export interface ArchiveSummary {
   readonly entries: number;
   /** How many of them came late, and stand in supplementary segments. */
   readonly late: number;
+  /** How many have no time that can be read, and stand under `date=unknown`. */
+  readonly timeless: number;
+  /** How many not every reader of JSON takes: they stand in `.raw.gz` files. */
+  readonly raw: number;
+  /** How many hold what looks like a card number. */
+  readonly card_numbers: number;
   readonly segments: number;
   /** The stretch of time that this run brought the archive over. */
   readonly read_from: string;
@@ -32,6 +38,9 @@ export const archiveView: View<ArchiveSummary> = {
     'tenant_id',
     'entries',
     'late',
+    'timeless',
+    'raw',
+    'card_numbers',
     'segments',
     'read_from',
     'read_to',
@@ -46,6 +55,9 @@ export const archiveView: View<ArchiveSummary> = {
     { path: 'tenant_id', kind: 'id' },
     { path: 'entries', kind: 'number' },
     { path: 'late', kind: 'number' },
+    { path: 'timeless', kind: 'number' },
+    { path: 'raw', kind: 'number' },
+    { path: 'card_numbers', kind: 'number' },
     { path: 'segments', kind: 'number' },
     { path: 'read_from', kind: 'time' },
     { path: 'read_to', kind: 'time' },

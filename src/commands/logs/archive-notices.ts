@@ -71,12 +71,20 @@ export class ArchiveNotices {
     }
   }
 
-  end({ shared }: Written): void {
+  end({ shared, cardNumbers, raw, timeless }: Written): void {
     this.#live?.fail();
+    const { notices } = this.#context;
     if (shared > 0)
-      this.#context.notices.warn(
+      notices.warn(
         `${formatNumber(shared)} of the entries belong to other tenants, which share them: kept in folders of their own`,
       );
+    const unusual = [
+      [cardNumbers, 'that hold what looks like a card number', 'archived as the service sent them'],
+      [raw, 'with equal names, half characters or too many levels', 'in part-….raw.gz, beside the others'],
+      [timeless, 'without a time that can be read (created_at)', 'under date=unknown'],
+    ] as const;
+    for (const [count, words, where] of unusual)
+      if (count > 0) notices.warn(`entries ${words}: ${formatNumber(count)}, ${where}`);
   }
 }
 

@@ -114,12 +114,15 @@ async function summaryOf(
   const { marginHours, marginMs } = await import('../../archive/margin.ts');
   const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
   const now = (await context.client()).now();
-  const { entries, late, segments, gaps } = run.written;
+  const { entries, late, timeless, raw, cardNumbers, segments, gaps } = run.written;
   return {
     ...place,
     tenant_id: run.tenantId,
     entries,
     late,
+    timeless,
+    raw,
+    card_numbers: cardNumbers,
     segments,
     read_from: iso(run.readTo),
     read_to: iso(run.archivedTo),

@@ -12,6 +12,7 @@ interface Asked {
   readonly to?: URL | undefined;
   readonly checkpoint?: string | undefined;
 }
+import { OddEntries } from './odd-entries.ts';
 
 /** What a tail says on stderr: when it is cut off and has caught up, gaps, and the end. Live on a terminal. */
 export class TailNotices {
@@ -21,6 +22,7 @@ export class TailNotices {
   readonly #asked: Asked;
   readonly #startedAt: number;
   readonly #live: WaitProgress | undefined;
+  readonly #odd = new OddEntries();
   #entries = 0;
   #isCutOff = false;
 
@@ -35,7 +37,7 @@ export class TailNotices {
 
   /** Counts what goes by. */
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    for await (const batch of batches) {
+    for await (const batch of this.#odd.counted(batches)) {
       yield batch;
       this.#entries += batch.length;
     }
@@ -83,6 +85,7 @@ export class TailNotices {
     this.#live?.fail();
     // The reader of the output has gone, as it does in a pipe to `head`: what it took is not known.
     if (signal.aborted && !isSvcError(signal.reason)) return;
+    this.#odd.warn(this.#context);
     const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
     notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
     if (!notices.shows('normal')) return;

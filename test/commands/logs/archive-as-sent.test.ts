@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { objectText } from '../../support/json-text.ts';
+import { servePage } from '../../support/page-server.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+const AT = '"created_at":"2026-01-02T00:0';
+const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
+const NORMAL = [
+  `{"seq":9007199254740993,"amount":1.10,"big":1E400,"zero":-0,${AT}1:00Z"}`,
+  `{"__proto__":{"a":1},"message":"\\/ \\u00e9",${AT}2:00Z"}`,
+  `{"message":"card 4111111111111111","seq":4111111111111111,${AT}3:00Z"}`,
+  `{"message":5,${AT}4:00Z"}`,
+];
+const RAW = [`{"a":1,"a":2,${AT}1:30Z"}`, `{"half":"\\ud800",${AT}2:30Z"}`, `{${AT}2:40Z","deep":${DEEP}}`];
+const TIMELESS = ['{"message":"no time"}', '{"message":"null","created_at":null}'];
+const RAW_TIMELESS = ['{"x":1,"x":1}', '"a text"'];
+const ALL = [...NORMAL, ...RAW, ...TIMELESS, ...RAW_TIMELESS];
+
+function place(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'svc-as-sent-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return path.join(directory, 'audit');
+}
+
+/** The lines of an archive's segments whose path ends so. */
+function linesOf(archive: string, ending: string): string[] {
+  return readdirSync(archive, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .toSorted()
+    .flatMap((file) =>
+      gunzipSync(readFileSync(path.join(archive, file)))
+        .toString()
+        .split('\n')
+        .slice(0, -1),
+    );
+}
+
+const SINCE = ['--since', '2026-01-02'];
+
+describe('an archive', () => {
+  it('R60 R61 holds entries as they were sent, and those that others cannot read beside them', async () => {
+    const { url: baseUrl } = await servePage(ALL);
+    const audit = place();
+    const { code, stdout, stderr } = await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ entries: 11, raw: 5, timeless: 4, card_numbers: 1 });
+    expect(stderr).toContain('that hold what looks like a card number: 1');
+    expect(stderr).toContain('5, in part-….raw.gz');
+    expect(linesOf(audit, '.jsonl.gz')).toEqual([...NORMAL, ...TIMELESS]);
+    expect(linesOf(audit, '.raw.gz')).toEqual([...RAW, ...RAW_TIMELESS]);
+    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
+    const again = await svcHere(['logs', 'archive', audit], { baseUrl });
+    expect(JSON.parse(again.stdout)).toMatchObject({ entries: 0 });
+  });
+
+  it('R60 R61 gives them back so in a search, with card numbers masked', async () => {
+    const { url: baseUrl } = await servePage(ALL);
+    const audit = place();
+    await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+    const { code, stdout } = await svcHere(['logs', 'search', audit, '-o', 'jsonl']);
+    expect(code).toBe(0);
+    const shown = ALL.map((entry) =>
+      entry
+        .replace(':4111111111111111', ':"4111111111111111"')
+        .replaceAll('4111111111111111', '411111••••••1111'),
+    );
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual(shown.toSorted());
+    const found = await svcHere(['logs', 'search', audit, '--since', '2026-01-02T00:02:35Z', '-o', 'jsonl']);
+    expect(found.stdout.split('\n')[0]).toBe(RAW[2]);
+    expect(await svcHere(['logs', 'stats', audit, ...SINCE])).toMatchObject({ code: 0 });
+  });
+
+  it('R60 holds the text of any entry', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 30 }), async (entries) => {
+        const { url: baseUrl } = await servePage(entries.map(({ spaced }) => spaced));
+        const audit = place();
+        await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+        expect(linesOf(audit, '.gz').toSorted()).toEqual(entries.map(({ plain }) => plain).toSorted());
+        expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('R33 finds a raw segment that was changed', async () => {
+    const { url: baseUrl } = await servePage(RAW);
+    const audit = place();
+    await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+    const files = readdirSync(audit, { recursive: true, encoding: 'utf8' });
+    const file = files.find((one) => one.endsWith('.raw.gz')) ?? '';
+    const bytes = readFileSync(path.join(audit, file));
+    bytes[bytes.length - 9] = (bytes.at(-9) ?? 0) ^ 1;
+    writeFileSync(path.join(audit, file), bytes);
+    const { code, stdout } = await svcHere(['logs', 'verify', audit, '-o', 'jsonl']);
+    expect(code).toBe(12);
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ problem: 'changed', path: file });
+  });
+});
+
+// What the version before wrote of these entries: it kept what it had parsed.
+const OLD = [
+  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","n":12,"x":{"b":[1.5],"a":null}}',
+  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","x":{"a":null,"b":[1.5]},"n":12}',
+  String.raw`{"created_at":"2026-01-02T00:09:02.1234567Z","tenant_id":"t-1","message":"\u00e9\/","operation":"read"}`,
+];
+const OLD_LINES = [
+  OLD[0],
+  OLD[1],
+  '{"tenant_id":"t-1","operation":"read","message":"é/","created_at":"2026-01-02T00:09:02.1234567Z"}',
+].join('\n');
+const PASSED = [
+  ['9PMClK5-IN3eAWZpy8cjuP', 1_767_312_481_000, 2],
+  ['LM2tN4dOm8hVhdwk_W4_NN', 1_767_312_542_123, 1],
+];
+const NEW = [
+  OLD[0] ?? '',
+  '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","n":12.0,"x":{"b":[1.5],"a":null}}',
+  '{"tenant_id":"t-1","message":"b","created_at":"2026-01-02T00:09:30Z","n":1.10}',
+];
+
+describe('what the version before has written', () => {
+  it('R60 is a checkpoint that is resumed without repeating an entry', async () => {
+    const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
+    const file = path.join(path.dirname(place()), 'tail.json');
+    const [settled, read_to] = ['2026-01-02T00:08:00.000Z', '2026-01-02T00:10:00.000Z'];
+    const head = {
+      version: 1,
+      service: baseUrl.origin,
+      entity_type: null,
+      entity_id: null,
+      settled,
+      read_to,
+    };
+    writeFileSync(
+      file,
+      `${JSON.stringify({ ...head, newest: '2026-01-02T00:09:02.123Z', passed: PASSED })}\n`,
+    );
+    const tail = ['logs', 'tail', '--checkpoint', file, '--idle-exit', '1s', '-o', 'jsonl'];
+    const { code, stdout } = await svcHere(tail, { baseUrl });
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual(NEW.toSorted());
+    expect((await svcHere(tail, { baseUrl })).stdout).toBe('');
+  });
+
+  it('R60 is an archive that is brought up to date without repeating an entry', async () => {
+    const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
+    const audit = place();
+    writeOldArchive(audit, baseUrl.origin);
+    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
+    const { code, stdout } = await svcHere(['logs', 'archive', audit], { baseUrl });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ entries: 3 });
+    expect(linesOf(audit, '.jsonl.gz').toSorted()).toEqual([...OLD_LINES.split('\n'), ...NEW].toSorted());
+    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
+  });
+});
+
+function writeOldArchive(top: string, service: string): void {
+  const bytes = gzipSync(`${OLD_LINES}\n`);
+  const sha256 = hashOf(bytes);
+  const segment = `tenant=t-1/date=2026-01-02/part-00000001-${sha256.slice(0, 12)}.jsonl.gz`;
+  const begun = '2026-01-02T00:00:00.000Z';
+  const first = `${JSON.stringify({
+    version: 1,
+    sequence: 0,
+    previous: null,
+    kind: 'begin',
+    service,
+    tenant_id: 't-1',
+    since: begun,
+    written_at: '2026-01-02T00:10:00.504Z',
+    standing: { settled: begun, read_to: begun, newest: null, passed: [] },
+  })}\n`;
+  const newest = '2026-01-02T00:09:02.123Z';
+  const read_to = '2026-01-02T00:10:00.000Z';
+  const listed = {
+    path: segment,
+    entries: 3,
+    bytes: bytes.length,
+    sha256,
+    first: '2026-01-02T00:08:01.000Z',
+    last: newest,
+  };
+  const second = `${JSON.stringify({
+    version: 1,
+    sequence: 1,
+    previous: hashOf(first),
+    kind: 'segments',
+    segments: [{ ...listed, supplementary: false }],
+    read_from: begun,
+    read_to,
+    written_at: '2026-01-02T00:10:00.560Z',
+    standing: { settled: '2026-01-02T00:07:02.000Z', read_to, newest, passed: PASSED },
+  })}\n`;
+  const files: Record<string, string | Uint8Array> = {
+    '_manifest/00000000.json': first,
+    '_manifest/00000001.json': second,
+    '_manifest/head.json': `${JSON.stringify({ version: 1, sequence: 1, sha256: hashOf(second) })}\n`,
+    [segment]: bytes,
+  };
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(top, file)), { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(top, file), content, { mode: 0o600 });
+  }
+}
+
+function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
