@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 /** How findings are shown in machine formats, and in a table of chosen fields. */
 export const findingView: View<Finding> = {
   name: 'finding',
-  fields: ['check', 'result', 'found', 'mend', 'code'],
+  fields: ['check', 'result', 'found', 'fix', 'code'],
   columns: [
     { path: 'check', kind: 'text' },
     { path: 'result', kind: 'status' },
@@ -17,7 +17,7 @@ export const findingView: View<Finding> = {
 
 const NARROWEST = 24;
 
-// The word tells, the colour only helps.
+// Color never stands alone: the word says the same.
 const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
   ok: ['ok  ', 'good'],
   warning: ['warn', 'warn'],
@@ -25,36 +25,36 @@ const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
   skipped: ['-   ', 'quiet'],
 };
 
-/** Findings for people: a line each, and beneath one that is not well what to do. */
+/** Findings for people: a line each, with the fix below it. */
 export function drawFindings(findings: readonly Finding[], context: Context): string {
   if (context.plain) return findings.map(sentence).join('');
   const { palette, out, unicode } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const columns = out.isTerminal ? out.width : 80;
-  // Where hardly anything fits beside the name, what was found stands below it.
+  // Where hardly anything fits beside the name, the text goes below it.
   const beside = columns - names - 6 >= NARROWEST;
   const indent = ' '.repeat(beside ? names + 6 : 6);
   const width = columns - indent.length;
   const arrow = unicode ? '→ ' : '> ';
   return findings
-    .flatMap(({ check, result, found, mend }) => {
+    .flatMap(({ check, result, found, fix }) => {
       const [mark, tone] = MARKS[result];
       const lines = wrapWords(cleanText(found), width);
       const [first = '', ...more] = beside ? lines : ['', ...lines];
-      const told = mend === null ? [] : wrapWords(mend, width - 2);
+      const advice = fix === null ? [] : wrapWords(fix, width - 2);
       const paint = (line: string): string => (result === 'skipped' ? palette.quiet(line) : line);
       return [
         `${palette[tone](mark)}  ${paint(check.padEnd(names) + first)}`,
         ...more.map((line) => indent + paint(line)),
-        ...told.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
+        ...advice.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
       ];
     })
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
 }
 
-// For a screen reader, which reads a finding from its name to its mend.
-function sentence({ check, result, found, mend }: Finding): string {
+// For a screen reader: name, result and fix in one sentence.
+function sentence({ check, result, found, fix }: Finding): string {
   const what = `${check}: ${result}: ${cleanText(found)}`;
-  return mend === null ? `${what}\n` : `${what}. To mend it: ${mend}\n`;
+  return fix === null ? `${what}\n` : `${what}. Fix: ${fix}\n`;
 }

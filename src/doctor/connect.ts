@@ -4,14 +4,14 @@ import type { Proxy } from '../http/proxy.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import { openTunnel } from '../http/tunnel.ts';
 
-/** What a TLS handshake came to. `validTo` in milliseconds since the epoch. */
+/** The result of a TLS handshake. `validTo` in milliseconds since the epoch. */
 export interface Handshake {
   readonly protocol: string;
   readonly issuer: string;
   readonly validTo: number;
 }
 
-/** Opens a connection, given up after `ms`. Rejects with the system's error or a `TransportFailure`. */
+/** Opens a connection, with a timeout of `ms`. Rejects with the system's error or a `TransportFailure`. */
 export function connectTo(host: string, port: number, ms: number): Promise<Socket> {
   return bounded(ms, (done) => {
     const socket = connect({ host, port, autoSelectFamily: true });
@@ -20,12 +20,12 @@ export function connectTo(host: string, port: number, ms: number): Promise<Socke
   });
 }
 
-/** Opens a tunnel through a proxy to `target` (host and port), given up after `ms`. */
+/** Opens a tunnel through a proxy to `target` (host and port), with a timeout of `ms`. */
 export function throughProxy(proxy: Proxy, target: string, ms: number): Promise<Socket> {
   return bounded(ms, (done) => openTunnel(proxy, target, done));
 }
 
-/** Speaks TLS on a connection, checking the certificate as ever. */
+/** Performs a TLS handshake on a connection, with the usual certificate checks. */
 export async function handshake(socket: Socket, host: string, ms: number): Promise<Handshake> {
   const name = host.replace(/^\[|\]$/g, '');
   const secured = await bounded<TLSSocket>(ms, (done) => {
@@ -43,8 +43,8 @@ export async function handshake(socket: Socket, host: string, ms: number): Promi
 }
 
 function issuerOf({ issuer }: PeerCertificate): string {
-  const { O: organisation, CN: name } = issuer;
-  return [organisation ?? name ?? 'an unnamed authority'].flat().join(', ');
+  const { O: organization, CN: name } = issuer;
+  return [organization ?? name ?? 'an unnamed authority'].flat().join(', ');
 }
 
 function bounded<S extends Socket>(
@@ -59,7 +59,7 @@ function bounded<S extends Socket>(
       reject(result);
     };
     const timer = setTimeout(
-      () => settle(new TransportFailure('timeout', 'connect', `no answer within ${ms / 1000} s`)),
+      () => settle(new TransportFailure('timeout', 'connect', `no response within ${ms / 1000} s`)),
       ms,
     );
     const opening = open(settle);

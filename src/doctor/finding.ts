@@ -7,35 +7,35 @@ export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 export interface Finding {
   readonly check: string;
   readonly result: Result;
-  /** What is so, on one line. */
+  /** The current state, on one line. */
   readonly found: string;
-  /** What to do about it; null where nothing is to be done. */
-  readonly mend: string | null;
+  /** What to do about it; null where there is nothing to do. */
+  readonly fix: string | null;
   /** The failure, for `failed`. */
   readonly code: ErrorCode | null;
 }
 
-/** All is well. */
+/** Nothing is wrong. */
 export function ok(check: string, found: string): Finding {
-  return { check, result: 'ok', found, mend: null, code: null };
+  return { check, result: 'ok', found, fix: null, code: null };
 }
 
 /** Not tried, and why. */
 export function skipped(check: string, found: string): Finding {
-  return { check, result: 'skipped', found, mend: null, code: null };
+  return { check, result: 'skipped', found, fix: null, code: null };
 }
 
-/** It works, but somebody should look into it. */
-export function warning(check: string, found: string, mend: string): Finding {
-  return { check, result: 'warning', found, mend, code: null };
+/** It works, but should be checked. */
+export function warning(check: string, found: string, fix: string): Finding {
+  return { check, result: 'warning', found, fix, code: null };
 }
 
 /** It does not work. */
-export function failed(check: string, found: string, mend: string, code: ErrorCode): Finding {
-  return { check, result: 'failed', found, mend, code };
+export function failed(check: string, found: string, fix: string, code: ErrorCode): Finding {
+  return { check, result: 'failed', found, fix, code };
 }
 
-/** The finding for a failure that says itself what to do. What is no `SvcError` is thrown on. */
+/** The finding for a failure whose hint says what to do. Anything but an `SvcError` is rethrown. */
 export function failedBy(check: string, error: unknown): Finding {
   if (!isSvcError(error)) throw error;
   return failed(check, error.message, error.hint ?? 'Run the command again with --debug.', error.code);
@@ -46,9 +46,9 @@ export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(0, ...findings.map(({ code }) => (code === null ? 0 : EXIT_CODES[code])));
 }
 
-/** The failure of a check that is not done when its time is up. */
+/** The failure of a check that timed out. */
 export function timeUp(seconds: number): SvcError {
-  return new SvcError('network', `no answer within ${seconds} s`, {
+  return new SvcError('network', `no response within ${seconds} s`, {
     hint: 'Check your network and proxy settings, then run the command again.',
   });
 }

@@ -14,11 +14,11 @@ export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' 
   const [least, leastMinor] = OLDEST_NODE;
   if (major > least || (major === least && minor >= leastMinor))
     return ok('node', `${nodeVersion} on ${platform}`);
-  const mend = `Install Node ${least}.${leastMinor} or later.`;
-  return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, mend, 'local');
+  const fix = `Install Node ${least}.${leastMinor} or later.`;
+  return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, fix, 'local');
 }
 
-/** Whether the directories for state and cache can be written: a small file is made and removed where they exist. */
+/** Whether the directories for state and cache can be written: where they exist, a small file is created and removed. */
 export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Finding[] {
   return [
     checkDirectory('state directory', stateDirectory(system), 'SVC_STATE_DIR', system.pid),
@@ -32,27 +32,27 @@ function checkDirectory(
   variable: string,
   pid: number,
 ): Finding {
-  const mend = `Make it writable for this user, or set ${variable} to a directory that is.`;
+  const fix = `Make it writable for this user, or set ${variable} to a directory that is.`;
   if (directory === undefined)
-    return warning(check, 'there is no home directory to keep it in', `Set HOME or ${variable}.`);
+    return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
   try {
-    const place = nearestExisting(directory);
-    if (place === directory) tryToWrite(directory, pid);
-    else fs.accessSync(place, fs.constants.W_OK | fs.constants.X_OK);
-    return ok(check, place === directory ? directory : `${directory} (made when it is needed)`);
+    const existing = nearestExisting(directory);
+    if (existing === directory) tryToWrite(directory, pid);
+    else fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
+    return ok(check, existing === directory ? directory : `${directory} (created when needed)`);
   } catch (error) {
     const why = WHY[systemCodeOf(error) ?? ''] ?? `cannot be written (${systemCodeOf(error) ?? 'unknown'})`;
-    return failed(check, `${directory} ${why}`, mend, 'local');
+    return failed(check, `${directory} ${why}`, fix, 'local');
   }
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  EACCES: 'may not be written by this user',
-  EPERM: 'may not be written by this user',
-  EROFS: 'is on a file system that cannot be written',
-  ENOSPC: 'is on a disk that is full',
-  EDQUOT: 'is on a disk whose quota is used up',
-  ENOTDIR: 'is no directory, or below something that is none',
+  EACCES: 'is not writable for this user',
+  EPERM: 'is not writable for this user',
+  EROFS: 'is on a read-only file system',
+  ENOSPC: 'is on a full disk',
+  EDQUOT: 'is over its disk quota',
+  ENOTDIR: 'is not a directory, or is below something that is not one',
 };
 
 function nearestExisting(directory: string): string {
@@ -67,24 +67,24 @@ function nearestExisting(directory: string): string {
 function tryToWrite(directory: string, pid: number): void {
   const file = path.join(directory, `.svc-doctor-${pid}`);
   try {
-    fs.writeFileSync(file, 'svc doctor tries whether it can write here\n', { flag: 'wx', mode: 0o600 });
+    fs.writeFileSync(file, 'svc doctor checks that it can write here\n', { flag: 'wx', mode: 0o600 });
   } finally {
     fs.rmSync(file, { force: true });
   }
 }
 
-/** The file with further certificate authorities: Node passes over one that it cannot read. */
+/** The file of extra certificate authorities, which Node ignores where it cannot read it. */
 export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Finding {
   const file = env['NODE_EXTRA_CA_CERTS'];
-  if (!file) return skipped('certificate authorities', 'those of Node; NODE_EXTRA_CA_CERTS is not set');
-  const mend = 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.';
+  if (!file) return skipped('certificate authorities', "Node's own; NODE_EXTRA_CA_CERTS is not set");
+  const fix = 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.';
   try {
     const count =
       readRegularFileSync(path.resolve(cwd, file)).split('-----BEGIN CERTIFICATE-----').length - 1;
     if (count > 0) return ok('certificate authorities', `${count} more from ${file}`);
-    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) holds no certificate`, mend);
+    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) contains no certificate`, fix);
   } catch (error) {
     const why = `cannot be read (${systemCodeOf(error) ?? 'unknown'})`;
-    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${why}`, mend);
+    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${why}`, fix);
   }
 }

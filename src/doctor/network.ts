@@ -8,10 +8,10 @@ import { toTransportFailure, TransportFailure } from '../http/transport-failure.
 import type { Environment } from '../system.ts';
 import { connectTo, handshake, throughProxy } from './connect.ts';
 import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from './finding.ts';
-import { askWithoutKey } from './service.ts';
+import { requestWithoutKey } from './service.ts';
 
-/** What the way to the service is tried with. */
-export interface Way {
+/** What the checks of the network path need. */
+export interface NetworkPath {
   readonly baseUrl: URL;
   readonly env: Environment;
   readonly clock: Clock;
@@ -24,22 +24,22 @@ const STEP_MS = 5_000;
 
 const NAMES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
 
-/** Each step of the way to the service, in order. After one that failed the rest is skipped. */
-export async function checkWay(way: Way): Promise<Finding[]> {
-  const { proxy, finding } = proxyFinding(way);
+/** Checks each step on the path to the service, in order. After a failure the rest is skipped. */
+export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
+  const { proxy, finding } = proxyFinding(path);
   const findings = [finding];
   const rest = ['dns', 'connect', 'tls', 'service', 'clock'];
   let socket: Socket | undefined;
   const steps: readonly (() => Promise<Finding[]>)[] = [
-    async () => [await checkName(way, proxy)],
+    async () => [await checkName(path, proxy)],
     async () => {
-      const opened = await open(way, proxy);
+      const opened = await open(path, proxy);
       if (!('socket' in opened)) return [opened.finding];
       ({ socket } = opened);
       return [opened.finding];
     },
-    async () => [socket === undefined ? skipped('tls', 'no connection') : await checkTls(way, socket)],
-    async () => askWithoutKey(way),
+    async () => [socket === undefined ? skipped('tls', 'no connection') : await checkTls(path, socket)],
+    async () => requestWithoutKey(path),
   ];
   try {
     for (const step of steps) {
@@ -49,14 +49,16 @@ export async function checkWay(way: Way): Promise<Finding[]> {
   } finally {
     socket?.destroy();
   }
-  const told = new Set(findings.map(({ check }) => check));
+  const reported = new Set(findings.map(({ check }) => check));
   return [
     ...findings,
-    ...rest.filter((name) => !told.has(name)).map((name) => skipped(name, 'not tried after what failed')),
+    ...rest
+      .filter((name) => !reported.has(name))
+      .map((name) => skipped(name, 'not checked after the failure above')),
   ];
 }
 
-function proxyFinding({ baseUrl, env }: Way): { proxy?: Proxy | undefined; finding: Finding } {
+function proxyFinding({ baseUrl, env }: NetworkPath): { proxy?: Proxy | undefined; finding: Finding } {
   const set = NAMES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
   try {
     const proxy = proxyFor(baseUrl, env);
@@ -71,9 +73,9 @@ function proxyFinding({ baseUrl, env }: Way): { proxy?: Proxy | undefined; findi
   }
 }
 
-async function checkName({ baseUrl }: Way, proxy: Proxy | undefined): Promise<Finding> {
+async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Promise<Finding> {
   const host = (proxy?.url ?? baseUrl).hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return skipped('dns', `${host} is an address already`);
+  if (isIP(host) !== 0) return skipped('dns', `${host} is an IP address`);
   try {
     const found = await bounded(lookup(host, { all: true }));
     return ok(
@@ -86,25 +88,25 @@ async function checkName({ baseUrl }: Way, proxy: Proxy | undefined): Promise<Fi
   } catch (error) {
     if (isSvcError(error)) return failedBy('dns', error);
     const code = toTransportFailure(error, 'connect').systemCode ?? 'unknown';
-    const mend = proxy
-      ? `Check ${proxy.variable}: it names a host that nobody knows.`
-      : "Check the base URL for a mistyped name, and your network's name server.";
-    return failed('dns', `${host} could not be resolved (${code})`, mend, 'network');
+    const fix = proxy
+      ? `Check ${proxy.variable}: its host does not resolve.`
+      : "Check the base URL for a typo, and your network's DNS server.";
+    return failed('dns', `${host} could not be resolved (${code})`, fix, 'network');
   }
 }
 
 async function open(
-  way: Way,
+  path: NetworkPath,
   proxy: Proxy | undefined,
 ): Promise<{ socket: Socket; finding: Finding } | { finding: Finding }> {
-  const { baseUrl } = way;
+  const { baseUrl } = path;
   const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
   try {
     const socket = proxy
       ? await throughProxy(proxy, `${baseUrl.hostname}:${port}`, STEP_MS)
       : await connectTo(host, port, STEP_MS);
-    const by = proxy ? `, by a tunnel through the proxy` : '';
+    const by = proxy ? `, through the proxy` : '';
     return { socket, finding: ok('connect', `${host} port ${port}${by}`) };
   } catch (error) {
     return { finding: connectFailed(error, proxy) };
@@ -114,24 +116,24 @@ async function open(
 function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
   const failure = error instanceof TransportFailure ? error : toTransportFailure(error, 'connect');
   const code = failure.systemCode === undefined ? '' : ` (${failure.systemCode})`;
-  const mend = proxy
+  const fix = proxy
     ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
-    : 'Check the base URL and the firewall; if only a proxy leads out, set HTTPS_PROXY.';
-  return failed('connect', failure.message + code, mend, 'network');
+    : 'Check the base URL and the firewall; if your network needs a proxy, set HTTPS_PROXY.';
+  return failed('connect', failure.message + code, fix, 'network');
 }
 
-async function checkTls({ baseUrl, clock }: Way, socket: Socket): Promise<Finding> {
+async function checkTls({ baseUrl, clock }: NetworkPath, socket: Socket): Promise<Finding> {
   if (baseUrl.protocol !== 'https:')
-    return skipped('tls', isLoopback(baseUrl) ? 'plain http, which stays on this machine' : 'plain http');
+    return skipped('tls', isLoopback(baseUrl) ? 'plain http on this machine' : 'plain http');
   try {
     const { protocol, issuer, validTo } = await handshake(socket, baseUrl.hostname, STEP_MS);
     const days = Math.floor((validTo - clock.now()) / 86_400_000);
-    const found = `${protocol}, certificate of ${issuer}, valid for ${days} more days`;
+    const found = `${protocol}, certificate of ${issuer}, expires in ${days} days`;
     return days < 7
       ? warning(
           'tls',
           found,
-          'Tell whoever runs the service: its certificate runs out soon. Or is the clock wrong?',
+          "Tell the operator of the service that its certificate expires soon, or check this machine's clock.",
         )
       : ok('tls', found);
   } catch (error) {
@@ -142,10 +144,10 @@ async function checkTls({ baseUrl, clock }: Way, socket: Socket): Promise<Findin
 function tlsFailed(error: unknown): Finding {
   const { message, systemCode } = toTransportFailure(error, 'connect');
   const aboutTime = /EXPIRED|NOT_YET_VALID/.test(systemCode ?? '');
-  const mend = aboutTime
-    ? "Check this machine's clock first; if it is right, the service has to mend its certificate."
-    : 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS; if not, do not trust this connection.';
-  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, mend, 'network');
+  const fix = aboutTime
+    ? "Check this machine's clock first; if it is right, the service has to fix its certificate."
+    : 'If your network inspects TLS, set NODE_EXTRA_CA_CERTS to its certificate authority; otherwise do not trust this connection.';
+  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, fix, 'network');
 }
 
 async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {

@@ -7,39 +7,35 @@ import { resolveSettings, type SettingFlags, type Settings } from '../config/set
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
-/** The config file: there, whole, private. `notices` tell what was repaired when this command read it. */
+/** The config file: present, valid, private. `notices` say what was repaired when this command read it. */
 export function checkConfig(system: System, notices: readonly string[]): Finding {
   try {
     const { file, exists, config } = readConfig(system);
     if (file === undefined)
-      return warning(
-        'config',
-        'there is no home directory to keep it in',
-        'Set HOME, or set SVC_CONFIG_DIR.',
-      );
-    if (!exists) return skipped('config', `none yet; 'svc login' makes ${file}`);
+      return warning('config', 'there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
+    if (!exists) return skipped('config', `none yet; 'svc login' creates ${file}`);
     const names = Object.keys(config.profiles).length;
     const what = `${file} (${modeOf(file)}, ${names === 1 ? '1 profile' : `${names} profiles`})`;
     if (notices.length === 0) return ok('config', what);
-    const mend = 'It is mended. If others may have read it, make new keys and store them.';
-    return warning('config', notices.join('; '), mend);
+    const fix = 'It has been repaired. If others may have read it, create new keys and store them.';
+    return warning('config', notices.join('; '), fix);
   } catch (error) {
     return failedBy('config', error);
   }
 }
 
-/** Files that the environment names for keys and that others can read too. One that cannot be read fails with its key. */
+/** Key files named in the environment that others can read too. An unreadable one fails with its key. */
 export function checkKeyFiles(system: System): Finding[] {
   return keyFiles(system).flatMap(([file, variable]) => {
     const found = fs.statSync(file, { throwIfNoEntry: false });
     if (!found?.isFile()) return [];
     if (!isShared(found)) return [ok('key file', `${file} (${variable}, ${modeText(found)})`)];
-    const mend = `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`;
-    return [warning('key file', `${file} (${variable}) can be read by others (${modeText(found)})`, mend)];
+    const fix = `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`;
+    return [warning('key file', `${file} (${variable}) can be read by others (${modeText(found)})`, fix)];
   });
 }
 
-/** The settings that are in effect: profile and base URL with their origin, or why there are none. */
+/** The settings in effect: profile and base URL with their origin, or why there are none. */
 export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
   try {
     const settings = await resolveSettings(system, flags);
@@ -55,9 +51,9 @@ function profileFinding({ profile }: Settings): Finding {
 
 function baseUrlFinding({ baseUrl, sandbox }: Settings): Finding {
   if (baseUrl) return ok('base URL', `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`);
-  if (sandbox) return ok('base URL', 'the sandbox inside this command');
-  const mend = "Set SVC_BASE_URL, or store one with 'svc login'; 'svc --sandbox …' needs none.";
-  return failed('base URL', 'none is set', mend, 'config');
+  if (sandbox) return ok('base URL', 'the embedded sandbox');
+  const fix = "Set SVC_BASE_URL, or store one with 'svc login'; 'svc --sandbox …' needs none.";
+  return failed('base URL', 'not set', fix, 'config');
 }
 
 function modeOf(file: string): string {

@@ -55,7 +55,7 @@ export const TREE: readonly Entry[] = [
   },
   {
     name: 'doctor',
-    summary: 'what is set up here and what answers: one line each, with its mend',
+    summary: 'check configuration, connectivity and keys, with a fix for every problem',
     load: async () => (await import('../commands/doctor.ts')).doctor,
   },
   {
