@@ -9,8 +9,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-// Insertions, deletions, replacements and swapped neighbours each count one.
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, replacements and swapped neighbors, each counted one; infinite where lengths differ by more than 3. */
+export function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 3) return Infinity;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -4,9 +4,12 @@ import { knownTenant } from '../cli/known-tenant.ts';
 import { baseUrlText } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
+import { unknownProfile } from '../config/profile.ts';
+import { readConfig } from '../config/store.ts';
 import { cleanText } from '../render/clean.ts';
 import { hangText } from '../render/hanging.ts';
 import { wrapWords } from '../render/wrap.ts';
+import { isShowable } from '../security/typed-word.ts';
 import { tenantMark } from '../views/tenant.ts';
 
 /** A command line, and what it does. */
@@ -20,6 +23,7 @@ export const greet = defineCommand({
   newProfile: true,
   parameters: {},
   async run(context) {
+    refuseWhatMayBeKey(context);
     const kinds = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
     const { out, palette, plain } = context;
     const steps = context.settings.sandbox
@@ -48,6 +52,12 @@ export const greet = defineCommand({
     await out.write(`${lines.join('\n')}\n`);
   },
 });
+
+// A name that is not stored may be one to begin with, or a key that was pasted in its place.
+function refuseWhatMayBeKey({ system, settings: { sandbox, stored, profile } }: Context): void {
+  if (sandbox || stored !== undefined || isShowable(profile.value)) return;
+  throw unknownProfile(profile.value, readConfig(system).config, profile.origin.name);
+}
 
 const FIRST_STEPS: readonly Step[] = [
   ['svc --sandbox logs', 'try it now: no account, no network'],

@@ -1,4 +1,5 @@
 import { SvcError } from '../errors.ts';
+import { typedWord } from '../security/typed-word.ts';
 import { storedProfile, type Config, type Profile } from './document.ts';
 import { DEFAULT_ORIGIN, pickSource, type Setting } from './origin.ts';
 import type { PathsHost } from './paths.ts';
@@ -38,7 +39,8 @@ export async function chooseProfile(
 
   const stored = storedProfile(config, name.value);
   if (stored === undefined && mayBeNew) checkProfileName(name.value);
-  else if (stored === undefined && name.value !== DEFAULT_PROFILE) throw unknownProfile(name, config);
+  else if (stored === undefined && name.value !== DEFAULT_PROFILE)
+    throw unknownProfile(name.value, config, name.origin.name);
   return { name, sandbox: false, stored, configFile: file, notices };
 }
 
@@ -61,9 +63,11 @@ function sandbox(name: Setting<string>): ChosenProfile {
   return { name, sandbox: true, stored: undefined, configFile: undefined, notices: [] };
 }
 
-function unknownProfile({ value, origin }: Setting<string>, config: Config): SvcError {
-  const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted().join(', ');
-  return new SvcError('config', `there is no profile ${JSON.stringify(value)} (named by ${origin.name})`, {
-    hint: `Choose one of: ${known}. 'svc login --profile <name>' makes a new one.`,
+/** No such profile; the ones that exist are named. */
+export function unknownProfile(name: string, config: Config, from?: string): SvcError {
+  const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted();
+  const where = from === undefined ? '' : `, named by ${from}`;
+  return new SvcError('config', `unknown profile ${typedWord(name, known)}${where}`, {
+    hint: `Choose one of: ${known.join(', ')}. 'svc login --profile <name>' makes a new one.`,
   });
 }

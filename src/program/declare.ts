@@ -3,6 +3,7 @@ import type { Parameter, Parameters } from '../cli/parameter.ts';
 import { optionWords } from '../cli/parameter.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { typedWord } from '../security/typed-word.ts';
 
 /** Declares parameters to the parser. Their own parsers check every value; the parser's words never show. */
 export function addParameters(parser: Parser, parameters: Parameters): void {
@@ -60,7 +61,8 @@ function checked(parameter: Parameter<unknown>, name: string): (text: string) =>
 
 function choiceError(name: string, text: string, choices: readonly string[]): SvcError {
   const meant = nearest(text, choices);
-  return new SvcError('usage', `${name} must be one of ${choices.join(', ')}`, {
+  const word = typedWord(text, choices);
+  return new SvcError('usage', `${name} must be one of ${choices.join(', ')}, not ${word}`, {
     hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
   });
 }

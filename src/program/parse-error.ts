@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander';
 import { isSvcError, SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { typedOption, typedWord } from '../security/typed-word.ts';
 import type { Place } from './parse.ts';
 
 /**
- * Puts the parser's errors into words that hold nothing of what was typed: a key pasted into the wrong
- * place must not be repeated (R05). Only names that the tool itself knows are suggested.
+ * Puts the parser's errors into words that repeat what was typed only where it cannot be a secret: a key pasted into
+ * the wrong place must not show (R05). Only names that the tool itself knows are suggested.
  */
 export function parseError(error: unknown, place: Place): unknown {
   const seeHelp = `See '${place.words} --help'.`;
@@ -21,20 +22,25 @@ export function parseError(error: unknown, place: Place): unknown {
 /** The error for help on what is neither a command nor a topic. */
 export function noHelpOn(typed: string, names: readonly string[]): SvcError {
   const meant = nearest(typed, names);
-  return new SvcError('usage', 'there is no help on that', {
+  return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
     hint:
       meant === undefined ? "'svc help' lists the commands and topics." : `Did you mean 'svc help ${meant}'?`,
   });
 }
 
-function wordsOf(error: CommanderError, place: Place): { message: string; suggestion: string | undefined } {
+interface Words {
+  readonly message: string;
+  readonly suggestion: string | undefined;
+}
+
+function wordsOf(error: CommanderError, place: Place): Words {
   const names = place.parser.commands.map((command) => command.name());
   const typed = place.parser.args[0] ?? '';
   switch (error.code) {
     case 'commander.unknownOption':
-      return { message: `unknown option for '${place.words}'`, suggestion: suggested(error) };
+      return unknownOption(error, place);
     case 'commander.unknownCommand':
-      return { message: `unknown command after '${place.words}'`, suggestion: nearest(typed, names) };
+      return unknownCommand(typed, names, place.words);
     case 'commander.excessArguments':
       return excess(place, typed);
     case 'commander.missingArgument':
@@ -46,16 +52,30 @@ function wordsOf(error: CommanderError, place: Place): { message: string; sugges
 }
 
 // A group's default command takes no arguments: what looks like one is a mistyped command.
-function excess(
-  { parser, words }: Place,
-  typed: string,
-): { message: string; suggestion: string | undefined } {
+function excess({ parser, words }: Place, typed: string): Words {
   const siblings = parser.parent?.commands.map((command) => command.name()) ?? [];
   if (parser.registeredArguments.length > 0 || parser.parent?.parent === null) {
-    return { message: `too many words after '${words}'`, suggestion: undefined };
+    const extra = typedWord(parser.args[parser.registeredArguments.length] ?? '');
+    return { message: `unexpected argument ${extra} for '${words}'`, suggestion: undefined };
   }
-  const group = words.split(' ').slice(0, -1).join(' ');
-  return { message: `unknown command after '${group}'`, suggestion: nearest(typed, siblings) };
+  return unknownCommand(typed, siblings, words.split(' ').slice(0, -1).join(' '));
+}
+
+function unknownCommand(typed: string, names: readonly string[], group: string): Words {
+  const word = typedWord(typed, names);
+  return {
+    message: group === 'svc' ? `unknown command ${word}` : `unknown command ${word} for '${group}'`,
+    suggestion: nearest(typed, names),
+  };
+}
+
+function unknownOption(error: CommanderError, { parser, words }: Place): Words {
+  const typed = /unknown option '([^']*)'/.exec(error.message)?.[1] ?? '';
+  const known = parser.options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
+  return {
+    message: `unknown option ${typedOption(typed, known)} for '${words}'`,
+    suggestion: suggested(error),
+  };
 }
 
 // The parser's own suggestion is a name from the tree; the rest of its message repeats what was typed.

@@ -1,6 +1,7 @@
 import { SvcError } from '../errors.ts';
 import { exactValue } from '../exact-json.ts';
 import { nearest } from '../nearest.ts';
+import { typedWord } from '../security/typed-word.ts';
 import { pickPaths, replaceAt } from './paths.ts';
 import type { View } from './view.ts';
 
@@ -12,8 +13,8 @@ import type { View } from './view.ts';
 export function chooseFields<T>(view: View<T>, list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const paths = list.split(',').map((path) => path.trim());
-  for (const [at, path] of paths.entries())
-    if (!isMarked(path) && !isKnown(view, path)) throw unknownField(view, path, at + 1);
+  const unknown = paths.find((path) => !isMarked(path) && !isKnown(view, path));
+  if (unknown !== undefined) throw unknownField(view, unknown);
   return [...new Set(paths.map((path) => (isMarked(path) ? path.slice(1) : path)))];
 }
 
@@ -46,12 +47,10 @@ function isKnown<T>(view: View<T>, path: string): boolean {
   );
 }
 
-// What was typed is repeated only when it is nearly a known name: it might be a key in the wrong place.
-function unknownField<T>(view: View<T>, path: string, place: number): SvcError {
+function unknownField<T>(view: View<T>, path: string): SvcError {
   const meant = nearest(path, view.fields);
-  const what = meant === undefined ? `number ${place} of --fields` : `"${path}" in --fields`;
   const known = `Choose from: ${view.fields.join(', ')}. Write + before one that is new: +name.`;
-  return new SvcError('usage', `${what} is not a field of this ${view.name}`, {
+  return new SvcError('usage', `unknown field ${typedWord(path, view.fields)} of this ${view.name}`, {
     hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
     facts: { known_fields: view.fields },
   });

@@ -1,6 +1,7 @@
 import { containsCardNumber } from '../card-number.ts';
 import { SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { typedWord } from '../security/typed-word.ts';
 import { BOOLEAN_TENANT_SETTINGS, DEDUPLICATION_BEHAVIORS } from '../schema/tenant.ts';
 
 /** The values that each known setting takes, as the service takes them: texts, also for booleans. */
@@ -37,7 +38,7 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
 
 /**
  * Refuses names that are neither known nor on the tenant, unless these are allowed.
- * @throws SvcError `usage`; a name is repeated only where a known one is near
+ * @throws SvcError `usage`
  */
 export function checkSettingNames(
   names: Iterable<string>,
@@ -48,9 +49,8 @@ export function checkSettingNames(
   if (refused === undefined) return;
   const all = [...new Set([...KNOWN.keys(), ...onTenant])];
   const meant = nearest(refused, all);
-  const what = meant === undefined ? 'a setting that was given' : `"${refused}"`;
   const known = `The tenant knows: ${all.join(', ')}.`;
-  throw new SvcError('usage', `${what} is not a setting of the tenant; nothing was sent`, {
+  throw new SvcError('usage', `unknown setting ${typedWord(refused, all)}; nothing was sent`, {
     hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
   });
 }

@@ -1,5 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { typedWord } from '../security/typed-word.ts';
 import { numericCurrency } from '../schema/three-ds/currencies.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
 import { isObject, ownValue } from './values-in.ts';
@@ -61,7 +62,7 @@ function numberOf({ path }: Field, text: string): number {
 function unknownPath(path: string): SvcError {
   const known = fieldsBelow(BODY).map((field) => field.path);
   const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
-  return new SvcError('usage', 'a path given with --set is not a field of the request', {
+  return new SvcError('usage', `unknown field ${typedWord(path, known)} in --set`, {
     hint: meant === undefined ? "See 'svc 3ds template' for the fields." : `Did you mean '${meant}'?`,
   });
 }

@@ -224,7 +224,7 @@ describe('svc doctor', () => {
     const wrong = await seen({ ...sandbox, env: { ...sandbox.env, SVC_TIME: 'soon' } });
     expect(wrong.on['settings']?.found).toContain('SVC_TIME');
     const absent = await seen({ ...sandbox, env: { ...sandbox.env, SVC_PROFILE: 'absent' } });
-    expect(absent.on['settings']?.found).toContain('there is no profile');
+    expect(absent.on['settings']?.found).toContain('unknown profile');
     expect(absent.on['service']).toMatchObject({ result: 'ok' });
   });
 

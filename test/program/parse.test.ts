@@ -93,7 +93,21 @@ describe('a command line', () => {
     });
   });
 
-  it('R05 repeats nothing of what was typed, on any error path', async () => {
+  it.each([
+    [['lgos'], 'unknown command "lgos"'],
+    [['logs', 'entty-types'], `unknown command "entty-types" for 'svc logs'`],
+    [['logs', '--nope=key_prod'], `unknown option "--nope" for 'svc logs list'`],
+    [['logs', '--page-size2', '3'], `unknown option "--page-size2" for 'svc logs list'`],
+    [['au', 'status', 'job-1', 'more'], `unexpected argument "more" for 'svc au status'`],
+    [['tenant', '-o', 'jsn'], '--output must be one of table, json, jsonl, csv, yaml, not "jsn"'],
+    [['help', 'topics'], 'no help topic "topics"'],
+    [[CANARY], 'unknown command (not shown: it may be a secret)'],
+    [['help', CANARY], 'no help topic (not shown: it may be a secret)'],
+  ])('%j names the word that is wrong, where it cannot be a secret', async (argv, message) => {
+    await expect(parse(argv)).rejects.toMatchObject({ code: 'usage', message });
+  });
+
+  it('R05 repeats nothing of what may be a secret, on any error path', async () => {
     const mistakes = [
       [CANARY],
       ['logs', CANARY],
@@ -118,6 +132,10 @@ describe('a command line', () => {
       ['login', `--key=${CANARY}`],
       ['profile', 'use'],
       ['profile', CANARY],
+      ['help', CANARY],
+      ['logs', '--limit', '5', `-x${CANARY}`],
+      ['logs', `${CANARY}=x`],
+      [`abc=${CANARY}`],
       ['sandbox', 'start', '--port', CANARY],
       ['sandbox', 'start', '--processing', CANARY],
       ['sandbox', 'start', '--limits', CANARY],

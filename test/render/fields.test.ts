@@ -38,14 +38,14 @@ describe('chooseFields', () => {
   it('refuses an unknown field with the known ones and the nearest', () => {
     const error = refusal('id,mesage');
     expect(error.code).toBe('usage');
-    expect(error.message).toBe('"mesage" in --fields is not a field of this log entry');
+    expect(error.message).toBe('unknown field "mesage" of this log entry');
     expect(error.hint).toContain('Did you mean "message"?');
     expect(error.hint).toContain('id, created_at, operation');
   });
 
   it('R05 does not repeat what is nothing like a field: it might be a key', () => {
     const error = refusal('id,key_pvt_5fN2canary');
-    expect(error.message).toBe('number 2 of --fields is not a field of this log entry');
+    expect(error.message).toBe('unknown field (not shown: it may be a secret) of this log entry');
     expect(`${error.message} ${error.hint} ${JSON.stringify(error.facts)}`).not.toContain('canary');
   });
 

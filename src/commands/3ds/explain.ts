@@ -4,6 +4,7 @@ import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/print.ts';
 import { text } from '../../cli/values.ts';
 import { SvcError } from '../../errors.ts';
+import { typedWord } from '../../security/typed-word.ts';
 import { hangText } from '../../render/hanging.ts';
 import { wrapWords } from '../../render/wrap.ts';
 import type { Meaning } from '../../three-ds/meaning.ts';
@@ -39,11 +40,11 @@ export const explain = defineCommand({
   },
 });
 
-// What was typed is not repeated: it may be anything.
 async function unknownWord(word: string): Promise<SvcError> {
-  const { meantName } = await import('../../three-ds/explain.ts');
+  const { meantName, MEANINGS } = await import('../../three-ds/explain.ts');
+  const names = MEANINGS.map(({ name }) => name);
   const meant = meantName(word);
-  return new SvcError('usage', 'that is no status, reason or code of the interface', {
+  return new SvcError('usage', `unknown status, reason or code ${typedWord(word, names)}`, {
     hint: meant === undefined ? "'svc 3ds explain' lists all of them." : `Did you mean '${meant}'?`,
   });
 }

@@ -10,6 +10,7 @@ import type { ForwardResult } from '../../events/forward.ts';
 import { isObject } from '../../events/received.ts';
 import { parseTarget, shownTarget } from '../../events/target.ts';
 import { nearest } from '../../nearest.ts';
+import { typedWord } from '../../security/typed-word.ts';
 import { triggeredView } from '../../views/triggered-event.ts';
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
@@ -104,7 +105,7 @@ function inDelivery({ path, value: to }: Assignment): Assignment {
 
 function unknownType(type: string, known: readonly string[]): SvcError {
   const meant = nearest(type, known);
-  return new SvcError('usage', '<type> is not a type of which a sample can be made', {
+  return new SvcError('usage', `no sample can be made of an event of type ${typedWord(type, known)}`, {
     hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${known.join(', ')}, or one that begins with 3ds.session. or tenant.`,
   });
 }

@@ -3,7 +3,7 @@ import { argument, flag, suggesting } from '../../cli/parameter.ts';
 import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
 import { readConfig, updateConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
-import { unknownProfileError } from './show.ts';
+import { unknownProfile } from '../../config/profile.ts';
 
 /** `svc profile delete` */
 export const deleteProfile = defineCommand({
@@ -21,7 +21,7 @@ export const deleteProfile = defineCommand({
         hint: "'svc sandbox reset' forgets its state.",
       });
     const { config } = readConfig(system);
-    if (!Object.hasOwn(config.profiles, name)) throw unknownProfileError(Object.keys(config.profiles));
+    if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
     if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
     if (!(await prompts.confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
       return notices.note('nothing was deleted');

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/command.ts';
 import { optionalArgument, suggesting } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
+import { unknownProfile } from '../../config/profile.ts';
 import { readConfig } from '../../config/store.ts';
-import { SvcError } from '../../errors.ts';
 import { profileView } from '../../views/profile.ts';
 import { profileRow, profileRows } from './list.ts';
 
@@ -18,18 +18,12 @@ export const show = defineCommand({
   async run(context, input) {
     const print = await recordPrinter(context, profileView);
     const current = context.settings.profile.value;
-    const rows = profileRows(readConfig(context.system).config, current);
+    const { config } = readConfig(context.system);
+    const rows = profileRows(config, current);
     const found = rows.find(({ name }) => name === (input.name ?? current));
     // The default profile is in use even before anything is stored in it.
     const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
-    if (!row) throw unknownProfileError(rows.map(({ name }) => name));
+    if (!row) throw unknownProfile(input.name ?? current, config);
     await print(row);
   },
 });
-
-/** No such profile; the ones that exist are named. */
-export function unknownProfileError(names: readonly string[]): SvcError {
-  return new SvcError('config', 'there is no profile of this name', {
-    hint: `Choose one of: ${names.join(', ')}. 'svc login --profile <name>' makes a new one.`,
-  });
-}

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/command.ts';
 import { argument, suggesting } from '../../cli/parameter.ts';
 import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
 import { updateConfig } from '../../config/store.ts';
-import { unknownProfileError } from './show.ts';
+import { unknownProfile } from '../../config/profile.ts';
 
 /** `svc profile use` */
 export const use = defineCommand({
@@ -17,7 +17,7 @@ export const use = defineCommand({
   async run({ system, notices }, { name }) {
     await updateConfig(system, (config) => {
       const names = [...Object.keys(config.profiles), SANDBOX_PROFILE];
-      if (!names.includes(name)) throw unknownProfileError(names);
+      if (!names.includes(name)) throw unknownProfile(name, config);
       config.current = name;
     });
     notices.note(`profile ${name} is now in use`);
