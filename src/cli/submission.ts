@@ -17,7 +17,7 @@ import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './run-progress.ts';
 import { showResults, submissionOf } from './run-summary.ts';
 import { type RunChoice, RunOfFile } from './run-of-file.ts';
-import { isOnThisMachine } from './runs.ts';
+import { isOnThisMachine, serviceOf } from './runs.ts';
 import { sameProfile } from './same-profile.ts';
 
 /** What `svc au submit` takes. */
@@ -105,7 +105,7 @@ async function goOn(context: Context, run: RunDirectory, file: RequestFile): Pro
     return context.notices.note(
       `this file was submitted already, as ${record.id}, which is complete; --again submits it once more`,
     );
-  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`going on with ${record.id}`);
+  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
   const hasFailed = record.parts.some(({ state }) => state === 'failed');
   if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
   const client = await context.client();
@@ -127,6 +127,15 @@ async function tellPlan(context: Context, file: RequestFile, known: RunDirectory
   await print(checkedFileRow(file.name, file.check));
   const { rows, parts } = file.check;
   const jobs = parts.length === 1 ? 'one job' : `${parts.length} jobs`;
-  const plan = known ? `It would go on with ${known.record.id}` : `It would create ${jobs} for ${rows} rows`;
-  context.notices.note(`dry run: nothing was sent. ${plan}`);
+  const plan = known ? planFor(context, known) : `it would create ${jobs} for ${rows} rows`;
+  context.notices.note(`dry run: nothing was sent; ${plan}`);
+}
+
+function planFor(context: Context, { record }: RunDirectory): string {
+  const isComplete = statusOf(record) === 'completed';
+  const plan = isComplete
+    ? `the file was submitted already, as ${record.id}`
+    : `it would resume ${record.id}`;
+  const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
+  return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,11 +13,15 @@ const recipes = readdirSync(docs).filter((name) => name.endsWith('.md') && name 
 const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;
 
 interface Step {
+  readonly name?: string;
+  readonly uses?: string;
   readonly if?: string;
   readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
 }
 
 interface Workflow {
+  readonly on: { readonly schedule: readonly { readonly cron: string }[] };
   readonly env: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
 }
@@ -40,6 +44,45 @@ describe('docs', () => {
     const texts = ['../README.md', ...recipes].map(read).join('\n');
     const shown = [...texts.matchAll(/\(docs\/pictures\/([\w.]+)\)/g)].map(([, name]) => name);
     expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
+  });
+
+  it(
+    'R58 the workflow submits the file once a month, three months long, though each job is run again',
+    { timeout: 120_000 },
+    () => {
+      const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
+      const workflow = parse(text?.text ?? '') as Workflow;
+      const runner = openRunner(workflow);
+      const [monthly = '', hourly = ''] = workflow.on.schedule.map(({ cron }) => cron);
+      for (const month of ['2030-11', '2030-12', '2031-01']) {
+        const artifacts = [
+          runner.job(monthly, `${month}-01T04:00:00Z`, 'first'),
+          runner.job(monthly, `${month}-01T04:00:00Z`, 'again'),
+          runner.job(hourly, `${month}-02T06:30:00Z`, 'first'),
+        ];
+        expect(artifacts).toContain('new-results.csv report.html');
+        // Once the run is complete, a job that is run again finds the results of this month.
+        expect(runner.job(monthly, `${month}-10T04:00:00Z`, 'first')).toBe('new-results.csv report.html');
+      }
+      expect(runner.jobsAtService()).toBe(3);
+    },
+  );
+
+  it('the workflow installs svc, names the service, and saves its state and results also when a step fails', () => {
+    const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
+    const { env, jobs } = parse(text?.text ?? '') as Workflow;
+    expect(Object.keys(env)).toEqual(expect.arrayContaining(['SVC_BASE_URL', 'SVC_PRIVATE_API_KEY']));
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const using = (action: string): Step | undefined => steps.find(({ uses }) => uses?.startsWith(action));
+    expect(steps.findIndex(({ run }) => run?.startsWith('npm install'))).toBeLessThan(
+      steps.findIndex(({ run }) => run?.startsWith('svc')),
+    );
+    expect(using('actions/cache/save')).toMatchObject({
+      if: 'always()',
+      with: { path: env['SVC_STATE_DIR'] },
+    });
+    expect(using('actions/upload-artifact')?.if).toContain('always()');
+    expect(using('actions/upload-artifact')?.with?.['path']).toBe('new-results.csv\nreport.html\n');
   });
 
   it('hold no block that is only to be looked at', () => {
@@ -67,16 +110,56 @@ function commandOfCron(line: string): string {
   return line.replace(/^(\S+\s+){5}/, '').replaceAll(String.raw`\%`, '%');
 }
 
+/** Nothing is installed, and the time is that of the sandbox. */
+const ON_A_RUNNER = `npm() { :; }
+date() { command date -d "\${SANDBOX_TIME:-now}" "$@"; }`;
+
 /** A workflow, run now and again after a while, with the settings that hold no secret. */
 function stepsOf(text: string): string[] {
   const { env, jobs } = parse(text) as Workflow;
   const settings = Object.entries(env).filter(([, value]) => !value.includes('${{'));
-  const steps = Object.values(jobs).flatMap((job) => job.steps.map(commandOfStep));
-  return [...settings.map(([name, value]) => `export ${name}='${value}'`), ...steps, 'sleep 3', ...steps];
+  const steps = Object.values(jobs).flatMap((job) => job.steps.map((step) => commandOfStep(step)));
+  const exported = settings.map(([name, value]) => `export ${name}='${value}'`);
+  return [ON_A_RUNNER, ...exported, ...steps, 'sleep 3', ...steps];
 }
 
-/** Of the conditions, those about files are kept; a step of a certain schedule is run. */
-function commandOfStep({ if: condition = '', run = '' }: Step): string {
+/** The commands of a step. Of the conditions, those about files are kept, and those about the schedule if one is given. */
+function commandOfStep({ if: condition = '', run = '' }: Step, schedule?: string): string {
+  const [, wanted] = /github\.event\.schedule == '([^']+)'/.exec(condition) ?? [];
+  if (schedule !== undefined && wanted !== undefined && wanted !== schedule) return '';
   const [, file] = /hashFiles\('([^']+)'\) != ''/.exec(condition) ?? [];
-  return file === undefined ? run : `if [ -e '${file}' ]; then ${run}; fi`;
+  return file === undefined || run === '' ? run : `if [ -e '${file}' ]; then ${run}; fi`;
+}
+
+/** Machines that run the jobs of a workflow at the embedded sandbox: each has the repository and the cached state alone. */
+function openRunner({ env, jobs }: Workflow) {
+  const home = openShellHome();
+  onTestFinished(() => home.remove());
+  const state = env['SVC_STATE_DIR'] ?? '';
+  const settings = { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: state };
+  const succeed = (script: string, more: Readonly<Record<string, string>> = {}): void => {
+    const { status, stderr } = home.run(script, { ...settings, ...more });
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  };
+  succeed('svc sandbox cards --request > tokens.csv');
+  return {
+    /** Runs a job of this schedule at this time. @returns the artifacts */
+    job(schedule: string, time: string, attempt: string): string {
+      for (const name of readdirSync(home.directory))
+        if (!['.home', state, 'tokens.csv'].includes(name))
+          rmSync(join(home.directory, name), { recursive: true });
+      const steps = Object.values(jobs).flatMap((each) =>
+        each.steps.map((step) => commandOfStep(step, schedule)),
+      );
+      const clock = attempt === 'first' ? `svc sandbox clock --at ${time}` : '';
+      succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
+      return readdirSync(home.directory)
+        .filter((name) => /\.html$|results/.test(name))
+        .join(' ');
+    },
+    jobsAtService(): number {
+      succeed('svc au list --all --fields id -o csv > jobs');
+      return readFileSync(join(home.directory, 'jobs'), 'utf8').trimEnd().split('\n').length - 1;
+    },
+  };
 }
