@@ -110,14 +110,16 @@ export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, '
 
 /** What a run ends in while the fate of an upload is not known. Nothing is uploaded again unless the operator says so. */
 export function unknownError({ record, name }: Pick<RunDirectory, 'record' | 'name'>): SvcError {
-  const file = record.input.path === undefined ? '-' : record.input.name;
+  const { input, cycle } = record;
+  const ofCycle = cycle === undefined ? '' : ` --cycle ${cycle}`;
+  const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${ofCycle}`;
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
   return new SvcError(
     'outcome_unknown',
     `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
     {
-      hint: `Find out with 'svc au status ${name}' and 'svc au list'; 'svc au sync' keeps polling and settles it. Only if it was not processed, submit it again with 'svc au submit ${file} --again': rows that were processed are then paid for twice.`,
+      hint: `Find out with 'svc au status ${name}' and 'svc au list'; 'svc au sync' keeps polling and settles it. Only if it was not processed, submit it again with '${submit} --again': rows that were processed are then paid for twice.`,
       retryable: false,
       facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
     },
