@@ -20,6 +20,8 @@ export interface CommandFacts {
   readonly anySettings?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
+  /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
+  readonly worksElsewhere?: boolean;
   /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
   readonly paged?: boolean;
   /** The profile that is named need not exist yet. */

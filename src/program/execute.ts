@@ -96,6 +96,7 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
     plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
+    mayBeClosed: parsed.kind === 'run' && parsed.command.worksElsewhere === true,
     pages: parsed.kind === 'run' && parsed.command.paged === true && !parsed.globals.noPager,
     redact: (text) => redactor.redact(text),
   };

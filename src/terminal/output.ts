@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { constants, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { SvcError } from '../errors.ts';
 import type { OutputStream } from '../system.ts';
 
@@ -21,6 +21,8 @@ export interface OutputOptions {
   readonly redact: (text: string) => string;
   /** Gives what is to be over before anything is written: a pager on the same screen. */
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
+  /** Whether what is written may go nowhere because the stream was closed (`>&-`) before the process began. */
+  readonly mayBeClosed?: boolean;
   /** Called around each write to a terminal, so that a live line makes room. */
   readonly around?: { hide(): void; redraw(): void } | undefined;
 }
@@ -74,6 +76,8 @@ export class Output {
   async #write(data: string | Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (data.length === 0) return;
+    if (this.#options.mayBeClosed !== true && isClosed(this.#stream))
+      throw this.#fail(closedError(this.#options.name));
     const before = this.#options.after?.();
     if (before !== undefined) await before;
     this.#options.around?.hide();
@@ -98,6 +102,7 @@ export class Output {
 
   // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
   #fail(error: unknown): Error {
+    if (error instanceof SvcError) return (this.#failure ??= error);
     this.#failure ??= isClosedPipe(error) ? new ReaderGone() : writeError(this.#options.name, error);
     if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
     return this.#failure;
@@ -117,6 +122,25 @@ function fileOf(stream: OutputStream): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+// Node opens /dev/null, for reading too, where a standard stream is closed; `>/dev/null` opens it for writing alone.
+// Only Linux shows the difference.
+function isClosed(stream: OutputStream): boolean {
+  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return false;
+  try {
+    if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
+  } catch {
+    return false;
+  }
+}
+
+function closedError(name: string): SvcError {
+  return new SvcError('output', `${name} is closed`, {
+    hint: 'Open it, or redirect it to /dev/null to discard the data.',
+  });
 }
 
 function isClosedPipe(error: unknown): boolean {

@@ -18,6 +18,8 @@ export interface TerminalSettings {
   readonly plain: boolean;
   /** Whether a terminal shows what is written through a pager. */
   readonly pages: boolean;
+  /** Whether the command does its work also when standard output is closed. */
+  readonly mayBeClosed: boolean;
   /** Removes secrets from all that leaves. */
   readonly redact: (text: string) => string;
 }
@@ -44,16 +46,16 @@ export interface Terminal {
 /** Puts the pieces together over the process's streams. */
 export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
   const { env, stdout, stderr, clock, signal, platform } = system;
-  const { redact, level, color, noInput, yes, plain } = settings;
+  const { redact, level, color, noInput, yes, plain, mayBeClosed } = settings;
   const command = settings.pages && !plain ? pagerFor(system) : undefined;
   const pager = command === undefined ? undefined : new Pager(command, system);
   const after = (): Promise<void> | undefined => pager?.showing;
-  const bare = new Output(stderr, { name: 'standard error', redact, after });
+  const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
   const live = bare.isTerminal && !plain ? new LiveLine(bare) : undefined;
-  const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
+  const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
-  const out = new Output(pager ?? stdout, { name: 'standard output', redact, around });
+  const out = new Output(pager ?? stdout, { name: 'standard output', redact, mayBeClosed, around });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
   const notices = new Notices(err, level, noticePalette);

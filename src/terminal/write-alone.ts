@@ -13,7 +13,7 @@ export async function writeAlone(
   } catch (error) {
     if (error instanceof ReaderGone) return 0;
     if (!isSvcError(error)) throw error;
-    await new Output(stderr, { name: 'standard error', redact: asItIs })
+    await new Output(stderr, { name: 'standard error', redact: asItIs, mayBeClosed: true })
       .write(`error: ${error.message}\n`)
       .catch(() => undefined);
     return error.exitCode;

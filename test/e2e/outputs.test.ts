@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
@@ -44,6 +45,40 @@ describe('what is written', () => {
       const { code, stderr } = await shell(`${svc(line.split(' '))} > /dev/full`);
       expect(code).toBe(1);
       expect(stderr).toMatch(/could not be written/);
+    },
+  );
+
+  it.each([...WRITERS.map((argv) => argv.join(' ')), '--version'])(
+    'R51 %s fails when its output is closed, and not when it is discarded',
+    async (line) => {
+      expect(await shell(`${svc(line.split(' '))} >&-`)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('standard output is closed'),
+      });
+      expect(await shell(`${svc(line.split(' '))} >/dev/null`)).toMatchObject({ code: 0 });
+    },
+  );
+
+  it('R51 a tail does not advance its checkpoint when its output is closed', async () => {
+    const tail = svc([
+      '--sandbox',
+      'logs',
+      'tail',
+      '--since',
+      '1h',
+      '--max',
+      '3',
+      '--checkpoint',
+      'tail.json',
+    ]);
+    expect(await shell(`${tail} >&-`)).toMatchObject({ code: 1 });
+    expect(existsSync(home.file('tail.json'))).toBe(false);
+  });
+
+  it.each(['--sandbox logs archive closed', '--sandbox au sync'])(
+    'R51 %s does its work also when its output is closed',
+    async (line) => {
+      expect(await shell(`${svc(line.split(' '))} >&-`)).toMatchObject({ code: 0 });
     },
   );
 

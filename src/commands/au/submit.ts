@@ -65,6 +65,7 @@ export const submit = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
+  worksElsewhere: true,
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {

@@ -19,6 +19,7 @@ export const sync = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [1, 9, 10, 11, 12],
+  worksElsewhere: true,
   fields: runView.fields,
   parameters: {
     dryRun: flag('--dry-run', 'say what would be done with each run, and do nothing'),

@@ -15,6 +15,7 @@ export const upload = defineCommand({
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 12, 13],
+  worksElsewhere: true,
   fields: jobView.fields,
   parameters: {
     job: argument('<job>', 'id of a pending job', text),

@@ -64,6 +64,7 @@ export const archive = defineCommand({
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [10, 12, 14, 130, 143],
+  worksElsewhere: true,
   fields: archiveView.fields,
   parameters,
   async run(context, input) {

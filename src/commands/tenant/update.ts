@@ -26,6 +26,7 @@ export const update = defineCommand({
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
+  worksElsewhere: true,
   fields: tenantView.fields,
   parameters: {
     name: value('--name <name>', 'the new name, at most 200 characters', text),

@@ -31,6 +31,7 @@ export async function runProgram(body: (terminal: Terminal, system: System) => P
     yes: false,
     plain,
     pages: false,
+    mayBeClosed: false,
     redact,
   } as const;
   const terminal = await openTerminal(system, settings);
