@@ -6,7 +6,7 @@ import { checkSettingValue } from './settings.ts';
 /** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
 export function changeFromJson(json: unknown): TenantChange {
   const { name, settings, ...expected } = objectIn(json, 'the file');
-  if (name !== undefined && typeof name !== 'string') throw refused('name must be a text');
+  if (name !== undefined && typeof name !== 'string') throw refused('name must be a string');
   return {
     name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
     settings: new Map(settings === undefined || settings === null ? [] : settingsIn(settings)),
@@ -19,7 +19,7 @@ function settingsIn(settings: unknown): [name: string, text: string][] {
     // A tenant as answered may have settings without a value: they stay as they are.
     if (value === null) return [];
     if (typeof value !== 'string' && typeof value !== 'boolean')
-      throw refused(`settings.${name} must be a text, true or false`);
+      throw refused(`settings.${name} must be a string, true or false`);
     asInput(() => checkSettingValue(name, String(value)));
     return [[name, String(value)]];
   });
@@ -30,11 +30,11 @@ function objectIn(value: unknown, what: string): Readonly<Record<string, unknown
   throw refused(`${what} must be a JSON object`);
 }
 
-function refused(message: string, hint = 'Mend the file and run the command again.'): SvcError {
+function refused(message: string, hint = 'Fix the file and run the command again.'): SvcError {
   return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
 }
 
-/** What a flag would be a wrong use for is, in a file, wrong input. */
+/** A usage error on the command line is refused input in a file. */
 function asInput<T>(check: () => T): T {
   try {
     return check();

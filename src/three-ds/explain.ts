@@ -13,7 +13,7 @@ export const MEANINGS: readonly Meaning[] = [
   ...SESSION_MEANINGS,
 ];
 
-/** All meanings of a name or an EMV code: one code can stand for several things. Case, `_` and a leading 0 are forgiven. */
+/** All meanings of a name or an EMV code: a code can have several. Case, `_` and a leading 0 are ignored. */
 export function explain(word: string): Meaning[] {
   const plain = plainName(word);
   const code = /^\d$/.test(plain) ? `0${plain}` : plain;
@@ -27,12 +27,12 @@ export function meantName(word: string): string | undefined {
   return nearest(plainName(word), new Set(MEANINGS.map(({ name }) => name)));
 }
 
-/** What an authentication status stands for; undefined for one that is new. */
+/** What an authentication status means; undefined for one that is new. */
 export function statusMeaning(status: unknown): Meaning | undefined {
   return STATUS_MEANINGS.find(({ name }) => name === status);
 }
 
-/** What a reason or a cancel reason stands for; undefined for one that is new. */
+/** What a reason or a cancel reason means; undefined for one that is new. */
 export function reasonMeaning(reason: unknown): Meaning | undefined {
   return [...REASON_MEANINGS, ...CHALLENGE_MEANINGS].find(
     ({ kind, name }) => name === reason && kind.endsWith('reason'),

@@ -4,7 +4,7 @@ import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 /** What a field of the authenticate request holds; `free` takes any object. */
 export type FieldKind = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
 
-/** A field of the authenticate request, as its schema tells. */
+/** A field of the authenticate request, as its schema describes it. */
 export interface Field {
   /** Dotted; empty for the body itself. Items of a list have their number as a part. */
   readonly path: string;

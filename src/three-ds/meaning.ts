@@ -1,4 +1,4 @@
-/** What a value of a 3DS answer stands for, in the operator's words. */
+/** What a value in a 3DS response means, in the operator's words. */
 export interface Meaning {
   /** The field that holds it, in words. */
   readonly kind: string;
@@ -11,7 +11,7 @@ export interface Meaning {
   readonly next: string;
 }
 
-/** A meaning without what its place in a table already tells. */
+/** A meaning without what its key in a table already says. */
 export type Said = Omit<Meaning, 'kind' | 'name' | 'code'>;
 
 /** The meanings of one kind, from what is said of each name and the codes that some have. */

@@ -1,6 +1,6 @@
 import { reasonMeaning, statusMeaning } from './explain.ts';
 
-/** The parts of an answer that tell how an authentication ended. Any of them may be absent or new. */
+/** The parts of a response that say how an authentication ended. Any of them may be absent or new. */
 export interface Outcome {
   readonly authentication_status?: string | null | undefined;
   readonly authentication_status_reason?: unknown;

@@ -15,7 +15,7 @@ const STATUSES: Readonly<Record<(typeof WHITELIST_STATUSES)[number], Said>> = {
   'merchant-not-trusted': { means: 'The cardholder does not list the merchant as trusted.', next: NOTHING },
   'not-eligible': { means: 'The issuer lets no such list be kept for this card or merchant.', next: NOTHING },
   'pending-confirmation': {
-    means: 'The cardholder was asked to trust the merchant and has not answered.',
+    means: 'The cardholder was asked to trust the merchant and has not responded.',
     next: 'Ask again later, in a session for whitelist-status-check.',
   },
   'request-to-trust-rejected': { means: 'The cardholder refused to trust the merchant.', next: NOTHING },
@@ -23,12 +23,12 @@ const STATUSES: Readonly<Record<(typeof WHITELIST_STATUSES)[number], Said>> = {
 };
 
 const SOURCES: Readonly<Record<(typeof WHITELIST_STATUS_SOURCES)[number], Said>> = {
-  '3ds-server': { means: 'The 3DS server told the whitelist status.', next: NOTHING },
+  '3ds-server': { means: 'The 3DS server set the whitelist status.', next: NOTHING },
   'directory-server': {
-    means: 'The directory server of the card network told the whitelist status.',
+    means: 'The directory server of the card network set the whitelist status.',
     next: NOTHING,
   },
-  acs: { means: "The issuer's access control server told the whitelist status.", next: NOTHING },
+  acs: { means: "The issuer's access control server set the whitelist status.", next: NOTHING },
 };
 
 const METHOD: Readonly<Record<(typeof METHOD_COMPLETION_INDICATORS)[number], Said & { name: string }>> = {
@@ -49,7 +49,7 @@ const METHOD: Readonly<Record<(typeof METHOD_COMPLETION_INDICATORS)[number], Sai
   },
 };
 
-/** What a session tells beside its outcome: trusted merchants, and the 3DS method. */
+/** What a session holds beside its outcome: trusted merchants, and the 3DS method. */
 export const SESSION_MEANINGS: readonly Meaning[] = [
   ...meaningsOf('whitelist status', STATUSES),
   ...meaningsOf('whitelist status source', SOURCES),

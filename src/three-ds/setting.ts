@@ -81,7 +81,7 @@ function put(target: unknown, parts: readonly string[], value: unknown, path = '
     'refused_input',
     'the body holds something else where --set needs an object or an array',
     {
-      hint: "Mend the body first; 'svc 3ds validate' without --set says where it is wrong.",
+      hint: "Fix the body first; 'svc 3ds validate' without --set shows what is wrong.",
     },
   );
 }

@@ -7,12 +7,12 @@ const SAID: Readonly<Record<AuthenticationStatus, Said>> = {
   successful: {
     means: 'The cardholder was authenticated.',
     liability: 'It usually moves to the issuer; the rules of the card network decide.',
-    next: 'Authorize the payment with the authentication_value and the eci of this answer.',
+    next: 'Authorize the payment with the authentication_value and the eci of this response.',
   },
   attempted: {
     means: 'Authentication was tried and was not possible; the card network vouches in place of the issuer.',
     liability: 'It usually moves to the issuer all the same; the rules of the card network decide.',
-    next: 'Authorize the payment with the authentication_value and the eci of this answer.',
+    next: 'Authorize the payment with the authentication_value and the eci of this response.',
   },
   failed: {
     means: 'The cardholder was not authenticated.',
@@ -22,7 +22,7 @@ const SAID: Readonly<Record<AuthenticationStatus, Said>> = {
   unavailable: {
     means: 'Authentication could not be performed.',
     liability: WITH_YOU,
-    next: 'Try once more in a new session, or go on without an authentication value and bear the risk.',
+    next: 'Try once more in a new session, or continue without an authentication value and bear the risk.',
   },
   challenge: {
     means: 'The issuer wants the cardholder to prove who they are; nothing is decided yet.',
@@ -40,7 +40,7 @@ const SAID: Readonly<Record<AuthenticationStatus, Said>> = {
     next: 'Stop the transaction, do not try this card again, and ask for another one.',
   },
   informational: {
-    means: 'No authentication was asked for; the issuer was only informed.',
+    means: 'No authentication was requested; the issuer was only informed.',
     liability: WITH_YOU,
     next: 'Authorize the payment as one that was not authenticated.',
   },

@@ -39,7 +39,7 @@ function exampleOf(
   );
 }
 
-// What a body holds is taken over only where it is a known value: an example must be right, and tell nothing of the body.
+// What a body holds is taken over only where it is a known value: an example must be right, and reveal nothing of the body.
 function valueOf({ path, choices, example }: Field, given: Readonly<Record<string, unknown>>): unknown {
   return choices?.find((choice) => choice === given[path]) ?? example;
 }

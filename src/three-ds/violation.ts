@@ -62,7 +62,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-// A field that stands in the wrong object is named with its whole path.
+// A field in the wrong object is named with its whole path.
 function elsewhere(key: string): string | undefined {
   const homes = fieldsBelow(BODY).filter(({ path }) => path === key || path.endsWith(`.${key}`));
   return homes.length === 1 ? homes[0]?.path : undefined;
