@@ -125,12 +125,10 @@ export async function appendRecord(store: ArchiveStore, last: Link | undefined, 
   const sequence = next(last);
   const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
   const [path, text] = [recordPath(sequence), recordText(record)];
-  if (!(await store.create(path, text))) {
-    throw new SvcError('changed', `another writer has committed record ${sequence} of ${store.name}`, {
-      hint: 'Nothing was lost or doubled by that. Let only one machine write to an archive, then run the command again.',
-      retryable: true,
-    });
-  }
+  // Where a store has no conditional writes, another writer may have been last after all.
+  if (last && hashOf((await store.readText(last.path)) ?? '') !== last.sha256)
+    throw otherWriter(store, last.record.sequence);
+  if (!(await store.create(path, text))) throw otherWriter(store, sequence);
   const link = { record, path, sha256: hashOf(text) };
   await writeHead(store, link);
   return link;
@@ -174,6 +172,13 @@ function checked(link: Link, last: Link | undefined): Link {
 
 function next(last: Link | undefined): number {
   return last === undefined ? 0 : last.record.sequence + 1;
+}
+
+function otherWriter(store: ArchiveStore, sequence: number): SvcError {
+  return new SvcError('changed', `another writer has committed record ${sequence} of ${store.name}`, {
+    hint: 'Nothing was lost or doubled by that. Let only one machine write to an archive, then run the command again.',
+    retryable: true,
+  });
 }
 
 function missing(sequence: number): SvcError {

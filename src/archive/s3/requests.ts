@@ -109,7 +109,9 @@ export class S3Requests {
     const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
     try {
       const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
-      const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal };
+      // Sent again unnoticed on another connection, it would be refused because of itself.
+      const fresh = headers['if-none-match'] !== undefined;
+      const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal, fresh };
       const answer = await tracedExchange(transport, sent, { clock, trace, attempt });
       this.#storeClock.learn(answer.header('date'));
       if (answer.status >= 200 && answer.status < 300) return { answer, refusal: undefined };

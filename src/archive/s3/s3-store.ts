@@ -41,10 +41,13 @@ export class S3Store implements ArchiveStore {
       signal,
       trace,
     });
-    this.#creator = new S3Creator(this.#requests, () =>
-      host.onWarning?.(
-        `${found.name}: the store has no conditional writes, so two writers at once are not kept apart`,
-      ),
+    this.#creator = new S3Creator(
+      this.#requests,
+      () =>
+        host.onWarning?.(
+          `${found.name}: the store has no conditional writes, so let only one machine write to the archive`,
+        ),
+      (ms) => clock.sleep(ms, signal),
     );
     const id = createHash('sha256')
       .update(`${settings.endpoint?.href ?? ''} ${found.name}`)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openArchiveStore, type StoreHost } from '../../../src/archive/open-store.ts';
 import type { ArchiveStore, LocalFile } from '../../../src/archive/store.ts';
@@ -182,13 +183,21 @@ describe('an archive in a bucket', () => {
 
   it('notices a store that passes over the condition in silence', async () => {
     const loose = await openArchiveStore(host(), 's3://sandbox/loose');
-    meddle = ({ method, headers }, outgoing) => {
-      if (method !== 'PUT' || headers['if-none-match'] === undefined) return false;
+    const keepAnyway = async (...[incoming, outgoing]: Parameters<typeof meddle>): Promise<void> => {
+      await loose.replace('a', await textOf(incoming));
       outgoing.writeHead(200).end();
+    };
+    meddle = (incoming, outgoing, proceed) => {
+      if (incoming.method !== 'PUT' || incoming.headers['if-none-match'] === undefined) return false;
+      void keepAnyway(incoming, outgoing, proceed);
       return true;
     };
     expect(await loose.create('a', 'one')).toBe(true);
     expect(warnings).toHaveLength(1);
+    expect(await loose.create('a', 'two')).toBe(false);
+    const other = await openArchiveStore(host(), 's3://sandbox/loose');
+    expect(await other.create('a', 'two')).toBe(false);
+    expect(await loose.readText('a')).toBe('one');
   });
 
   it.each([409, 412])('takes %i for a file that exists', async (status) => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openArchiveStore } from '../../../src/archive/open-store.ts';
 import { systemClock } from '../../../src/clock.ts';
@@ -8,6 +9,7 @@ import type { Interceptor, RunningSandbox } from '../../../src/sandbox/options.t
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type Archived, readArchive } from '../../archive/archived.ts';
+import { toBucket } from '../../sandbox/buckets/bucket-request.ts';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
@@ -15,8 +17,8 @@ const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const TENANT = 't-1';
 const PLACE = 's3://sandbox/audit';
 const RECORD = /_manifest\/\d+\.json$/;
-/** Two machines: neither sees the locks of the other. */
-const homes = [new Home(), new Home()] as const;
+/** Three machines: none sees the locks of the other. */
+const homes = [new Home(), new Home(), new Home()] as const;
 let server: LogServer;
 let buckets: RunningSandbox;
 let intercept: Interceptor;
@@ -135,7 +137,7 @@ describe('svc logs archive in a bucket', () => {
       for (let round = 0; round < 2; round += 1) {
         produce(50, 3_000);
         intercept = meetAtRecords();
-        const ends = await Promise.all(homes.map((home) => archive(home)));
+        const ends = await Promise.all(homes.slice(0, 2).map((home) => archive(home)));
         intercept = (_, __, proceed) => proceed();
         expect(ends.map(({ code }) => code).toSorted((one, other) => (one ?? 0) - (other ?? 0))).toEqual([
           0, 6,
@@ -144,6 +146,22 @@ describe('svc logs archive in a bucket', () => {
         expect(loser?.stderr).toMatch(/another writer has committed record \d+ of s3:\/\/sandbox\/audit/);
       }
       await systemClock.sleep(1_100);
+      expect(await archive(homes[1])).toMatchObject({ code: 0 });
+      await expectWhole();
+    },
+  );
+
+  it.each(['refuses', 'ignores'] as const)(
+    'R33 of three that begin it at once in a bucket that %s conditions one stays, and nobody finds damage',
+    { timeout: 300_000 },
+    async (manner) => {
+      produce(50, 3_600_000);
+      intercept = withoutConditions(manner, homes.length);
+      const ends = await Promise.all(homes.map((home) => archive(home)));
+      intercept = withoutConditions(manner, 0);
+      const codes = ends.map(({ code }) => code ?? 0).toSorted((one, other) => one - other);
+      expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('damaged');
+      expect(codes).toEqual([0, 6, 6]);
       expect(await archive(homes[1])).toMatchObject({ code: 0 });
       await expectWhole();
     },
@@ -225,4 +243,29 @@ function meetAtRecords(): Interceptor {
     first();
     proceed();
   };
+}
+
+/** A store without conditional writes, whose first write of a record waits until so many writers come with theirs. */
+function withoutConditions(manner: 'refuses' | 'ignores', writers: number): Interceptor {
+  let waiting: (() => void)[] | undefined = [];
+  return (incoming, outgoing, proceed) => {
+    const { method, url = '', headers } = incoming;
+    if (headers['if-none-match'] !== undefined) {
+      if (manner === 'ignores') return void putAnyway(incoming, outgoing);
+      outgoing.writeHead(501, { 'content-type': 'application/xml' });
+      outgoing.end('<Error><Code>NotImplemented</Code></Error>');
+      return;
+    }
+    if (method !== 'PUT' || !RECORD.test(url) || waiting === undefined) return proceed();
+    waiting.push(proceed);
+    if (waiting.length < writers) return;
+    for (const go of waiting) go();
+    waiting = undefined;
+  };
+}
+
+async function putAnyway(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const request = { method: 'PUT', path: incoming.url ?? '', body: await buffer(incoming) };
+  const { status } = await toBucket(buckets.url, { ...request, signer: buckets.store });
+  outgoing.writeHead(status).end();
 }

@@ -8,14 +8,18 @@ export interface BucketRequest {
   readonly method?: string;
   /** With the query, encoded. */
   readonly path: string;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Credentials and place that are signed with, other than the sandbox's. */
   readonly signer?: Partial<Record<'accessKeyId' | 'secretAccessKey' | 'region' | 'service', string>>;
   /** When it was signed. */
   readonly at?: number;
   /** Changes the request after it was signed. */
-  readonly tamper?: (sent: { headers: Record<string, string>; path: string; body: string }) => void;
+  readonly tamper?: (sent: {
+    headers: Record<string, string>;
+    path: string;
+    body: string | Uint8Array;
+  }) => void;
 }
 
 /** What came back. */
