@@ -10,6 +10,8 @@ import {
 } from './result-row.ts';
 
 const BATCH = 500;
+/** The longest row, in bytes: a thousand times what the service sends. A file without line ends is not read further. */
+const LONGEST_ROW = 1024 * 1024;
 
 /**
  * Reads a result file with csv-parse: all that RFC 4180 allows, quoted line ends too. `before` rows were read already.
@@ -44,7 +46,7 @@ export async function* parseResults(
 
 function parserOf(source: AsyncIterable<Uint8Array>): AsyncIterable<string[]> {
   const input = Readable.from(source, { objectMode: false });
-  const parser = parse({ bom: true, skip_empty_lines: true });
+  const parser = parse({ bom: true, skip_empty_lines: true, max_record_size: LONGEST_ROW });
   input.once('error', (error) => parser.destroy(error));
   parser.once('close', () => input.destroy());
   return input.pipe(parser);

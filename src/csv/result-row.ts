@@ -35,7 +35,8 @@ export function readResultHeader(names: readonly string[]): ResultHeader {
       hint: DOWNLOAD_AGAIN,
       facts: { missing },
     });
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   if (twice !== undefined)
     throw new SvcError('altered', `the result file names the column ${JSON.stringify(twice)} twice`, {
       hint: DOWNLOAD_AGAIN,

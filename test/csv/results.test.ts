@@ -106,6 +106,19 @@ describe('reading results', () => {
     expect(String(error) + JSON.stringify(error)).not.toContain('CRET');
   });
 
+  it.each(['x', 'a,', '"a",', 'token,result_code,'])(
+    'R47 refuses a file of one endless line of %s after a bounded part of it',
+    async (piece) => {
+      const mebibyte = Buffer.from(piece.repeat(2 ** 20 / piece.length));
+      let read = 0;
+      async function* endless(): AsyncGenerator<Uint8Array, void> {
+        for (; read < 50; read += 1) yield await Promise.resolve(mebibyte);
+      }
+      await expect(readAll(readResults(endless()))).rejects.toMatchObject({ code: 'altered' });
+      expect(read).toBeLessThan(5);
+    },
+  );
+
   it('passes on the failure of its source', async () => {
     await expect(readAll(readResults(broken()))).rejects.toThrow('disk');
   });

@@ -85,9 +85,11 @@ describe('a result file that is cut at any byte', () => {
     async (framing) => {
       await fc.assert(
         fc.asyncProperty(resultFile, async (text) => {
-          const ends = text.split('').flatMap((unit, at) =>
-            unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : [],
-          );
+          const ends = text
+            .split('')
+            .flatMap((unit, at) =>
+              unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : [],
+            );
           expect(await taken(Buffer.from(text), framing, '')).toEqual(ends);
         }),
         { numRuns: process.env['SOAK'] ? 50 : 3 },
