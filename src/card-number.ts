@@ -7,7 +7,8 @@ import { digitGroups, isJoint, nextChain, type Group, type Span } from './digit-
  *
  * `text` is for what we print: digits must stand grouped as people write cards, so that columns of
  * figures, dates and measurements stay as they are. `cell` is for what is about to be sent: all the
- * digits of a cell are also taken together, however they are separated.
+ * digits of a cell are also taken together, however they are separated, behind leading zeros too, and
+ * several numbers without anything between them are found.
  * UUIDs, and hexadecimal digests around a run of digits, are never hits.
  */
 export type Strictness = 'text' | 'cell';
@@ -23,18 +24,17 @@ export interface CardNumberMatch {
 /** Every card number in `text`, in order, without overlaps. */
 export function findCardNumbers(text: string, strictness: Strictness = 'text'): CardNumberMatch[] {
   const found: CardNumberMatch[] = [];
-  for (
-    let chain = nextChain(text, 0, FEWEST);
-    chain !== undefined;
-    chain = nextChain(text, chain.end, FEWEST)
-  )
-    for (const run of runsOf(text, digitGroups(text, chain))) search(text, run, strictness, found);
+  for (const run of runsIn(text)) search(text, run, strictness, found);
   return found;
 }
 
 /** Whether `text` holds a card number. Clean text costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
-  return findCardNumbers(text, strictness).length > 0;
+  return runsIn(text).some((run) => {
+    const found: CardNumberMatch[] = [];
+    search(text, run, strictness, found);
+    return found.length > 0 || (strictness === 'cell' && hidesCardNumber(text, run));
+  });
 }
 
 /** `text` with the middle of every card number replaced by bullets. */
@@ -55,6 +55,18 @@ const WIDEST_GAP = 3;
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/gi;
 const UUID_LENGTH = 36;
+
+/** All runs of digits in a text that are long enough to hold a number. */
+function runsIn(text: string): Group[][] {
+  const runs: Group[][] = [];
+  for (
+    let chain = nextChain(text, 0, FEWEST);
+    chain !== undefined;
+    chain = nextChain(text, chain.end, FEWEST)
+  )
+    for (const run of runsOf(text, digitGroups(text, chain))) runs.push(run);
+  return runs;
+}
 
 /** The groups in runs that belong together: parted at gaps too wide for a card, and without those inside a UUID. */
 function runsOf(text: string, groups: readonly Group[]): Group[][] {
@@ -104,6 +116,22 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
   return length;
 }
 
+/** Whether a group of digits, or all of the run, is card numbers and nothing else but leading zeros. */
+function hidesCardNumber(text: string, run: readonly Group[]): boolean {
+  const groups = run.filter((group) => !inDigest(text, group)).map(({ digits }) => digits);
+  return [...groups, ...(groups.length === run.length ? [groups.join('')] : [])].some(isAllCardNumbers);
+}
+
+function isAllCardNumbers(padded: string): boolean {
+  const digits = padded.replace(/^0+/, '');
+  // For each place, whether numbers without remainder end there.
+  const ends = new Set([0]);
+  for (const start of ends)
+    for (let length = FEWEST; length <= Math.min(MOST, digits.length - start); length += 1)
+      if (isCardNumber(digits.slice(start, start + length))) ends.add(start + length);
+  return digits !== '' && ends.has(digits.length);
+}
+
 function standsAsCard(
   text: string,
   run: readonly Group[],
@@ -123,7 +151,7 @@ function inDigest(text: string, { start, end }: Span): boolean {
   const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
   const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
   const word = (before?.[0] ?? '') + text.slice(start, end) + (after?.[0] ?? '');
-  return /^[0-9a-f]{24,}$/i.test(word);
+  return word.length > end - start && /^[0-9a-f]{24,}$/i.test(word);
 }
 
 const LONGEST_WORD = 64;

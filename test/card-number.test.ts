@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { containsCardNumber, findCardNumbers, maskCardNumbers } from '../src/card-number.ts';
-import { cardNumber, disguised, PUBLISHED_TEST_CARDS, withCheckDigit } from './support/card-numbers.ts';
+import {
+  cardNumber,
+  disguised,
+  padded,
+  PUBLISHED_TEST_CARDS,
+  withCheckDigit,
+} from './support/card-numbers.ts';
 
 const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
 
@@ -27,6 +33,37 @@ describe('card numbers in cells', () => {
       for (const form of [uuid, uuid.toUpperCase(), uuid.replaceAll('-', ''), `tok_${uuid}`, `a ${uuid} b`])
         expect([form, findCardNumbers(form, 'cell'), findCardNumbers(form)]).toEqual([form, [], []]);
     }
+  });
+
+  it('R40 finds numbers behind leading zeros and glued together in a cell, and leaves them in text', () => {
+    fc.assert(
+      fc.property(padded(), fc.constantFrom('', ' ', '-'), (digits, gap) => {
+        const cell = gap === '' ? digits : (digits.match(/.{1,4}/g) ?? []).join(gap);
+        expect([cell, containsCardNumber(cell, 'cell')]).toEqual([cell, true]);
+      }),
+      { numRuns: 10_000 },
+    );
+    for (const cell of ['0004111111111111111', '41111111111111115555555555554444'])
+      expect(containsCardNumber(cell)).toBe(false);
+  });
+
+  it('R40 refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
+    for (let length = 20; length <= 40; length += 1) {
+      const ids = fc.sample(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`)), {
+        numRuns: 2_000,
+        seed: length,
+      });
+      const refused = ids.filter((id) => containsCardNumber(id, 'cell'));
+      expect([length, refused.length < ids.length / 100]).toEqual([length, true]);
+    }
+  });
+
+  it('R40 refuses no UUID in a cell, however it is written', () => {
+    const uuids = fc
+      .sample(fc.uuid(), 20_000)
+      .flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `id ${uuid}`]);
+    const digits = ['00000000-0000-4111-8111-111111111111', '41111111-1111-1111-5555-555555554444'];
+    expect([...uuids, ...digits].filter((uuid) => containsCardNumber(uuid, 'cell'))).toEqual([]);
   });
 
   it('R40 leaves a UUID alone even when its digits are those of a card', () => {

@@ -90,3 +90,10 @@ export function disguised(): fc.Arbitrary<string> {
       .join(''),
   );
 }
+
+/** Digits that are nothing but card numbers: behind zeros, or one behind the other. */
+export function padded(): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.nat(8), fc.array(cardNumber(), { minLength: 1, maxLength: 4 }))
+    .map(([zeros, numbers]) => `${'0'.repeat(zeros)}${numbers.join('')}`);
+}
