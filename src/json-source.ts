@@ -10,17 +10,18 @@ export interface JsonSource {
   isPlain?: boolean;
 }
 
-const sources = new WeakMap<object, JsonSource>();
+// A member that nobody sees costs less than a WeakMap, which keeps a page of texts until all memory is cleared up.
+const SOURCE = Symbol('source');
 
-/** Remembers the text that a value was parsed from, for as long as the value is in use. */
+/** Keeps the text that a value was parsed from with it. Copies of the value do not have it. */
 export function keepSource<T extends object>(value: T, source: JsonSource): T {
-  sources.set(value, source);
-  return value;
+  return Object.defineProperty(value, SOURCE, { value: source, configurable: true });
 }
 
 /** The text that a value was parsed from, where that was kept. */
 export function sourceOf(value: unknown): JsonSource | undefined {
-  return typeof value === 'object' && value !== null ? sources.get(value) : undefined;
+  if (typeof value !== 'object' || value === null || !(SOURCE in value)) return undefined;
+  return value[SOURCE] as JsonSource;
 }
 
 /** The source of a whole text. Like everything here, for text that `JSON.parse` accepts. */

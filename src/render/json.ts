@@ -26,13 +26,14 @@ export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>)
 export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
   let count = 0;
-  const element = (row: T): string => {
-    count += 1;
-    return `${count === 1 ? '\n' : ',\n'}  ${safeJson(text(row))}`;
-  };
   return {
     begin: () => '[',
-    rows: (batch) => Promise.resolve(batch.map((row) => element(row)).join('')),
+    rows: (batch) => {
+      if (batch.length === 0) return Promise.resolve('');
+      const mark = count === 0 ? '\n  ' : ',\n  ';
+      count += batch.length;
+      return Promise.resolve(mark + safeJson(batch.map((row) => text(row)).join(',\n  ')));
+    },
     end: () => (count === 0 ? ']\n' : '\n]\n'),
     record: (value) => Promise.resolve(`${safeJson(indentJson(text(value)))}\n`),
     dropped: [],
@@ -42,12 +43,12 @@ export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
 /** One object a line. */
 export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
-  const line = (value: T): string => `${safeJson(text(value))}\n`;
+  const lines = (batch: readonly T[]): string => safeJson(batch.map((row) => `${text(row)}\n`).join(''));
   return {
     begin: () => '',
-    rows: (batch) => Promise.resolve(batch.map((row) => line(row)).join('')),
+    rows: (batch) => Promise.resolve(lines(batch)),
     end: () => '',
-    record: (value) => Promise.resolve(line(value)),
+    record: (value) => Promise.resolve(lines([value])),
     dropped: [],
   };
 }

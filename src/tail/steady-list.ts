@@ -95,22 +95,26 @@ class Place {
   }
 
   #pass(log: Log): void {
-    if (parseTime(log.created_at) === undefined) {
-      if (this.#timeless.length < MOST_TIMELESS) this.#timeless.push(log);
-      else this.#direction = 'none';
-      return;
+    if (log.created_at !== this.#last) {
+      const at = parseTime(log.created_at);
+      if (at === undefined) {
+        if (this.#timeless.length < MOST_TIMELESS) this.#timeless.push(log);
+        else this.#direction = 'none';
+        return;
+      }
+      this.#last = log.created_at;
+      this.#move(wholeSecond(at));
     }
-    if (log.created_at !== this.#last) this.#move(log.created_at);
     this.#given.push(log);
   }
 
-  #move(time: string): void {
-    const second = wholeSecond(parseTime(time) ?? 0);
-    this.#last = time;
+  #move(second: number): void {
     if (second === this.#second) return;
-    const step = second < (this.#second ?? Infinity) ? 'older' : 'newer';
-    if (this.#second !== undefined && this.#direction === 'unknown') this.#direction = step;
-    else if (this.#second !== undefined && this.#direction !== step) this.#direction = 'none';
+    if (this.#second !== undefined) {
+      const step = second < this.#second ? 'older' : 'newer';
+      if (this.#direction === 'unknown') this.#direction = step;
+      else if (this.#direction !== step) this.#direction = 'none';
+    }
     this.#second = second;
     this.#given = [];
   }
