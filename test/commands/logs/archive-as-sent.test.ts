@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { objectText } from '../../support/json-text.ts';
@@ -74,6 +75,18 @@ describe('an archive', () => {
     const found = await svcHere(['logs', 'search', audit, '--since', '2026-01-02T00:02:35Z', '-o', 'jsonl']);
     expect(found.stdout.split('\n')[0]).toBe(RAW[2]);
     expect(await svcHere(['logs', 'stats', audit, ...SINCE])).toMatchObject({ code: 0 });
+  });
+
+  it('R61 is queried by an engine, whatever the service sent', async () => {
+    const { url: baseUrl } = await servePage(ALL);
+    const audit = place();
+    await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+    const engine = await (await DuckDBInstance.create(':memory:')).connect();
+    const glob = `${audit}/tenant=*/date=*/*.jsonl.gz`;
+    const counted = await engine.runAndReadAll(
+      `SELECT count(*) FROM read_json('${glob}', union_by_name = true)`,
+    );
+    expect(counted.getRowsJson()).toEqual([[String(NORMAL.length + TIMELESS.length)]]);
   });
 
   it('R60 holds the text of any entry', async () => {

@@ -32,6 +32,15 @@ describe('entries as they were sent', () => {
       expect(await svcHere(['logs', '-o', format], { baseUrl })).toMatchObject({ code: 0 });
   });
 
+  it('R60 R61 are followed token for token, whatever their form, each once', async () => {
+    const { url: baseUrl } = await servePage(ENTRIES);
+    const tail = ['logs', 'tail', '--since', '2026-01-02', '--idle-exit', '30s', '-o', 'jsonl'];
+    const { code, stdout, stderr } = await svcHere(tail, { baseUrl });
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual(ENTRIES.toSorted());
+    expect(stderr).toContain('without a time that can be read (created_at): 1');
+  });
+
   it('R60 are printed token for token for any tokens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 20 }), async (entries) => {
