@@ -29,6 +29,16 @@ export function annotate(
   if (lines.length > 0) notices.report(lines.join(''));
 }
 
+/** A warning that stands out on GitHub Actions, beside the one on stderr. */
+export function annotateWarning(
+  { system, notices }: Pick<Context, 'system' | 'notices'>,
+  text: string,
+): void {
+  notices.warn(text);
+  if (system.env['GITHUB_ACTIONS'] === 'true')
+    notices.report(`::warning title=svc au submit::${escapeData(cleanText(text))}\n`);
+}
+
 function wordsOf({ column, problem, rule }: Problem): string {
   const words = WITHOUT_VALUE[rule] ?? problem;
   return column === undefined ? words : `${column}: ${words}`;

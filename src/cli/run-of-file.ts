@@ -9,6 +9,7 @@ import { indexRun } from '../runs/run-index.ts';
 import { openRuns, removeUnborn, type UnreadableRun } from '../runs/run-list.ts';
 import { TenantProof } from '../runs/tenant-proof.ts';
 import { type RunRecord, statusOf } from '../runs/record.ts';
+import { annotateWarning } from './annotations.ts';
 import type { Context } from './context.ts';
 import type { RequestFile } from './request-file.ts';
 import { knownRunsRoot, runsRoot, serviceOf } from './runs.ts';
@@ -161,10 +162,10 @@ export class RunOfFile {
 
   /** In CI the record of what was paid for is lost with the machine, unless it is kept and restored. */
   #warnOfEmptyState(root: string): void {
-    const { system, notices } = this.#context;
-    if (['', '0', 'false'].includes(system.env['CI'] ?? '')) return;
+    if (['', '0', 'false'].includes(this.#context.system.env['CI'] ?? '')) return;
     if (fs.readdirSync(root).some((name) => name.startsWith('run-') || name === 'elsewhere')) return;
-    notices.warn(
+    annotateWarning(
+      this.#context,
       `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. Keep this directory from one CI job to the next (SVC_STATE_DIR names it)`,
     );
   }

@@ -18,7 +18,7 @@ export const sync = defineCommand({
     ],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [1, 9, 10, 11, 12],
+  exitCodes: [1, 3, 9, 10, 11, 12],
   worksElsewhere: true,
   fields: runView.fields,
   parameters: {

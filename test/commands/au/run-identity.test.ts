@@ -135,6 +135,27 @@ describe('the same file at the same tenant', () => {
     expect(existsSync(machine.path('work/second/run.json'))).toBe(false);
   });
 
+  it('R58 is one run when two terminals begin it in two directories at once', async () => {
+    const machine = await openMachine();
+    const both = await Promise.all(
+      ['first', 'second'].map((directory) => machine.svc(`${SUBMIT} --run-dir ${directory}`)),
+    );
+    // The second one finds the run, which the first one may still hold.
+    expect(both.every(({ code }) => code === 0 || code === 3)).toBe(true);
+    expect(both.some(({ code }) => code === 0)).toBe(true);
+    expect(machine.uploads()).toBe(1);
+  });
+
+  it('is submitted with a --run-dir where there is no state directory, with a warning', async () => {
+    const machine = await openMachine();
+    const env = { SVC_STATE_DIR: machine.path('config/config.json') };
+    const { code, stderr } = await machine.svc(`${SUBMIT} --run-dir kept`, env);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('cannot be written: this file will be recognized with --run-dir');
+    expect(await machine.svc(`${SUBMIT} --run-dir kept`, env)).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(1);
+  });
+
   it('R58 is not submitted again when its --run-dir is gone, until that is set aside', async () => {
     const machine = await openMachine();
     await machine.svc(`${SUBMIT} --run-dir kept`);
@@ -392,8 +413,10 @@ describe('a cycle', () => {
 describe('a CI job', () => {
   it('is warned loudly when the state directory was empty, and not when it was restored', async () => {
     const machine = await openMachine();
-    const env = { CI: 'true' };
-    expect((await machine.svc(SUBMIT, env)).stderr).toContain('was empty');
+    const env = { CI: 'true', GITHUB_ACTIONS: 'true' };
+    const { stderr: warned } = await machine.svc(SUBMIT, env);
+    expect(warned).toMatch(/^warning: the state directory .* was empty/m);
+    expect(warned).toMatch(/^::warning title=svc au submit::the state directory .* was empty/m);
     expect((await machine.svc(`${SUBMIT} --cycle 2`, env)).stderr).not.toContain('was empty');
     const { stderr } = await (await openMachine()).svc(SUBMIT);
     expect(stderr).not.toContain('was empty');
