@@ -8,7 +8,8 @@ import {
   tellRest,
   wanted,
 } from '../../cli/paging.ts';
-import type { Input } from '../../cli/parameter.ts';
+import { positiveDuration } from '../../cli/duration.ts';
+import { flag, type Input, value } from '../../cli/parameter.ts';
 import { listPrinter } from '../../cli/print.ts';
 import { logView } from '../../views/log.ts';
 import {
@@ -30,6 +31,12 @@ const parameters = {
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
   ...ENTRY_PARAMETERS,
+  retention: value(
+    '--retention <duration>',
+    'how long the service keeps entries (default 24h)',
+    positiveDuration,
+  ),
+  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
 } as const;
 
 type ListInput = Input<typeof parameters>;
@@ -46,15 +53,18 @@ export const list = defineCommand({
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],
+  exitCodes: [14],
   paged: true,
   fields: logView.fields,
   parameters,
   async run(context, input) {
     checkPaging(input);
-    const filter = toFilter(input, context.clock.now());
+    const interval = intervalOf(input, context.clock.now());
+    const filter = toFilter(input, interval);
     const print = await listPrinter(context, logView);
     const client = await context.client();
     const { steadyPages } = await import('../../tail/steady-list.ts');
+    const { ListChecks } = await import('./list-checks.ts');
     let isNarrower = false;
     const pages = steadyPages(client.logs, filter, {
       start: input.start,
@@ -65,25 +75,25 @@ export const list = defineCommand({
     });
     const seen = nothingSeen();
     const odd = new OddEntries();
-    await print(odd.counted(wanted(pages, input, seen, (log) => matches(log, input))));
+    const checks = new ListChecks({ ...input, ...interval });
+    await print(odd.counted(wanted(checks.noted(pages), input, seen, (log) => matches(log, input))));
     odd.warn(context);
     // The cursor is of a list that these options would not give again.
     if (isNarrower) seen.next = undefined;
     tellFiltered(context, input, seen);
     tellRest(context, seen, 'no log entries');
+    await checks.finish(context, seen, client.now());
   },
   async request(context, input) {
     checkPaging(input);
     const { start } = input;
-    return firstRequest(toFilter(input, context.clock.now()), {
+    return firstRequest(toFilter(input, intervalOf(input, context.clock.now())), {
       start,
       pageSize: pageSizeFor(input, isFiltered(input)),
     });
   },
 });
 
-function toFilter(input: ListInput, now: number): LogFilter {
-  const entity = entityFilter(input);
-  const { since, until } = intervalOf(input, now);
-  return { ...entity, startDate: isoTime(since), endDate: isoTime(until) };
+function toFilter(input: ListInput, { since, until }: ReturnType<typeof intervalOf>): LogFilter {
+  return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
 }

@@ -70,4 +70,36 @@ describe('svc logs list', () => {
     ]);
     expect((await csv('--excel-safe')).code).toBe(2);
   });
+
+  it('R31 warns where its interval begins before retention, and ends with 14 with --strict', async () => {
+    server.logs.push(logAgo(3_600_000, 'kept'));
+    const argv = ['--all', '-o', 'jsonl', '--quiet', '--since', '30h'];
+    const loose = await csv(...argv);
+    expect(loose).toMatchObject({ code: 0, stdout: '{"message":"kept"}\n' });
+    expect(loose.stderr).toMatch(/^warning: entries may be missing from \S+Z to \S+Z: older than .*\n$/);
+    expect((await csv(...argv, '--strict')).code).toBe(14);
+    expect(await csv(...argv, '--strict', '--retention', '48h')).toMatchObject({ code: 0, stderr: '' });
+    expect(await csv('--all', '-o', 'jsonl', '--quiet', '--since', '23h', '--strict')).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it('warns of a type or an operation that nobody knows, names the nearest, and makes no more requests', async () => {
+    server.logs.push(logAgo(60_000, 'one', { operation: 'tokenize' }));
+    const quiet = ['-o', 'jsonl', '--quiet'];
+    expect(await csv(...quiet, '--operation', 'craete', '--operation', 'tokenize')).toMatchObject({
+      code: 0,
+      stderr: 'warning: unknown operation "craete": did you mean create?\n',
+    });
+    const secret = 'k3y'.repeat(12);
+    expect((await csv(...quiet, '--operation', secret)).stderr).toMatch(
+      /^warning: unknown operation \(not shown/,
+    );
+    server.logs.length = 0;
+    expect((await csv(...quiet, '--entity-type', 'crad')).stderr).toBe(
+      'warning: unknown entity type "crad": did you mean card?\n',
+    );
+    expect(await csv(...quiet, '--entity-type', 'card', '--operation', 'read')).toMatchObject({ stderr: '' });
+    expect(server.requests).toBe(4);
+  });
 });
