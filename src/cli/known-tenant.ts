@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isObject } from '../render/paths.ts';
 import type { TenantFacts } from './check-key.ts';
 import { readRegularFileSync } from '../regular-file.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 const FILE_NAME = 'tenants.json';
 
@@ -29,7 +29,7 @@ export function rememberTenant(
   const { id, name, type } = tenant;
   const all = { ...readAll(system), [profile]: { base_url: baseUrl, id, name, type } };
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     writeFileAtomicSync(join(directory, FILE_NAME), `${JSON.stringify(all)}\n`);
   } catch {
     // The next look tells again.

@@ -6,6 +6,7 @@ import { openRuns, type UnreadableRun } from '../runs/run-list.ts';
 import { writeFailure } from '../write-failure.ts';
 import type { Context } from './context.ts';
 import { knownRunsRoot } from './runs.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 /**
  * The run of this name or directory, if its record cannot be read, or is gone from where the index says that it is.
@@ -64,7 +65,7 @@ function move(directory: string, now: number): string {
   const free = path.join(dir, 'damaged', base);
   const target = fs.existsSync(free) ? `${free}.${now}` : free;
   try {
-    fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    makeDirectory(path.dirname(target));
     fs.renameSync(directory, target);
     return target;
   } catch (error) {

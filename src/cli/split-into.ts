@@ -8,6 +8,7 @@ import { systemCodeOf } from '../system-code.ts';
 import { WholeFile } from '../transfer/whole-file.ts';
 import type { SplitFile } from '../views/report.ts';
 import { writeFailure } from '../write-failure.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 /** Where a split goes. */
 export interface SplitTarget {
@@ -48,9 +49,7 @@ export async function splitInto(
   actions: Actions,
 ): Promise<SplitFile[]> {
   const { directory, force, excelSafe } = target;
-  await fs.mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw writeFailure(directory, error);
-  });
+  makeDirectory(directory);
   const open = new Map<Pile, OpenPile>();
   try {
     for await (const rows of splitResults(results.open(), actions, excelSafe)) {

@@ -13,6 +13,7 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
       ['svc commands', 'the commands and what they do'],
       ['svc commands -o json', 'the whole tree, for a program'],
     ],
+    anySettings: true,
     paged: true,
     fields: commandView.fields,
     parameters: {},

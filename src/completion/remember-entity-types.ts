@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import type { Suggestion } from '../cli/parameter.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { ENTITY_TYPES_FILE_NAME, readCache } from './entity-type-cache.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 /**
  * Keeps what a service told about its entity types, for completion. `service` tells services apart, such as a base
@@ -19,7 +19,7 @@ export function rememberEntityTypes(
   const { services } = readCache(system);
   const cache = { version: 1, services: { ...services, [service]: types } };
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     writeFileAtomicSync(join(directory, ENTITY_TYPES_FILE_NAME), `${JSON.stringify(cache)}\n`);
     return true;
   } catch {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../files/directory.ts';
 import { writeFailure } from '../write-failure.ts';
-import { systemCodeOf } from '../system-code.ts';
 import {
   closeToOthers,
   isForeign,
@@ -63,20 +63,6 @@ export function closeDirectoryIfPossible(directory: string): Notices {
     const othersMayWrite = (mode & 0o022) !== 0 && (mode & STICKY) === 0;
     if (othersMayWrite || isForeign(uid)) throw error;
     return [];
-  }
-}
-
-// One level at a time: the recursive mkdir can spin for ever on a directory such as one under /proc.
-function makeDirectory(directory: string): void {
-  if (fs.statSync(directory, { throwIfNoEntry: false }) !== undefined) return;
-  const parent = path.dirname(directory);
-  if (parent !== directory) makeDirectory(parent);
-  try {
-    fs.mkdirSync(directory, { mode: 0o700 });
-    // The umask may have taken more away than others' rights.
-    fs.chmodSync(directory, 0o700);
-  } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw error;
   }
 }
 

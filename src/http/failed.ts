@@ -1,4 +1,5 @@
 import { SvcError } from '../errors.ts';
+import { longPause } from './retry-after.ts';
 import { readProblem } from './problem.ts';
 import { requestIdOf, type ReadAnswer } from './read-answer.ts';
 import { type CallFacts, networkError, redirectError, refusalError, unclearError } from './refusal.ts';
@@ -40,14 +41,14 @@ export function abortedError(facts: CallFacts, reason: unknown): unknown {
 
 /** The error for a pause that is longer than the operator allows (R17). */
 export function tooLongError(facts: CallFacts, outcome: Outcome, asked: number, maxWait: number): SvcError {
-  const seconds = Math.ceil(asked / 1000);
+  const { words, hint, facts: pause } = longPause(asked);
   return new SvcError(
     'rate_limited',
-    `the service asks to wait ${seconds} s before ${facts.request.method} ${facts.request.path}, longer than ${maxWait / 1000} s`,
+    `the service asks to wait ${words} before ${facts.request.method} ${facts.request.path}, longer than ${maxWait / 1000} s`,
     {
       status: 'status' in outcome ? outcome.status : undefined,
-      hint: `Run the command again in ${seconds} s, or allow the pause with --max-wait ${seconds}s.`,
-      facts: { retry_after_s: seconds },
+      hint,
+      facts: pause,
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../cli/context.ts';
-import { sandboxDirectory } from '../cli/sandbox-directory.ts';
+import { sandboxDirectory, sandboxFailure } from '../cli/sandbox-directory.ts';
 import { SvcError } from '../errors.ts';
+import { makeDirectory } from '../files/directory.ts';
 import type { Interceptor } from '../sandbox/options.ts';
 import type { Environment } from '../system.ts';
 
@@ -16,7 +17,12 @@ export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
   const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
   const { startSandbox } = await import('../sandbox/server.ts');
   const directory = sandboxDirectory(context);
-  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept });
+  makeDirectory(directory);
+  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept }).catch(
+    (error: unknown) => {
+      throw sandboxFailure(directory, error);
+    },
+  );
   context.onClose(() => sandbox.close());
   const { accessKeyId, secretAccessKey, region } = sandbox.store;
   return {

@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { removeStrayTemporaries, writeFileAtomicSync } from '../atomic-file.ts';
-import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../lock.ts';
 import { systemCodeOf } from '../system-code.ts';
 import { parseRecord, recordText } from './record-file.ts';
 import type { RunPart, RunRecord } from './record.ts';
 import { readRegularFileSync } from '../regular-file.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 /** Name of the file that a run directory is known by. */
 export const RECORD = 'run.json';
@@ -88,15 +88,6 @@ export class RunDirectory {
       return work();
     };
     return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
-  }
-}
-
-/** Makes a directory that is its owner's alone. @throws SvcError `local` */
-export function makeDirectory(directory: string): void {
-  try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw writeFailure(directory, error);
   }
 }
 

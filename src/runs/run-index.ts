@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomicSync } from '../atomic-file.ts';
 import { SvcError } from '../errors.ts';
-import { makeDirectory, type RunDirectory } from './run-directory.ts';
+import { makeDirectory } from '../files/directory.ts';
+import type { RunDirectory } from './run-directory.ts';
 import { type FoundRuns, openRuns } from './run-list.ts';
 
 /** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { writeFailure } from '../write-failure.ts';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 /** A private file on disk: a copy of standard input, which can be read only once, or what is to go to a pipe. */
 export interface Spooled {
@@ -48,7 +49,7 @@ export async function spoolFile(
 
 async function prepare(directory: string, { isAlive, pid }: Pick<System, 'pid' | 'isAlive'>): Promise<void> {
   try {
-    await fs.mkdir(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     for (const name of await fs.readdir(directory)) {
       const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? Number.NaN);
       if (!Number.isNaN(owner) && owner !== pid && !isAlive(owner))

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isSvcError } from '../errors.ts';
 import { type Subject, writeCheckpoint } from './checkpoint.ts';
 import type { Standing } from './state.ts';
+import { makeDirectory } from '../files/directory.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 
@@ -20,7 +21,7 @@ export function keepCheckpoint(
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
   const file = path.join(directory, `${stamp}-${randomBytes(4).toString('hex')}.json`);
   try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     removeUnused(directory, now - KEPT_MS);
     writeCheckpoint(file, subject, standing);
     return file;

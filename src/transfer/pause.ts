@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { SvcError } from '../errors.ts';
 import { backoffMs } from '../http/retry.ts';
-import { retryAfterMs } from '../http/retry-after.ts';
+import { longPause, retryAfterMs } from '../http/retry-after.ts';
 
 /** How a transfer waits between attempts. */
 export interface Patience {
@@ -22,12 +22,12 @@ export interface Setback {
 export async function pause(patience: Patience, failed: number, setback: Setback): Promise<void> {
   const asked = retryAfterMs(setback.retryAfter, patience.clock.now()) ?? 0;
   if (asked > (patience.maxWaitMs ?? 90_000)) {
-    const seconds = Math.ceil(asked / 1000);
-    throw new SvcError('rate_limited', `${setback.error.message}, and asks to wait ${seconds} s`, {
+    const { words, hint, facts } = longPause(asked);
+    throw new SvcError('rate_limited', `${setback.error.message}, and asks to wait ${words}`, {
       status: setback.error.status,
       requestId: setback.error.requestId,
-      hint: `Run the command again in ${seconds} s, or allow the pause with --max-wait ${seconds}s.`,
-      facts: { retry_after_s: seconds },
+      hint,
+      facts,
     });
   }
   await patience.clock.sleep(asked + backoffMs(failed, patience.random ?? Math.random), patience.signal);

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
-import { finished, Home } from '../support/svc.ts';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { CAN_OBEY_MODES, finished, Home } from '../support/svc.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
 execFileSync('mkfifo', [home.file('pipe')]);
 
 const SERVICE = { SVC_BASE_URL: 'http://127.0.0.1:9' };
+const NO_SERVICE = { SVC_BASE_URL: '' };
 const KEYS = { ...SERVICE, SVC_API_KEY: 'a-key' };
 
 describe('a pipe that nobody writes to', () => {
@@ -42,5 +45,56 @@ describe('a pipe that nobody writes to', () => {
     const end = finished(child);
     writeFileSync(home.file('pipe'), 'a-key\n');
     expect(await end).toMatchObject({ code: 8 });
+  });
+});
+
+describe.runIf(CAN_OBEY_MODES)('a state directory that cannot be written', () => {
+  const state = home.file('read-only');
+  beforeAll(() => {
+    mkdirSync(state);
+    writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+    chmodSync(state, 0o500);
+  });
+  afterAll(() => chmodSync(state, 0o700));
+
+  it.each([
+    ['read-only', '--sandbox logs'],
+    ['read-only', '--sandbox au submit tokens.csv'],
+    ['read-only', 'au submit tokens.csv'],
+    ['read-only', 'au check -'],
+    ['read-only', 'sandbox start --port 0'],
+    ['tokens.csv', '--sandbox logs'],
+    ['tokens.csv', 'au submit tokens.csv'],
+    ['/proc/none', '--sandbox logs'],
+    ['/proc/none', 'au submit tokens.csv'],
+  ])('R10 is named when it is %s: svc %s', async (directory, line) => {
+    const child = home.start(line.split(' '), {
+      env: { ...KEYS, ...(line.startsWith('--sandbox') ? NO_SERVICE : {}), SVC_STATE_DIR: directory },
+      obeysModes: true,
+    });
+    child.stdin.end(exampleRequestFile());
+    const { code, stderr } = await finished(child);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('"code":"local"') });
+    expect(stderr).toMatch(/read-only|tokens\.csv|\/proc\/none/);
+  });
+});
+
+describe('a config file that is damaged', () => {
+  const config = home.file('damaged');
+  beforeAll(() => {
+    mkdirSync(config, { mode: 0o700 });
+    writeFileSync(join(config, 'config.json'), '{{{', { mode: 0o600 });
+  });
+
+  it.each([
+    'completion bash',
+    'completion install --shell bash --dry-run',
+    'commands',
+    '__complete bash 1 svc lo',
+  ])('R10 does not stop svc %s', async (line) => {
+    expect(await home.svc(line.split(' '), { env: { SVC_CONFIG_DIR: config } })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
   });
 });

@@ -29,7 +29,8 @@ describe('Retry-After', () => {
     ['a date and a number', `${at(30)}, 5`, 30_599],
     ['words and a number', 'soon, 5', 5_000],
     ['an RFC 3339 time', '2026-01-05T12:00:30Z', undefined],
-    ['absurdly many seconds', `1${'0'.repeat(22)}`, 1e25],
+    ['absurdly many seconds', `1${'0'.repeat(22)}`, Number.MAX_SAFE_INTEGER],
+    ['more seconds than a number holds', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ])('R17 reads %s', (_, header, ms) => {
     expect(retryAfterMs(header, NOW)).toBe(ms);
   });
@@ -74,6 +75,14 @@ describe('Retry-After', () => {
       expect(patient.slept).toEqual([]);
       expect(server.ledger).toHaveLength(1);
     }
+  });
+
+  it('R17 a pause of more than a day is not offered to be allowed', async () => {
+    const server = await serve([answer(429, '', { 'retry-after': `1${'0'.repeat(23)}` })]);
+    const error = await failureOf(makeCore(server.url, { clock: new FakeClock() }).call(READ));
+    expect(error).toMatchObject({ code: 'rate_limited', exitCode: 7 });
+    expect(error.message).toContain('asks to wait more than a day');
+    expect(`${error.message} ${error.hint}`).not.toMatch(/--max-wait|e\+|\d{6}/);
   });
 
   it('R17 a 429 that names no pause waits as long as the broken rule blocks', async () => {

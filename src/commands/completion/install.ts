@@ -1,7 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomicSync } from '../../atomic-file.ts';
-import { writeFailure } from '../../write-failure.ts';
 import { defineCommand } from '../../cli/command.ts';
 import { choice, flag } from '../../cli/parameter.ts';
 import { recordPrinter } from '../../cli/print.ts';
@@ -11,6 +9,7 @@ import { SvcError } from '../../errors.ts';
 import { systemCodeOf } from '../../system-code.ts';
 import { type CompletionInstall, completionInstallView } from '../../views/completion.ts';
 import { readRegularFileSync } from '../../regular-file.ts';
+import { makeDirectory } from '../../files/directory.ts';
 
 /** `svc completion install` */
 export const install = defineCommand({
@@ -23,6 +22,7 @@ export const install = defineCommand({
     ['svc completion install --shell zsh --dry-run', 'only say what would be written'],
   ],
   fields: completionInstallView.fields,
+  anySettings: true,
   parameters: {
     shell: choice('--shell <shell>', 'by default the one that SHELL names', SHELL_NAMES),
     dryRun: flag('--dry-run', 'say what would be written, and write nothing'),
@@ -59,11 +59,7 @@ function put(
     });
   }
   if (dryRun) return 'would be written';
-  try {
-    mkdirSync(path.dirname(file), { recursive: true });
-  } catch (error) {
-    throw writeFailure(file, error);
-  }
+  makeDirectory(path.dirname(file), 0o777);
   writeFileAtomicSync(file, script, { mode: 0o644 });
   return 'written';
 }

@@ -8,6 +8,7 @@ export function printCommand({ name, script }: Shell): Command {
     summary: `the script for ${name}`,
     description: 'Prints the script and changes nothing. It stays good when svc is updated.',
     examples: [[EXAMPLES[name] ?? `svc completion ${name}`, 'in this shell only']],
+    anySettings: true,
     parameters: {},
     async run(context) {
       await context.out.write(script);

@@ -1,6 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { positiveDuration } from '../../cli/duration.ts';
 import { resolvePath } from '../../cli/files.ts';
+import { makeDirectory } from '../../files/directory.ts';
 import { readRegularFileSync } from '../../regular-file.ts';
 import { choice, flag, type Input, repeated, value } from '../../cli/parameter.ts';
 import { sandboxDirectory } from '../../cli/sandbox-directory.ts';
@@ -72,6 +73,7 @@ export async function openServer(
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
     });
+  makeDirectory(place.directory);
   const { startSandbox } = await import('../../sandbox/server.ts');
   try {
     const sandbox = await startSandbox({
