@@ -50,13 +50,13 @@ export async function lookAtRequestFile(
   return { name, path: file, check };
 }
 
-/** The file for a single job. @throws SvcError `refused_input` when it is larger than one job takes */
+/** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */
 export async function openJobFile(context: Context, typed: string): Promise<RequestFile> {
   const file = await openRequestFile(context, typed);
-  const { rows, bytes, parts } = file.check;
-  if (parts.length === 1) return file;
-  throw new SvcError('refused_input', `${file.name} is too large for one job: ${rows} rows, ${bytes} bytes`, {
-    hint: 'A job takes 300,000 rows and 30,000,000 bytes: split the file, each part with the header row.',
+  const { rows, bytes, exceeds } = file.check;
+  if (!exceeds.bytes) return file;
+  throw new SvcError('refused_input', `${file.name} is too large for one job: ${bytes} bytes`, {
+    hint: 'A job takes 30,000,000 bytes: split the file, each part with the header row.',
     facts: { rows, bytes },
   });
 }

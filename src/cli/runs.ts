@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { baseUrlText } from '../config/base-url.ts';
 import { requireDirectory, stateDirectory } from '../config/paths.ts';
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import type { RunRecord } from '../runs/record.ts';
 import { RunDirectory } from '../runs/run-directory.ts';
 import { type FoundRuns, listRuns } from '../runs/run-list.ts';
@@ -75,6 +75,26 @@ export async function jobRequest(context: Context, argument: string): Promise<Pr
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, {
     hint: 'Leave --curl out.',
   });
+}
+
+/** Explains a job that the service does not find by what is recorded of it here. */
+export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isSvcError(error, 'job_expired')) throw error;
+    const { missingError } = await import('../runs/job.ts');
+    const expiresAt = recordedExpiry(context, id);
+    const now = (await context.client()).now();
+    throw Number.isNaN(expiresAt) ? missingError(id) : missingError(id, { expiresAt, now });
+  }
+}
+
+/** When the upload address of a job expires, in epoch milliseconds; NaN of a job that no run here created. */
+function recordedExpiry(context: Context, id: string): number {
+  const root = knownRunsRoot(context);
+  const parts = root === undefined ? [] : listRuns(root).runs.flatMap(({ record }) => record.parts);
+  return Date.parse(parts.find(({ job }) => job === id)?.expires_at ?? '');
 }
 
 function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {

@@ -1,4 +1,5 @@
 import { SvcError } from '../errors.ts';
+import { MAX_REQUEST_FILE_ROWS } from '../schema/account-updater-files.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
 
 /** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
@@ -8,8 +9,8 @@ export function explainCheck(check: RequestFileCheck): string[] {
   return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
 }
 
-/** Says what is odd about a request file but no reason to refuse it: tokens that come more than once. */
-export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
+/** Says what is odd about a request file but no reason to refuse it: repeated tokens, and very many rows. */
+export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
   const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
   const more = count > places.length ? ' …' : '';
@@ -19,6 +20,10 @@ export function explainWarnings({ duplicates }: RequestFileCheck): string[] {
       : [
           `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
         ];
+  if (exceeds.rows)
+    lines.push(
+      `${grouped(rows)} rows are more than the about ${grouped(MAX_REQUEST_FILE_ROWS)} that one job takes; 'svc au submit' makes several jobs of them`,
+    );
   if (comparedTo !== undefined)
     lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
   return lines;

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import { formatDuration } from '../render/time.ts';
+import { type AccountUpdaterJob, UPLOAD_LIFE_MS } from '../schema/account-updater.ts';
 
 /** How long a job must be found missing, poll after poll, before that counts: a replica may lag. */
 export const MISSING_MS = 5 * 60_000;
@@ -8,7 +9,7 @@ export const MISSING_MS = 5 * 60_000;
 /** Reads a job. @throws SvcError `job_expired` when the service does not know it */
 export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await findJob(client, id);
-  if (job === undefined) throw expiredError(id);
+  if (job === undefined) throw missingError(id);
   return job;
 }
 
@@ -46,14 +47,43 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   });
 }
 
-function expiredError(id: string): SvcError {
+/** A job that the service does not know, and what explains that: when its upload address expires, where it is known. */
+export function missingError(
+  id: string,
+  known?: { readonly expiresAt: number; readonly now: number },
+): SvcError {
+  const facts = { job: id };
+  const tenant = 'that the key belongs to the tenant that owns the job';
+  if (known === undefined)
+    return new SvcError(
+      'job_expired',
+      `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`,
+      {
+        status: 404,
+        hint: `Check the id with 'svc au list', and ${tenant}.`,
+        facts,
+      },
+    );
+  const { expiresAt, now } = known;
+  const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));
+  if (now < expiresAt)
+    return new SvcError(
+      'not_found',
+      `job ${id} was created ${age} ago and is not found: the service may lag behind`,
+      {
+        status: 404,
+        retryable: true,
+        hint: `Try again in a minute with 'svc au status ${id}'; if it stays so, check ${tenant}.`,
+        facts,
+      },
+    );
   return new SvcError(
     'job_expired',
-    `job ${id} is not there: a job without its file is removed one hour after it was created`,
+    `job ${id} was created ${age} ago and is gone: it got no file within its hour`,
     {
       status: 404,
-      hint: "Check the id with 'svc au list', and that the key belongs to the tenant that owns the job.",
-      facts: { job: id },
+      hint: `Check ${tenant}; if it is, nothing was processed for this job.`,
+      facts,
     },
   );
 }

@@ -42,6 +42,7 @@ export const download = defineCommand({
 });
 
 async function downloadJob(context: Context, job: string, options: TakeOptions): Promise<void> {
+  const { explainMissing } = await import('../../cli/runs.ts');
   const { orGoOnWith } = await import('../../runs/going-on.ts');
   const { downloadResults } = await import('../../runs/results.ts');
   const { inspectTarget } = await import('../../transfer/target.ts');
@@ -60,7 +61,7 @@ async function downloadJob(context: Context, job: string, options: TakeOptions):
     host: context.system,
     onEvent: showRun(context),
   });
-  const { bytes, sha256 } = await orGoOnWith(again, job, download);
+  const { bytes, sha256 } = await orGoOnWith(again, job, explainMissing(context, job, download));
   if (!isFile) await copyOut(context, file, out);
   if (out !== '-') await print({ job, file: out, bytes, sha256 });
 }

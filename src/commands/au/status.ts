@@ -55,5 +55,6 @@ export const status = defineCommand({
 async function printJob(context: Context, id: string): Promise<void> {
   const print = await recordPrinter(context, jobView);
   const { readJob } = await import('../../runs/job.ts');
-  await print(await readJob(await context.client(), id));
+  const { explainMissing } = await import('../../cli/runs.ts');
+  await print(await explainMissing(context, id, readJob(await context.client(), id)));
 }

@@ -29,7 +29,8 @@ export const upload = defineCommand({
     const print = await recordPrinter(context, jobView);
     const { source } = await openJobFile(context, file);
     const client = await context.client();
-    const pending = await readJob(client, job);
+    const { explainMissing } = await import('../../cli/runs.ts');
+    const pending = await explainMissing(context, job, readJob(client, job));
     if (dryRun) {
       const { uploadRequest } = await import('../../transfer/upload.ts');
       const request = uploadRequest(uploadAddress(pending, client), source.size);

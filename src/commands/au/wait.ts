@@ -48,7 +48,8 @@ async function waitForJob(context: Context, job: string, nudge: JobNudge | undef
     onEvent: showRun(context),
     nudge: nudge?.({ parts: [{ job }] }),
   });
-  await print(await orGoOnWith(`svc au wait ${job}`, job, completed));
+  const { explainMissing } = await import('../../cli/runs.ts');
+  await print(await orGoOnWith(`svc au wait ${job}`, job, explainMissing(context, job, completed)));
 }
 
 async function waitForRun(context: Context, run: RunDirectory, nudge: JobNudge | undefined): Promise<void> {

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openDesk } from './support.ts';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+describe('a job that the service does not find', () => {
+  it('R43 is another thing when it was just created, when its hour is over, and when it was never seen', async () => {
+    let isHidden = false;
+    const desk = await openDesk({
+      intercept(incoming, _outgoing, proceed) {
+        if (isHidden && incoming.method === 'GET')
+          incoming.url = (incoming.url ?? '').replace(/jobs\/[0-9a-f-]{36}$/, `jobs/${UNKNOWN}`);
+        proceed();
+      },
+    });
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    const job = desk.record(run).parts[0]?.job ?? '';
+    isHidden = true;
+    const early = await desk.svc(`au status ${job}`);
+    expect(early).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created .+ ago .*may lag/) });
+    expect(early.stderr).toContain(`svc au status ${job}`);
+    desk.change(run, ({ parts }) => {
+      for (const part of parts) part.expires_at = new Date(Date.now() - 5_400_000).toISOString();
+    });
+    const late = await desk.svc(`au download ${job}`);
+    expect(late).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/was created 2h 30m ago and is gone/),
+    });
+    const never = await desk.svc(`au wait ${UNKNOWN}`);
+    expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining('not found (jobs are deleted') });
+  }, 40_000);
+});
+
+describe('a file of more than 300 thousand rows', () => {
+  it('R39 is uploaded to a single job with a warning: only its bytes are limited', async () => {
+    const desk = await openDesk();
+    const rows = Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');
+    writeFileSync(desk.home.file('many.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
+    const { stdout } = await desk.svc('au create');
+    const { id } = JSON.parse(stdout) as { id: string };
+    const { code, stderr } = await desk.svc(`au upload ${id} many.csv`);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('300,001 rows are more than the about 300,000 that one job takes');
+    expect(desk.uploads()).toBe(1);
+  }, 40_000);
+});
