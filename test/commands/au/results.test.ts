@@ -1,9 +1,11 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { captureAnswer } from '../../../src/sandbox/faults/capture-answer.ts';
 import type { Interceptor } from '../../../src/sandbox/options.ts';
+import { CAN_OBEY_MODES } from '../../support/svc.ts';
 import { type Desk, openDesk } from './support.ts';
 
 const RUNS = '.local/state/svc/runs';
@@ -143,6 +145,31 @@ describe('results with tokens that were not requested', () => {
     expect(stderr).toContain('1 of the results have a token that was not requested');
     expect(stderr).not.toContain('somebody');
   });
+});
+
+describe('the place for results', () => {
+  it('R44 is left alone when it is taken or cannot be written, and may be a pipe', async () => {
+    const { desk, run, right } = await completed();
+    const job = desk.record(run).parts[0]?.job ?? '';
+    const requests = desk.sandbox.ledger().length;
+    writeFileSync(desk.home.file('mine.csv'), 'mine');
+    mkdirSync(desk.home.file('closed'), { mode: 0o500 });
+    for (const of of [job, run]) {
+      expect(await desk.svc(`au download ${of} --out mine.csv`)).toMatchObject({ code: 2 });
+      if (!CAN_OBEY_MODES) continue;
+      const line = ['au', 'download', of, '--out', 'closed/out.csv'];
+      expect(await desk.home.svc(line, { env: desk.env, obeysModes: true })).toMatchObject({ code: 1 });
+    }
+    expect(readFileSync(desk.home.file('mine.csv'), 'utf8')).toBe('mine');
+    expect(desk.sandbox.ledger()).toHaveLength(requests);
+    execFileSync('mkfifo', [desk.home.file('pipe')]);
+    for (const of of [job, run]) {
+      const download = desk.svc(`au download ${of} --out pipe`);
+      const reader = spawn('cat', [desk.home.file('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] });
+      expect((await reader.stdout.setEncoding('utf8').toArray()).join('')).toBe(right);
+      expect(await download).toMatchObject({ code: 0 });
+    }
+  }, 40_000);
 });
 
 describe('--out -', () => {
