@@ -14,6 +14,9 @@ import { lookAtJobs } from './watch.ts';
 /** How many parts go up side by side. */
 const AT_ONCE = 3;
 
+/** A run that is worked on: its record, and the way to keep it. */
+export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name'>;
+
 /** The file that a run's parts are cut from, checked to be the same as when the run began. */
 export interface RunFile {
   readonly path: string;
@@ -24,7 +27,7 @@ export interface RunFile {
  * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
  * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
  */
-export async function retryFailed(client: Client, run: RunDirectory): Promise<void> {
+export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
   const work = { client, record: run.record, save: (): void => run.save() };
   for (const part of run.record.parts) {
     if (part.state !== 'failed') continue;
@@ -51,7 +54,7 @@ export function needsFile({ parts }: Pick<RunRecord, 'parts'>): boolean {
  */
 export async function uploadParts(
   client: Client,
-  run: RunDirectory,
+  run: OpenRun,
   file: RunFile,
   options: RunOptions,
 ): Promise<void> {
@@ -73,7 +76,7 @@ export async function uploadParts(
 
 async function bring(
   client: Client,
-  run: RunDirectory,
+  run: OpenRun,
   part: RunPart,
   file: RunFile,
   options: RunOptions,

@@ -1,8 +1,9 @@
 import type { Client } from '../api/client.ts';
 import { SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import { jobPages } from './job.ts';
 import type { RunWork } from './part-work.ts';
-import { type RunRecord, sentOf } from './record.ts';
+import { type RunPart, type RunRecord, sentOf } from './record.ts';
 import { TenantProof } from './tenant-proof.ts';
 
 /** The tenant that each client's key was seen to belong to. */
@@ -22,15 +23,22 @@ export async function isOwnTenant({ client, record }: Pick<RunWork, 'client' | '
 }
 
 /**
- * Checks before a job is created that the key is of the run's tenant. Where nothing tells, that is no objection as long
- * as nothing of the run was stored: the job to come says whose it is before anything is uploaded to it.
- * @throws SvcError `config`
+ * Checks before a job is created that the key is of the run's tenant. A tenant without any job says nothing, which is
+ * no objection as long as nothing of the run was stored: the job to come says whose it is before anything is uploaded.
+ * @throws SvcError `config` when it is another's, `bad_answer` when its jobs cannot be listed
  */
 export async function requireOwnTenant(work: Pick<RunWork, 'client' | 'record'>): Promise<void> {
-  const { record } = work;
+  const { client, record } = work;
   if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
-  if (record.parts.some((part) => sentOf(part) === 'stored'))
-    throw tenantError(record, 'and this key does not see its jobs');
+  for await (const jobs of jobPages(client)) {
+    if (jobs.length > 0 || record.parts.some(hadFile))
+      throw tenantError(record, 'and this key does not see its jobs');
+    return;
+  }
+}
+
+function hadFile(part: RunPart): boolean {
+  return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
 }
 
 /** The same for the job that was created: without a file it vanishes after an hour and costs nothing. */

@@ -54,7 +54,7 @@ export class FakeClock implements Clock {
       this.#next();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    this.#now = until;
+    this.#now = Math.max(this.#now, until);
   }
 
   #earliest(): number | undefined {
