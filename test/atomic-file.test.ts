@@ -53,9 +53,10 @@ describe.each(Object.entries(WRITERS))('an atomic write (%s)', (_name, write) =>
   });
 
   it('says so when the directory is missing', async () => {
-    await expect(write('/nonexistent/a.json', 'new')).rejects.toMatchObject({
+    const file = path.join(temporaryDirectory(), 'missing', 'a.json');
+    await expect(write(file, 'new')).rejects.toMatchObject({
       code: 'local',
-      message: '/nonexistent/a.json could not be written: its directory does not exist (ENOENT)',
+      message: `${file} could not be written: its directory does not exist (ENOENT)`,
     });
   });
 });

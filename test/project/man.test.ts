@@ -42,7 +42,9 @@ describe('the man page', () => {
   });
 
   it.skipIf(!has('mandoc'))('is accepted by mandoc', () => {
-    const { stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', file], { encoding: 'utf8' });
-    expect(stdout).toBe('');
+    const { error, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', file], { encoding: 'utf8' });
+    // A page that is generated again has no date, so that it stays the same.
+    const warnings = stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));
+    expect({ error, warnings }).toEqual({ error: undefined, warnings: [] });
   });
 });

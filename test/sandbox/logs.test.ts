@@ -270,14 +270,12 @@ describe('logs', () => {
     ]);
   });
 
-  it('serves a page out of a million logs as quickly as out of few', async () => {
-    const on = await sandbox({ logCount: 1_000_000 });
-    const begun = performance.now();
+  it('makes only the logs of the page that it serves', async () => {
+    // More than memory could hold.
+    const on = await sandbox({ logCount: 1_000_000_000 });
     await page(on, { size: '100' });
     const middle = new Date(START - 12 * 3_600_000).toISOString();
     const { data } = await page(on, { size: '100', end_date: middle });
     expect(data).toHaveLength(100);
-    // Making all of them for one page takes some seconds.
-    expect(performance.now() - begun).toBeLessThan(5000);
   });
 });
