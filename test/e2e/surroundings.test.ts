@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { FaultServer } from '../support/fault-server.ts';
 import { CAN_OBEY_MODES, finished, Home } from '../support/svc.ts';
 
 const home = new Home();
@@ -96,5 +97,29 @@ describe('a config file that is damaged', () => {
       code: 0,
       stderr: '',
     });
+  });
+});
+
+describe('what needs nothing', () => {
+  it.each([
+    '--version',
+    '--help',
+    'logs --help',
+    'help exit-codes',
+    'completion zsh',
+    '__complete bash 1 svc lo',
+    '__complete bash 3 svc logs --entity-type c',
+  ])('R10 svc %s touches neither disk nor network', async (line) => {
+    const server = await FaultServer.start([]);
+    const empty = new Home();
+    const env = { ...KEYS, SVC_BASE_URL: server.url.href };
+    const run = await empty.svc(line.split(' '), { env });
+    const left = readdirSync(empty.path);
+    const homeless = await empty.svc(line.split(' '), { env: { ...env, HOME: '' } });
+    empty.remove();
+    await server.close();
+    expect({ code: run.code, stderr: run.stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
+    expect(homeless).toMatchObject({ code: 0, stdout: run.stdout });
+    expect(server.connections).toBe(0);
   });
 });

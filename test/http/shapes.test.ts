@@ -53,6 +53,18 @@ describe('an answer', () => {
     );
   });
 
+  it('R23 keeps every unknown value as it is, however deep it stands', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 100 }), fc.boolean(), (value, depth, inList) => {
+        let deep: unknown = value;
+        for (let level = 0; level < depth; level += 1) deep = inList ? [deep] : { new_member: deep };
+        const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
+        expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('R23 that lacks a needed field is exit 8 and names the field', () => {
     fc.assert(
       fc.property(fc.constantFrom(...NEEDED), fc.dictionary(strange, fc.jsonValue()), (name, extra) => {

@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
+import { readSourceFiles } from '../support/source-file.ts';
+import { finished, Home } from '../support/svc.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+const ids = { run: '', session: '' };
+
+/** Every file that asks something, a command line that comes to its question, and what is to be given instead. */
+const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
+  'cli/abandon-run.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
+  'cli/set-aside-run.ts': [() => '--sandbox au abandon damaged', /--yes/],
+  'commands/3ds/authenticate.ts': [
+    () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
+    /--yes/,
+  ],
+  'commands/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
+  'commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],
+  'commands/sandbox/reset.ts': [() => 'sandbox reset', /--yes/],
+  'commands/tenant/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
+  'commands/tenant/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],
+};
+
+beforeAll(async () => {
+  writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+  ids.run = await idOf('--sandbox au submit tokens.csv -o json');
+  ids.session = await idOf(
+    `--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`,
+  );
+  const body = await home.svc(['3ds', 'template', 'payment-transaction', '-o', 'json']);
+  writeFileSync(home.file('body.json'), JSON.stringify({ ...JSON.parse(body.stdout), surely_new: 1 }));
+  mkdirSync(home.file('damaged'));
+  writeFileSync(home.file('damaged/run.json'), '{');
+  await home.svc(['profile', 'set', 'output', 'json', '--profile', 'spare']);
+});
+
+async function idOf(line: string): Promise<string> {
+  const { stdout } = await home.svc(line.split(' '));
+  const { id, run } = JSON.parse(stdout) as { id?: string; run?: string };
+  return run ?? id ?? '';
+}
+
+describe('without a terminal', () => {
+  it('R54 every file that asks a question has a line here', () => {
+    const root = fileURLToPath(new URL('../../src/', import.meta.url));
+    const asking = readSourceFiles(root)
+      .map(({ path }) => path)
+      .filter((path) =>
+        /\bprompts\.(?:confirm|promptText|promptHidden)\(/.test(readFileSync(`${root}${path}`, 'utf8')),
+      );
+    expect(asking.toSorted()).toEqual(Object.keys(QUESTIONS).toSorted());
+  });
+
+  it.each(Object.entries(QUESTIONS))(
+    'R54 the question of %s is not asked: exit 2 names what to give instead',
+    async (_, [line, instead]) => {
+      // Standard input stays open: whoever reads from it would wait.
+      const child = home.start(line().split(' '));
+      const { code, stderr } = await finished(child);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(instead) });
+    },
+  );
+});
