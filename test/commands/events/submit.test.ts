@@ -34,7 +34,12 @@ async function freePort(): Promise<number> {
 }
 
 function environment(): Record<string, string> {
-  return { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+  // Each sandbox is another service: with one state directory it could be the tenant that the file was submitted to.
+  return {
+    SVC_BASE_URL: sandbox.url,
+    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+    SVC_STATE_DIR: home.file(`state-${port}`),
+  };
 }
 
 function submit(...argv: string[]): string[] {
