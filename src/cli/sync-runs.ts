@@ -119,7 +119,7 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
 async function uploadRest(client: Client, run: RunDirectory, onEvent: RunOptions['onEvent']): Promise<void> {
   const path = await reopenFile(run);
   const header = await headerOf(path, run.record.input.header_bytes);
-  await uploadParts(client, run, { path, header }, { onEvent });
+  await uploadParts(client, run, { path, header }, { onEvent, pollOnce: true });
 }
 
 /** What the operator has to mend before the run can go on; all other failures end this round. */

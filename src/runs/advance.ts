@@ -6,7 +6,7 @@ import type { RunOptions } from './events.ts';
 import { findJob } from './job.ts';
 import { hasUnknown, notePoll, unknownError } from './part-poll.ts';
 import { bringPart } from './part-upload.ts';
-import { detachJob } from './part-work.ts';
+import { detachJob, type PartWork } from './part-work.ts';
 import { type RunPart, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { lookAtJobs } from './watch.ts';
@@ -16,6 +16,9 @@ const AT_ONCE = 3;
 
 /** A run that is worked on: its record, and the way to keep it. */
 export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name'>;
+
+/** How to upload a run's parts. */
+type UploadPartsOptions = RunOptions & Pick<PartWork, 'pollOnce'>;
 
 /** The file that a run's parts are cut from, checked to be the same as when the run began. */
 export interface RunFile {
@@ -56,7 +59,7 @@ export async function uploadParts(
   client: Client,
   run: OpenRun,
   file: RunFile,
-  options: RunOptions,
+  options: UploadPartsOptions,
 ): Promise<void> {
   const waiting = run.record.parts.filter(
     (part) => needsFile({ parts: [part] }) || hasUnknown({ parts: [part] }),
@@ -79,7 +82,7 @@ async function bring(
   run: OpenRun,
   part: RunPart,
   file: RunFile,
-  options: RunOptions,
+  options: UploadPartsOptions,
 ): Promise<void> {
   const { sha256, start } = part;
   // The last part is read to the present end of the file, so that one that grew is noticed.

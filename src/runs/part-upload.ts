@@ -17,7 +17,8 @@ const MAX_JOBS = 3;
 export async function bringPart(work: PartWork): Promise<void> {
   const { part } = work;
   for (let made = 0; ;) {
-    if (part.state === 'uploading' || sentOf(part) !== 'some') await settleUpload(work);
+    if (part.state === 'uploading' || sentOf(part) !== 'some')
+      await settleUpload(work, work.pollOnce ? 0 : undefined);
     if (sentOf(part) !== 'some') return;
     let job: AccountUpdaterJob | undefined;
     if (part.job === undefined) {

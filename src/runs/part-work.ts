@@ -15,6 +15,8 @@ export interface RunWork extends RunOptions {
 export interface PartWork extends RunWork {
   readonly part: RunPart;
   readonly source: UploadSource;
+  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
+  readonly pollOnce?: boolean | undefined;
 }
 
 /** Its job is gone without a file, or failed: the part may have another one. */

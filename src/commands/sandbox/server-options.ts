@@ -46,11 +46,11 @@ export const SERVER_PARAMETERS = {
 export const FAULT_GRAMMAR = [
   "A fault is <effects>@<METHOD> <path>[:<when>], such as '429,retry-after=2@GET /logs:0.1'. Effects, with commas",
   'between: a status; header=value; latency=2s; hang; hang=body; reset; reset=<bytes>; truncate=<bytes>; trickle=20ms;',
-  'redirect=<url>; malformed. In a path * stands for one part and ** for anything; the method may be *. When: a chance',
+  'redirect=<url>; malformed; applied, which lets the request take effect first (500,applied). In a path * stands for one part and ** for anything; the method may be *. When: a chance',
   'such as 0.1, #3 for the third such request, #3-5 or #3-; left out, always. A scenario file is a JSON list of such',
   'faults or of objects: {"on": "GET /logs", "when": "#1", "status": 503, "headers": {}, "body": "", "latency": ms,',
   '"hang": "head" or "body", "reset": "head" or bytes, "truncate": bytes, "trickle": ms, "redirect": url,',
-  '"malformed": true}. The same seed and the same requests lead to the same faults.',
+  '"malformed": true, "applied": true}. The same seed and the same requests lead to the same faults.',
 ].join(' ');
 
 /** What was given of {@link SERVER_PARAMETERS}. */

@@ -21,6 +21,8 @@ export interface Effect {
   readonly reset?: 'head' | number | undefined;
   /** Ends the connection in order after so many bytes of the body. */
   readonly truncate?: number | undefined;
+  /** The request takes effect all the same; only its response is the fault's. */
+  readonly applied?: boolean | undefined;
   /** Milliseconds between one byte of the body and the next. */
   readonly trickle?: number | undefined;
 }

@@ -27,7 +27,13 @@ interface Struck {
   readonly proceed: () => void;
 }
 
-function apply(effect: Effect, { incoming, outgoing, proceed }: Struck): void {
+function apply(effect: Effect, struck: Struck): void {
+  if (!effect.applied || !preventsRequest(effect)) return strikeNow(effect, struck);
+  captureAnswer(struck.outgoing, () => strikeNow(effect, struck));
+  struck.proceed();
+}
+
+function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): void {
   const { socket } = incoming;
   if (effect.malformed) return void socket.end('HTTP/1.1 two-hundred fine\r\nno colon here\r\n\r\n{');
   if (effect.hang === 'head') return;
@@ -45,6 +51,10 @@ function apply(effect: Effect, { incoming, outgoing, proceed }: Struck): void {
     send(other);
   });
   proceed();
+}
+
+function preventsRequest(effect: Effect): boolean {
+  return answersItself(effect) || effect.malformed === true || [effect.hang, effect.reset].includes('head');
 }
 
 function answersItself({ status, redirect }: Effect): boolean {

@@ -43,7 +43,7 @@ function readWord(word: string): { effect?: Effect | undefined; header?: readonl
 }
 
 const UNKNOWN_EFFECT =
-  'must begin with a status, latency, hang, reset, truncate, trickle, redirect, malformed or header=value';
+  'must begin with a status, latency, hang, reset, truncate, trickle, redirect, malformed, applied or header=value';
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
@@ -64,6 +64,8 @@ function readEffect(name: string, value: string | undefined): Effect | undefined
       return { redirect: address(value) };
     case 'malformed':
       return { malformed: true };
+    case 'applied':
+      return { applied: true };
     default:
       return undefined;
   }

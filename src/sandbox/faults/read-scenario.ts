@@ -51,6 +51,7 @@ const CHECKS: Readonly<Record<keyof Effect, (value: unknown) => boolean>> = {
   body: isText,
   redirect: isText,
   malformed: (value) => value === true,
+  applied: (value) => value === true,
   latency: isCount,
   hang: (value) => value === 'head' || value === 'body',
   reset: (value) => value === 'head' || isCount(value),

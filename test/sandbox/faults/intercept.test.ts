@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import { faultInterceptor } from '../../../src/sandbox/faults/intercept.ts';
 import { readFaultLine } from '../../../src/sandbox/faults/read-scenario.ts';
-import { MANAGEMENT, raw, sandbox } from '../harness.ts';
+import { MANAGEMENT, PRIVATE, raw, sandbox } from '../harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;
 
@@ -73,6 +73,19 @@ describe('faults on the wire', () => {
     const { text, end } = await wire(await faulty('hang=body@* **'));
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     expect([bodyOf(text).length, end]).toEqual([Math.floor(length / 2), 'open']);
+  });
+
+  it.each(['500,applied', 'reset,applied'])('let the request take effect first (%s)', async (effect) => {
+    const on = await faulty(`${effect}@POST /account-updater/jobs:#1`);
+    const create = (): Promise<number> =>
+      raw(`${on.url}/account-updater/jobs`, { method: 'POST', headers: PRIVATE }).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    expect(await create()).toBe(effect.startsWith('500') ? 500 : 0);
+    expect(await create()).toBe(201);
+    const list = await raw(`${on.url}/account-updater/jobs`, { method: 'GET', headers: PRIVATE });
+    expect(JSON.parse(list.body)).toMatchObject({ data: [{}, {}] });
   });
 
   it('reset before the head, or after a number of bytes', async () => {

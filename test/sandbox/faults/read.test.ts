@@ -19,6 +19,7 @@ describe('a fault in one line', () => {
     ],
     ['hang@GET /logs:#2-4', { hang: 'head' }, { kind: 'numbers', first: 2, last: 4 }],
     ['hang=body@GET /logs:#2-', { hang: 'body' }, { kind: 'numbers', first: 2, last: Infinity }],
+    ['503,applied@GET /logs', { status: 503, applied: true }, { kind: 'always' }],
     ['reset@GET /logs:1', { reset: 'head' }, { kind: 'chance', probability: 1 }],
     ['reset=100@GET /logs:.5', { reset: 100 }, { kind: 'chance', probability: 0.5 }],
     ['truncate=7@GET /logs', { truncate: 7 }, always],

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
+import { readScenario } from '../../src/sandbox/faults/read-scenario.ts';
+import type { Interceptor } from '../../src/sandbox/options.ts';
+import { type Desk, openDesk } from '../commands/au/support.ts';
+import { FakeClock } from '../support/clock.ts';
+
+const DAY = 86_400_000;
+const JOB = 'GET /account-updater/jobs/*';
+const LIST = 'GET /account-updater/jobs';
+const PUT = 'PUT /store/requests/*';
+const PAGE = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' };
+
+/** What the store makes of the upload, and whether it keeps the file. */
+const STORES: readonly (readonly [name: string, faults: readonly object[], isKept: boolean])[] = [
+  ['acknowledges the file', [], true],
+  ['keeps the file and answers 500', [{ on: PUT, status: 500, applied: true }], true],
+  ['keeps the file and answers 503', [{ on: PUT, status: 503, applied: true }], true],
+  ['keeps the file and resets', [{ on: PUT, reset: 'head', applied: true }], true],
+  ['answers 500 and keeps nothing', [{ on: PUT, status: 500 }], false],
+];
+
+const JOBS: readonly (readonly [name: string, faults: readonly object[]])[] = [
+  ['is not found twice', [{ on: JOB, when: '#1-2', status: 404 }]],
+  ['is never found', [{ on: JOB, status: 404 }]],
+  ['is hidden twice by a gateway', [{ on: JOB, when: '#1-2', ...PAGE }]],
+  ['is always hidden by a gateway', [{ on: 'GET /account-updater/**', ...PAGE }]],
+];
+
+const CASES = STORES.flatMap(([store, put, isKept]) =>
+  JOBS.map(([job, get]) => ({ store, job, faults: [...put, ...get], isKept })),
+);
+
+/** A desk whose sandbox has these faults until they are lifted. */
+async function faultyDesk(
+  faults: readonly object[],
+  clock?: FakeClock,
+): Promise<Desk & { lift: () => void }> {
+  let current: Interceptor = faultInterceptor(readScenario(JSON.stringify(faults)));
+  const desk = await openDesk({
+    intercept: (incoming, outgoing, proceed) => current(incoming, outgoing, proceed),
+    ...(clock && { clock }),
+  });
+  return { ...desk, lift: () => (current = (_incoming, _outgoing, proceed) => proceed()) };
+}
+
+function jobsCreated({ sandbox }: Desk): number {
+  return sandbox.ledger().filter(({ method }) => method === 'POST').length;
+}
+
+const SUBMIT = 'au submit tokens.csv --wait --timeout 2s';
+
+describe('a file is paid once', () => {
+  it.each(CASES)(
+    'R58 where the store $store and the job $job',
+    async ({ faults, isKept }) => {
+      const desk = await faultyDesk(faults);
+      for (const line of [SUBMIT, 'au sync', SUBMIT]) {
+        const { code, stderr } = await desk.svc(line);
+        expect([0, 8, 9, 11], stderr).toContain(code);
+      }
+      desk.lift();
+      const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
+      expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
+      // What is in doubt names what finds out, and what pays again.
+      const ways = /svc au status [\s\S]*svc au list[\s\S]*svc au submit tokens\.csv --again/;
+      expect(ways.test(last.stderr), last.stderr).toBe(!isKept);
+      expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({
+        uploads: isKept ? 1 : 0,
+        jobs: 1,
+      });
+    },
+    60_000,
+  );
+
+  it('R58 though neither the job nor the list shows it after a fortnight without a sync', async () => {
+    const clock = new FakeClock({ start: Date.now() });
+    const empty = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"data":[]}' };
+    const desk = await faultyDesk(
+      [
+        { on: JOB, status: 404 },
+        { on: LIST, ...empty },
+      ],
+      clock,
+    );
+    expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+    for (let round = 0; round < 3; round += 1) {
+      await clock.advance(14 * DAY);
+      const { code, stderr } = await desk.svc('au sync');
+      expect([9, 11], stderr).toContain(code);
+    }
+    const last = await desk.svc(`au wait ${desk.runIds()[0]}`);
+    expect(last, last.stderr).toMatchObject({ code: 9 });
+    expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
+    // Only the operator's word pays again.
+    desk.lift();
+    expect(await desk.svc('au submit tokens.csv --again')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(2);
+  }, 60_000);
+});
