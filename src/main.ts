@@ -1,5 +1,4 @@
-import type { System } from './system.ts';
-import { VERSION } from './version.ts';
+import { type System, VERSION } from './system.ts';
 
 /**
  * Runs one command line and resolves to its exit code.
@@ -7,13 +6,13 @@ import { VERSION } from './version.ts';
  */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    const { writeAlone } = await import('./terminal/write-alone.ts');
-    return writeAlone(system, `${VERSION}\n`);
+    const { writePlain } = await import('./output/write-plain.ts');
+    return writePlain(system, `${VERSION}\n`);
   }
   if (argv[0] === '__complete') {
-    const { runComplete } = await import('./program/complete.ts');
+    const { runComplete } = await import('./commands/complete.ts');
     return runComplete(argv.slice(1), system);
   }
-  const { run } = await import('./program/run.ts');
+  const { run } = await import('./app/run.ts');
   return run(argv, system);
 }

@@ -1,11 +1,11 @@
 /** The only reader of the process: its streams, environment and signals come in here, its exit code goes out. */
+
 import { homedir } from 'node:os';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { systemClock } from './clock.ts';
 import { type ErrorCode, SvcError } from './errors.ts';
 import { main } from './main.ts';
-import type { System } from './system.ts';
+import { type System, systemClock } from './system.ts';
 
 const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
   SIGHUP: { code: 'hangup', words: 'the terminal went away' },

@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from './clock.ts';
 
 /** An output stream as the process has it: a terminal, a pipe or a file. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -31,3 +30,41 @@ export interface System {
   /** Tells whether a process of this machine is alive (for locks). */
   isAlive(pid: number): boolean;
 }
+
+/** Time as the tool sees it: real in the process, moved by hand in tests. All values in milliseconds. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+// A timer over 24.8 days fires at once, so a long sleep is taken in slices.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => Date.now(), sleep };
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS)
+    await slice(Math.min(left, LONGEST_TIMER_MS), signal);
+}
+
+async function slice(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+declare const SVC_VERSION: string;
+/** The tool's version: package.json's, put in by the build and by the test runner. */
+export const VERSION: string = SVC_VERSION;

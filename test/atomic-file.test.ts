@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  removeStrayTemporaries,
+  removeOrphanedTemporaries,
+  type WriteCalls,
   writeFileAtomic,
   writeFileAtomicSync,
-  type WriteCalls,
-} from '../src/atomic-file.ts';
+} from '../src/files/replace.ts';
 import { modeOf, temporaryDirectory } from './config/support/system.ts';
 
 function existing(): string {
@@ -102,7 +102,7 @@ describe('an atomic write that meets trouble', () => {
     const directory = path.dirname(file);
     for (const name of ['.a.json.0123456789abcdef.tmp', '.b.json.0123456789abcdef.tmp', '.a.json.mine.tmp'])
       fs.writeFileSync(path.join(directory, name), '');
-    removeStrayTemporaries(file);
+    removeOrphanedTemporaries(file);
     expect(fs.readdirSync(directory).toSorted()).toEqual([
       '.a.json.mine.tmp',
       '.b.json.0123456789abcdef.tmp',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsCardNumber, findCardNumbers, maskCardNumbers } from '../src/card-number.ts';
+import { containsCardNumber, findCardNumbers, maskCardNumbers } from '../src/security/card-number.ts';
 import {
   cardNumber,
   disguised,

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvRow, csvRows, excelSafeRows } from '../src/csv-row.ts';
+import { csvRow, csvRows, excelSafeRows } from '../src/output/csv.ts';
 
 const CELL = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', ' ', '"', ',', '\r', '\n', '\t', '=', '-', 'é', '＝') }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../src/duration.ts';
+import { parseDuration } from '../src/config/choices.ts';
 
 describe('a duration', () => {
   it.each([

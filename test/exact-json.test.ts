@@ -7,8 +7,8 @@ import {
   JsonToken,
   readExact,
   replaceMembers,
-} from '../src/exact-json.ts';
-import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../src/json-source.ts';
+} from '../src/json/exact.ts';
+import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../src/json/source.ts';
 import { objectText, valueText } from './support/json-text.ts';
 
 const isUrl = (name: string): boolean => name === 'url';

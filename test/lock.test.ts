@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../src/errors.ts';
-import { herePlace } from '../src/lock-owner.ts';
-import { withLock } from '../src/lock.ts';
+import { thisHost, withLock } from '../src/files/lock.ts';
 import { fakeClock, temporaryDirectory, testSystem } from './config/support/system.ts';
 
 const ON_LINUX = process.platform === 'linux';
@@ -19,7 +18,7 @@ function lockFile(owner?: object): string {
 
 function ownerOf(parts: object = {}): object {
   const since = '2026-01-01T00:00:00.000Z';
-  return { pid: DEAD_PID, token: '0123456789abcdef', since, place: herePlace(), ...parts };
+  return { pid: DEAD_PID, token: '0123456789abcdef', since, place: thisHost(), ...parts };
 }
 
 /** Takes the lock and gives what the directory held meanwhile. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../src/redact.ts';
+import { createRedactor } from '../src/security/redact.ts';
 import { cardNumber } from './support/card-numbers.ts';
 
 const SECRET = 'Qw7+/zü"x\\9canary';

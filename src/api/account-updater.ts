@@ -1,8 +1,7 @@
 import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { cursorPages, type ListRequest, type PageOptions } from './cursor-pages.ts';
-import type { Pages } from './pages.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 /** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
 export class AccountUpdater {

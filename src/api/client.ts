@@ -1,14 +1,12 @@
-import { isSafeAddress, readAddress } from '../address.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { SvcError } from '../errors.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
-import type { TimeLimits } from '../http/limits.ts';
+import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer } from '../http/pacing.ts';
-import type { KeyKind } from '../http/request.ts';
-import type { Trace } from '../http/trace.ts';
+import type { KeyType } from '../http/request.ts';
+import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
-import type { Environment } from '../system.ts';
-import { VERSION } from '../version.ts';
+import { isSafeAddress, readAddress } from '../security/address.ts';
+import { type Clock, type Environment, systemClock, VERSION } from '../system.ts';
 import { AccountUpdater } from './account-updater.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
@@ -24,7 +22,7 @@ export interface ClientOptions {
   /** For 3-D Secure and the Account Updater. */
   readonly privateKey?: string | undefined;
   /** Finds a key when it is first needed, in place of the two above. */
-  readonly key?: ((kind: KeyKind) => Promise<ApiKey>) | undefined;
+  readonly key?: ((kind: KeyType) => Promise<ApiKey>) | undefined;
   /** Ends every request and pause when it aborts. */
   readonly signal?: AbortSignal | undefined;
   /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s by default. */
@@ -111,7 +109,7 @@ function safeBase(base: string | URL): URL {
   );
 }
 
-function givenKeys(options: ClientOptions): (kind: KeyKind) => Promise<ApiKey> {
+function givenKeys(options: ClientOptions): (kind: KeyType) => Promise<ApiKey> {
   return async (kind) => {
     const value = kind === 'management' ? options.managementKey : options.privateKey;
     if (value) return { value, origin: `option ${kind}Key` };

@@ -1,12 +1,10 @@
 import { SvcError } from '../errors.ts';
 import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
-import { listSource, MAX_DEPTH } from '../json-source.ts';
-import type { EntityType } from '../schema/entity-type.ts';
-import type { Log } from '../schema/log.ts';
-import { cursorPages, type ListRequest, type PageOptions } from './cursor-pages.ts';
-import { logFrom } from './log-entry.ts';
-import type { Pages } from './pages.ts';
+import { isPlain, readExact } from '../json/exact.ts';
+import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
+import type { EntityType, Log } from '../schema/log.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
 export interface LogFilter {
@@ -44,7 +42,7 @@ export function entityTypesRequest(): ApiRequest<EntityType[]> {
     key: 'management',
     permission: 'log:read',
     subject: 'entity types',
-    shape: async () => (await import('../schema/entity-type.ts')).entityTypeListSchema,
+    shape: async () => (await import('../schema/log.ts')).entityTypeListSchema,
   };
 }
 
@@ -70,4 +68,99 @@ function logsFrom(items: readonly unknown[], text: string): Log[] {
   if (list === undefined || list.depth > MAX_DEPTH)
     throw new SvcError('bad_answer', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
   return list.items.map((source, at) => logFrom(items[at], source));
+}
+
+/** What can be unusual about an entry. It is kept as it was sent all the same. */
+export type LogOddity = 'too deep' | 'not an object' | 'other types';
+
+/** The members that are texts wherever they are present. */
+const TEXTS = [
+  'tenant_id',
+  'actor_id',
+  'actor_type',
+  'entity_type',
+  'entity_id',
+  'operation',
+  'message',
+  'created_at',
+] as const;
+
+const oddities = new WeakMap<Log, LogOddity>();
+
+/**
+ * The entry that an item of a list is: its members, as far as they have the types promised and are not nested too
+ * deep; without a time, `created_at` is empty. The text that it was sent as stays with it (`sourceOf`).
+ */
+function logFrom(item: unknown, source: JsonSource): Log {
+  if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
+  if (source.depth > MAX_DEPTH) return odd(promised(item, isFlat), source, 'too deep');
+  if (isLog(item)) return keepSource(item, source);
+  const log = promised(item);
+  return TEXTS.every((name) => isText(item[name]))
+    ? keepSource(log, source)
+    : odd(log, source, 'other types');
+}
+
+/** The entry that a line of JSON without whitespace holds. @throws SyntaxError */
+export function logFromLine(line: string): Log {
+  const item: unknown = JSON.parse(line);
+  const isShallow = isObject(item) && Object.values(item).every(isFlat);
+  return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
+}
+
+/** The text that an entry was sent as. */
+export function logText(log: Log): string {
+  return sourceOf(log)?.text ?? JSON.stringify(log);
+}
+
+/** Whether the members of an entry say less than its text does. */
+export function isLossy(log: Log): boolean {
+  const source = sourceOf(log);
+  if (source === undefined || isPlain(log, source)) return false;
+  return oddityOf(log) !== undefined || readExact(source.text).isLossy;
+}
+
+/** Whether every reader of JSON takes the text of an entry, and as an object. */
+export function isReadable(log: Log): boolean {
+  const oddity = oddityOf(log);
+  if (oddity === 'too deep' || oddity === 'not an object') return false;
+  const source = sourceOf(log);
+  const text = logText(log);
+  // Half characters are the one thing that such a text can hold and that is refused elsewhere.
+  const isUsual = (source === undefined || isPlain(log, source)) && !text.includes(String.raw`\ud`);
+  return isUsual || readExact(text).isReadable;
+}
+
+/** What is unusual about an entry, if anything is. */
+export function oddityOf(log: Log): LogOddity | undefined {
+  return oddities.get(log);
+}
+
+function odd(log: Log, source: JsonSource, oddity: LogOddity): Log {
+  oddities.set(log, oddity);
+  return keepSource(log, source);
+}
+
+function isLog(item: Record<string, unknown>): item is Log {
+  return typeof item['created_at'] === 'string' && TEXTS.every((name) => isText(item[name]));
+}
+
+function promised(item: object, isKept: (value: unknown) => boolean = () => true): Log {
+  const names: ReadonlySet<string> = new Set(TEXTS);
+  const members = Object.entries(item).filter(
+    ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),
+  );
+  return { created_at: '', ...Object.fromEntries(members) };
+}
+
+function isObject(item: unknown): item is Record<string, unknown> {
+  return typeof item === 'object' && item !== null && !Array.isArray(item);
+}
+
+function isFlat(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' || value === undefined || value === null;
 }

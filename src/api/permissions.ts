@@ -1,11 +1,11 @@
 import { isSvcError, type SvcError } from '../errors.ts';
-import type { KeyKind, Query } from '../http/request.ts';
+import type { KeyType, Query } from '../http/request.ts';
 import type { Client } from './client.ts';
 
 /** A permission to read, and a request that needs just that and changes nothing. */
 export interface ReadPermission {
   readonly name: string;
-  readonly kind: KeyKind;
+  readonly kind: KeyType;
   readonly path: string;
   readonly query?: Query | undefined;
 }
@@ -21,12 +21,12 @@ export const READ_PERMISSIONS: readonly ReadPermission[] = [
 ];
 
 /** What the service made of a key: it may (`allowed`), it may not (403), the key is none (401), or nobody can tell. */
-export type Standing = 'allowed' | 'forbidden' | 'refused' | 'unclear';
+export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
 /** A permission that was tried. */
 export interface Tried {
   readonly permission: ReadPermission;
-  readonly standing: Standing;
+  readonly standing: PermissionStatus;
   /** What the service answered, where it allowed the read and sent JSON. */
   readonly answer?: unknown;
   /** What was said instead. */
@@ -42,11 +42,11 @@ export async function tryPermission(client: Client, permission: ReadPermission):
     return { permission, standing: 'allowed', answer: body?.json };
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    return { permission, standing: standingOf(error), error };
+    return { permission, standing: permissionStatus(error), error };
   }
 }
 
-function standingOf({ code, status }: SvcError): Standing {
+function permissionStatus({ code, status }: SvcError): PermissionStatus {
   if (code === 'unauthorized') return 'refused';
   if (code === 'forbidden') return 'forbidden';
   // Whoever may not read is told so before it is looked for; a body that is not right matters to nobody here.

@@ -1,7 +1,6 @@
 import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
-import type { Tenant as TenantRecord } from '../schema/tenant.ts';
-import type { UsageReport } from '../schema/usage.ts';
+import type { Tenant as TenantRecord, UsageReport } from '../schema/tenant.ts';
 
 /** What replaces a tenant's name and settings. */
 export interface TenantUpdate {
@@ -88,6 +87,6 @@ export function usageRequest(): ApiRequest<UsageReport> {
     key: 'management',
     permission: 'report:read',
     subject: 'the usage report',
-    shape: async () => (await import('../schema/usage.ts')).usageReportSchema,
+    shape: async () => (await import('../schema/tenant.ts')).usageReportSchema,
   };
 }

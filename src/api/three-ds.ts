@@ -1,8 +1,13 @@
 import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, ChallengeResult } from '../schema/three-ds/authentication.ts';
-import type { CreatedSession, CreateSession, ThreeDsSession } from '../schema/three-ds/session.ts';
+import type {
+  AuthenticationResult,
+  ChallengeResult,
+  CreatedSession,
+  CreateSession,
+  ThreeDsSession,
+} from '../schema/three-ds/session.ts';
 
 /** 3-D Secure: sessions for card tokens, their authentication, and what came of a challenge. */
 export class ThreeDs {
@@ -76,7 +81,7 @@ export function authenticateRequest(
     permission: '3ds:session:authenticate',
     subject: `authenticating 3DS session ${id}`,
     howToCheck: `Look at the outcome with 'svc 3ds show ${id}', or 'svc 3ds challenge-result ${id}' after a challenge; do not send it again before.`,
-    shape: async () => (await import('../schema/three-ds/authentication.ts')).authenticationResultSchema,
+    shape: async () => (await import('../schema/three-ds/session.ts')).authenticationResultSchema,
   };
 }
 
@@ -87,6 +92,6 @@ export function challengeResultRequest(id: string): ApiRequest<ChallengeResult> 
     key: 'private',
     permission: '3ds:session:authenticate',
     subject: `the challenge result of 3DS session ${id}`,
-    shape: async () => (await import('../schema/three-ds/authentication.ts')).challengeResultSchema,
+    shape: async () => (await import('../schema/three-ds/session.ts')).challengeResultSchema,
   };
 }

@@ -1,11 +1,9 @@
-import type { Context } from '../cli/context.ts';
-import type { DirectRequest, PreviewRequest } from '../cli/preview.ts';
-import { recordPrinter } from '../cli/print.ts';
 import { KEY_KINDS } from '../config/document.ts';
 import { keyOrigin, keyVariable } from '../config/keys.ts';
-import { buildUrl, type KeyKind } from '../http/request.ts';
-import { curlCommand } from '../render/curl.ts';
-import { plannedRequestView } from '../views/planned-request.ts';
+import { buildUrl, type KeyType } from '../http/request.ts';
+import type { View } from '../output/view.ts';
+import type { Context, DirectRequest, PreviewRequest } from './command.ts';
+import { recordPrinter } from './print.ts';
 
 /** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
@@ -25,7 +23,7 @@ interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly key: KeyKind | undefined;
+  readonly key: KeyType | undefined;
   /** Whether the address alone lets anybody in. */
   readonly isSecret: boolean;
 }
@@ -96,4 +94,71 @@ async function hideKeys({ system, settings, key }: Context): Promise<void> {
       settings.stored?.keys?.[kind]?.value !== undefined;
     if (isAtHand) await key(kind).catch(() => undefined);
   }
+}
+
+/** A request that `--dry-run` shows in place of sending it. */
+export interface PlannedRequest {
+  readonly method: string;
+  readonly url: string;
+  /** The kind of key that would go with it; none goes to a pre-signed address or a webhook's target. */
+  readonly key: 'management' | 'private' | null;
+  /** Bytes of a file that would be the body. */
+  readonly bytes?: number | undefined;
+  readonly body?: unknown;
+}
+
+/** How a request that was not sent is shown. */
+const plannedRequestView: View<PlannedRequest> = {
+  name: 'request that was not sent',
+  fields: ['method', 'url', 'key', 'bytes', 'body.*'],
+  columns: [
+    { path: 'method', kind: 'status' },
+    { path: 'url', kind: 'id' },
+    { path: 'key', kind: 'text' },
+  ],
+};
+
+/** A request as curl is to send it. */
+export interface CurlRequest {
+  readonly method: string;
+  /** Quoted as it is, unless it is `{ variable }`: then the shell puts it in. */
+  readonly url: string | { readonly variable: string };
+  readonly headers: Readonly<Record<string, string>>;
+  /** The variable that holds the key. */
+  readonly keyVariable?: string | undefined;
+  /** Text of the body. */
+  readonly body?: string | undefined;
+  /** A file that is the body. */
+  readonly upload?: string | undefined;
+}
+
+/** A curl command for a POSIX shell, an option a line, with a newline at its end. Keys and secret addresses are variables. */
+export function curlCommand({ method, url, headers, keyVariable, body, upload }: CurlRequest): string {
+  const options = [
+    ...(method === 'GET' ? [] : [`--request ${method}`]),
+    ...Object.entries(headers).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
+    // The shell puts the key in: it stands in no file and no history.
+    ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: $${keyVariable}"`]),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(visible(body))}`]),
+    ...(upload === undefined ? [] : [`--upload-file ${quoted(upload)}`]),
+    // curl takes brackets and braces for patterns otherwise.
+    ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
+    typeof url === 'string' ? quoted(url) : `"$${url.variable}"`,
+  ];
+  return `curl ${options.join(' \\\n  ')}\n`;
+}
+
+/** One word of a POSIX shell, whatever the text holds. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+// What a terminal could take for an order, or a reader could overlook, is written as JSON has it.
+function visible(body: string): string {
+  return body.replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (sign) =>
+    Array.from(
+      { length: sign.length },
+      (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
 }

@@ -1,18 +1,16 @@
-import type { AnyRequest } from '../api/any-endpoint.ts';
-import { isSamePath, keyKindOf, queryOf, readEndpointPath } from '../api/endpoint-path.ts';
-import { containsCardNumber } from '../card-number.ts';
-import { type Assignment, assigned } from '../cli/assignment.ts';
-import type { Context } from '../cli/context.ts';
-import { readJsonBody } from '../cli/json-body.ts';
-import type { NameValue } from '../cli/name-value.ts';
+import { type AnyRequest, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../api/any-endpoint.ts';
+import type { Context } from '../app/command.ts';
+import { readJsonBody } from '../app/json-body.ts';
+import { assigned, type Assignment, type NameValue } from '../app/values.ts';
 import { SvcError } from '../errors.ts';
-import type { KeyKind } from '../http/request.ts';
+import type { KeyType } from '../http/request.ts';
+import { containsCardNumber } from '../security/card-number.ts';
 
 /** What was typed behind `svc api`. */
 export interface ApiInput {
   readonly method: string;
   readonly path: string;
-  readonly key: KeyKind | undefined;
+  readonly key: KeyType | undefined;
   readonly query: readonly NameValue[];
   readonly file: string | undefined;
   readonly set: readonly Assignment[];
@@ -28,7 +26,7 @@ export async function toRequest(context: Context, input: ApiInput): Promise<AnyR
   const { path, query } = inPath(() => readEndpointPath(input.path));
   refuseCardNumbers(input);
   if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
-  const key = input.key ?? keyKindOf(path);
+  const key = input.key ?? keyTypeOf(path);
   if (key === undefined) {
     throw new SvcError('usage', 'this path does not tell which key it takes', {
       hint: 'Give --key management or --key private.',

@@ -1,15 +1,15 @@
-import type { AnyRequest } from '../api/any-endpoint.ts';
-import { jsonAssignment, textAssignment } from '../cli/assignment.ts';
-import { defineCommand } from '../cli/command.ts';
-import type { Context } from '../cli/context.ts';
-import { dryRunParameter, Preview } from '../cli/preview.ts';
-import { nameValue } from '../cli/name-value.ts';
-import { argument, choice, flag, repeated, suggesting, value } from '../cli/parameter.ts';
-import { batches } from '../cli/print.ts';
-import { printAnswer, printItems } from '../cli/print-answer.ts';
-import { text } from '../cli/values.ts';
-import type { AnyAnswer } from '../http/any-answer.ts';
+import { type AnyRequest, hasMore, itemsIn } from '../api/any-endpoint.ts';
+import { type Context, defineCommand, dryRunParameter, Preview } from '../app/command.ts';
+import { argument, choice, flag, repeated, suggesting, value } from '../app/parameter.ts';
+import { batches, formatOf, listPrinter, once, recordPrinter } from '../app/print.ts';
+import { jsonAssignment, nameValue, text, textAssignment } from '../app/values.ts';
+import type { AnyResponse, JsonBody } from '../http/response.ts';
+import { exactItem } from '../json/exact.ts';
+import { sourceFrom, sourceOf } from '../json/source.ts';
+import { isObject } from '../output/fields.ts';
+import { jsonLine } from '../output/formats.ts';
 import { toRequest } from './api-request.ts';
+import { asRow, responseView, withoutAddresses } from './response-view.ts';
 
 const parameters = {
   method: suggesting(
@@ -55,23 +55,86 @@ export const api = defineCommand({
     const request = await toRequest(context, input);
     if (input.dryRun && request.method !== 'GET') return new Preview(request);
     const client = await context.client();
-    const onAnswer = (answer: AnyAnswer): void => {
-      if (input.include) tellHead(context, answer);
+    const onAnswer = (answer: AnyResponse): void => {
+      if (input.include) reportHead(context, answer);
     };
     if (input.paginate) return printItems(context, batches(client.any.pages(request, onAnswer).pages()));
     const answer = await client.any.send(request);
     onAnswer(answer);
-    if (answer.body !== undefined) return printAnswer(context, answer.body);
-    tellEmpty(context, request, answer);
+    if (answer.body !== undefined) return printResponse(context, answer.body);
+    reportEmpty(context, request, answer);
   },
   request: (context, input) => toRequest(context, input),
 });
 
-function tellHead({ notices }: Context, { status, headers }: AnyAnswer): void {
+function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);
   for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
 }
 
-function tellEmpty({ notices }: Context, { method, path }: AnyRequest, { status }: AnyAnswer): void {
+function reportEmpty({ notices }: Context, { method, path }: AnyRequest, { status }: AnyResponse): void {
   notices.note(`${method} ${path}: ${status}, without a body`);
+}
+
+/**
+ * Writes an answer of unknown shape: an array as a list, an object as it is. A table and CSV show the items of a
+ * list answer as rows, since they cannot show the object around them.
+ */
+async function printResponse(context: Context, body: JsonBody): Promise<void> {
+  const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
+  if (items !== undefined) {
+    await printItems(context, once(items));
+    if (hasMore(body)) context.notices.note('more follow: --paginate for every page');
+    return;
+  }
+  const shown = shownFrom(context, body);
+  // A single text or number has no columns: it is its own JSON in every format.
+  if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
+  await (
+    await recordPrinter(context, responseView([shown]))
+  )(shown);
+}
+
+/** Writes items as they come. The first page with any decides which columns a table has. */
+async function printItems(context: Context, batches: AsyncIterable<readonly unknown[]>): Promise<void> {
+  const shown = shownBatches(context, batches);
+  const first = await shown.next();
+  const sample = first.done === true ? [] : first.value;
+  if (sample.length === 0) context.notices.note('the list is empty');
+  // Without an item nothing tells the columns, and so there is no heading either.
+  if (sample.length === 0 && isTabular(context)) return;
+  const print = await listPrinter(context, responseView(sample));
+  await print(resumed(sample, shown));
+}
+
+async function* shownBatches(
+  context: Context,
+  batches: AsyncIterable<readonly unknown[]>,
+): AsyncGenerator<readonly unknown[], undefined> {
+  const row = isTabular(context) ? asRow : (item: unknown): unknown => item;
+  for await (const batch of batches) {
+    if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));
+  }
+  return undefined;
+}
+
+async function* resumed<T>(
+  first: readonly T[],
+  rest: AsyncGenerator<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  if (first.length > 0) yield first;
+  yield* rest;
+}
+
+function shownFrom({ globals }: Context, { json, text }: JsonBody): unknown {
+  return globals.showUrls ? exactItem(json, sourceFrom(text)) : withoutAddresses(text);
+}
+
+function shownItem({ globals }: Context, item: unknown): unknown {
+  const source = sourceOf(item);
+  return source === undefined || globals.showUrls ? item : withoutAddresses(source.text);
+}
+
+function isTabular(context: Context): boolean {
+  return ['table', 'csv'].includes(formatOf(context, 'list'));
 }

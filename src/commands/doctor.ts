@@ -1,10 +1,34 @@
-import { defineCommand } from '../cli/command.ts';
-import type { Context } from '../cli/context.ts';
-import { drawFindings, findingView } from '../cli/doctor-view.ts';
-import { isForPeople, listPrinter, once } from '../cli/print.ts';
-import { exitCodeOf, type Finding, skipped } from '../doctor/finding.ts';
-import { VERSION } from '../version.ts';
-import { checkKeys } from './doctor-keys.ts';
+import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
+import { checkKey, keyFailure } from '../app/check-key.ts';
+import { type Context, defineCommand } from '../app/command.ts';
+import { isForPeople, listPrinter, once } from '../app/print.ts';
+import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { keyOrigin } from '../config/keys.ts';
+import {
+  exitCodeOf,
+  failed,
+  failedBy,
+  type Finding,
+  ok,
+  type Result,
+  skipped,
+  warning,
+} from '../doctor/finding.ts';
+import { isSvcError } from '../errors.ts';
+import { cleanText, wrapWords } from '../output/text.ts';
+import type { Tone, View } from '../output/view.ts';
+import { VERSION } from '../system.ts';
+
+/** How findings are shown in machine formats, and in a table of chosen fields. */
+const findingView: View<Finding> = {
+  name: 'finding',
+  fields: ['check', 'result', 'found', 'fix', 'code'],
+  columns: [
+    { path: 'check', kind: 'text' },
+    { path: 'result', kind: 'status' },
+    { path: 'found', kind: 'text' },
+  ],
+};
 
 /** `svc doctor` */
 export const doctor = defineCommand({
@@ -91,4 +115,106 @@ function summary(findings: readonly Finding[]): string {
   const [failures, warnings] = [count('failed'), count('warning')];
   if (failures + warnings === 0) return 'no problems found';
   return `${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`;
+}
+
+/** Checks both keys and every read permission, in parallel. */
+async function checkKeys(context: Context): Promise<Finding[]> {
+  const has = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
+  const found = await Promise.all(KEY_KINDS.map((kind) => checkKind(context, kind, has.length > 0)));
+  return [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)];
+}
+
+type Found = readonly [key: Finding, permissions: readonly Finding[]];
+
+async function checkKind(context: Context, kind: KeyKind, hasOther: boolean): Promise<Found> {
+  const { system, settings } = context;
+  const check = `${kind} key`;
+  const origin = keyOrigin(system, settings, kind);
+  if (origin === undefined) return [missing(check, kind, hasOther), untried(kind, 'there is no key')];
+  const from = settings.sandbox ? 'built in' : origin.name;
+  try {
+    const key = await context.key(kind);
+    const tried = await checkKey(context, kind, key);
+    const failure = keyFailure(tried, key.origin);
+    const answers = tried.tried.map(permissionFinding);
+    if (failure)
+      return [
+        failedBy(check, failure),
+        tried.verdict === 'unclear' ? answers : untried(kind, 'the key is not valid'),
+      ];
+    if (tried.verdict === 'powerless') {
+      const fix = 'Give the key the permissions that you need.';
+      return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
+    }
+    const { tenant } = tried;
+    const at = tenant ? ` of the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
+    return [ok(check, `accepted${at} (${from})`), answers];
+  } catch (error) {
+    if (!isSvcError(error) || context.signal.aborted) throw error;
+    return [failedBy(check, error), untried(kind, 'the key could not be checked')];
+  }
+}
+
+function missing(check: string, kind: KeyKind, hasOther: boolean): Finding {
+  const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
+  if (hasOther) return warning(check, 'none is stored', `For ${use}: store one with 'svc login'.`);
+  const fix = "Store one with 'svc login'; 'svc --sandbox …' works without a key.";
+  return failed(check, 'none is stored', fix, 'key_missing');
+}
+
+function permissionFinding({ permission: { name, kind }, standing, error }: Tried): Finding {
+  if (standing === 'allowed') return ok(name, 'allowed');
+  if (standing === 'unclear' && error) return failedBy(name, error);
+  const fix = `If you need it, give the ${kind} key the permission ${name}.`;
+  return warning(name, `not allowed (${error?.status ?? 403})`, fix);
+}
+
+function untried(kind: KeyKind, why: string): Finding[] {
+  return READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) =>
+    skipped(name, `not checked: ${why}`),
+  );
+}
+
+const NARROWEST = 24;
+
+// Color never stands alone: the word says the same.
+const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
+  ok: ['ok  ', 'good'],
+  warning: ['warn', 'warn'],
+  failed: ['FAIL', 'bad'],
+  skipped: ['-   ', 'quiet'],
+};
+
+/** Findings for people: a line each, with the fix below it. */
+function drawFindings(findings: readonly Finding[], context: Context): string {
+  if (context.plain) return findings.map(sentence).join('');
+  const { palette, out, unicode } = context;
+  const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
+  const columns = out.isTerminal ? out.width : 80;
+  // Where hardly anything fits beside the name, the text goes below it.
+  const beside = columns - names - 6 >= NARROWEST;
+  const indent = ' '.repeat(beside ? names + 6 : 6);
+  const width = columns - indent.length;
+  const arrow = unicode ? '→ ' : '> ';
+  return findings
+    .flatMap(({ check, result, found, fix }) => {
+      const [mark, tone] = MARKS[result];
+      const lines = wrapWords(cleanText(found), width);
+      const [first = '', ...more] = beside ? lines : ['', ...lines];
+      const advice = fix === null ? [] : wrapWords(fix, width - 2);
+      const paint = (line: string): string => (result === 'skipped' ? palette.quiet(line) : line);
+      return [
+        `${palette[tone](mark)}  ${paint(check.padEnd(names) + first)}`,
+        ...more.map((line) => indent + paint(line)),
+        ...advice.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
+      ];
+    })
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}
+
+// For a screen reader: name, result and fix in one sentence.
+function sentence({ check, result, found, fix }: Finding): string {
+  const what = `${check}: ${result}: ${cleanText(found)}`;
+  return fix === null ? `${what}\n` : `${what}. Fix: ${fix}\n`;
 }

@@ -1,22 +1,19 @@
-import { defineCommand } from '../cli/command.ts';
-import type { Context } from '../cli/context.ts';
-import { knownTenant } from '../cli/known-tenant.ts';
+import { knownTenant } from '../app/check-key.ts';
+import { type Context, defineCommand } from '../app/command.ts';
 import { baseUrlText } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
-import { unknownProfile } from '../config/profile.ts';
+import { unknownProfile } from '../config/settings.ts';
 import { readConfig } from '../config/store.ts';
-import { cleanText } from '../render/clean.ts';
-import { hangText } from '../render/hanging.ts';
-import { wrapWords } from '../render/wrap.ts';
+import { cleanText, hangingIndent, wrapWords } from '../output/text.ts';
 import { isShowable } from '../security/typed-word.ts';
-import { tenantMark } from '../views/tenant.ts';
+import { tenantMark } from './tenant/view.ts';
 
 /** A command line, and what it does. */
 type Step = readonly [line: string, does: string];
 
 /** `svc` alone: where one stands, and what to do next. Asks nobody. */
-export const greet = defineCommand({
+export const welcome = defineCommand({
   name: 'svc',
   summary: 'where you stand, and what to do next',
   examples: [],
@@ -41,12 +38,12 @@ export const greet = defineCommand({
     const lines = [
       ...wrapWords('svc: the card vault from the command line', columns).map((line) => palette.strong(line)),
       '',
-      ...standing(context, kinds, columns),
+      ...statusLines(context, kinds, columns),
       '',
       ...[...shown, ...MORE].map(([line, does]) =>
         plain
           ? `${line}: ${does}`
-          : hangText(`  ${palette.accent(line.padEnd(width))}  `, width + 4, does, columns),
+          : hangingIndent(`  ${palette.accent(line.padEnd(width))}  `, width + 4, does, columns),
       ),
     ];
     await out.write(`${lines.join('\n')}\n`);
@@ -98,7 +95,7 @@ function nextSteps(kinds: readonly KeyKind[]): Step[] {
 }
 
 /** Who this profile is, as far as that is known without asking. */
-function standing(context: Context, kinds: readonly KeyKind[], columns: number): string[] {
+function statusLines(context: Context, kinds: readonly KeyKind[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;
   if (settings.sandbox)

@@ -1,14 +1,22 @@
-import type { Context } from '../cli/context.ts';
-import { commandName } from '../config/command-name.ts';
+import {
+  checkKey,
+  isAboutKey,
+  type KeyCheck,
+  keyFailure,
+  namesOf,
+  type TenantFacts,
+} from '../app/check-key.ts';
+import type { Context } from '../app/command.ts';
+import { commandName } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyFromCommand } from '../config/key-command.ts';
-import { storedAs } from '../config/keys.ts';
-import { checkKey } from '../config/key-text.ts';
+import { checkKeyText, storedAs } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { readInput } from '../terminal/stdin.ts';
-import { isAboutKey } from '../cli/check-key.ts';
-import type { Place } from './login.ts';
-import { checkedKey, type GivenKey } from './login-check.ts';
+import { readInput } from '../output/prompt.ts';
+import { cleanText } from '../output/text.ts';
+import { displayHost } from '../security/address.ts';
+import type { LoginTarget } from './login.ts';
+import { tenantMark } from './tenant/view.ts';
 
 /** How often a question is asked again after an answer that will not do. */
 const TRIES = 3;
@@ -47,7 +55,7 @@ export async function givenKeys(context: Context, options: KeyOptions): Promise<
 export async function askForKey(
   context: Context,
   kind: KeyKind,
-  place: Place,
+  place: LoginTarget,
 ): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
@@ -57,20 +65,20 @@ export async function askForKey(
     const typed = (await context.prompts.promptHidden(question, instead)).trim();
     if (typed === '') return undefined;
     try {
-      const key = { kind, value: checkKey(typed, 'the answer'), from: 'your answer' };
+      const key = { kind, value: checkKeyText(typed, 'the answer'), from: 'your answer' };
       context.addSecret(key.value);
       await checkedKey(context, key, place);
       return key;
     } catch (error) {
       if (!isSvcError(error, 'config') && !isAboutKey(error)) throw error;
       if (tries >= TRIES) throw error;
-      context.notices.warn(wordsOf(error));
+      context.notices.warn(describeKey(error));
     }
   }
 }
 
 /** Asks for a line of text until `read` takes it, three times at most. */
-export async function askedText<T>(
+export async function askForText<T>(
   { prompts, notices }: Context,
   question: string,
   instead: string,
@@ -82,12 +90,12 @@ export async function askedText<T>(
       return read(typed);
     } catch (error) {
       if (!isSvcError(error) || tries >= TRIES) throw error;
-      notices.warn(wordsOf(error));
+      notices.warn(describeKey(error));
     }
   }
 }
 
-function wordsOf({ message, hint = '' }: SvcError): string {
+function describeKey({ message, hint = '' }: SvcError): string {
   return `${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
 }
 
@@ -106,7 +114,7 @@ async function pipedKeys(context: Context, kinds: readonly KeyKind[]): Promise<G
     );
   }
   return kinds.map((kind, index) => {
-    const key = checkKey((lines[index] ?? '').trim(), 'standard input');
+    const key = checkKeyText((lines[index] ?? '').trim(), 'standard input');
     context.addSecret(key);
     return { kind, value: key, from: 'standard input' };
   });
@@ -121,5 +129,74 @@ async function fromCommand(context: Context, command: string, kind: KeyKind): Pr
     onLine: (line) => context.notices.note(line),
     onSecret: (secret) => context.addSecret(secret),
   });
-  return checkKey(printed, 'the command');
+  return checkKeyText(printed, 'the command');
+}
+
+/** A key that somebody gave, or the command that prints it. */
+export interface GivenKey {
+  readonly kind: KeyKind;
+  readonly value: string;
+  readonly command?: string | undefined;
+  /** Where it came from, for messages. */
+  readonly from: string;
+  /** The tenant that the service told, once it was tried. */
+  tenant?: TenantFacts | undefined;
+}
+
+/**
+ * Tries a key and says what the service answered; the tenant is noted on the key.
+ * @throws SvcError for a key that is refused or of the other kind, and when the service cannot be asked
+ */
+export async function checkedKey(
+  context: Context,
+  key: GivenKey,
+  { baseUrl, check }: LoginTarget,
+): Promise<void> {
+  if (!check) return;
+  context.progress.waiting(`trying the ${key.kind} key`);
+  const found = await checkKey(
+    context,
+    key.kind,
+    { value: key.value, origin: key.from },
+    { baseUrl },
+  ).finally(() => context.progress.end());
+  const failure = keyFailure(found, key.from);
+  if (failure && found.verdict === 'unclear') throw unreachable(failure, baseUrl);
+  if (failure) throw notStored(failure, key.kind);
+  reportCheck(context, found);
+  key.tenant = found.tenant;
+}
+
+function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void {
+  const { kind, tenant, verdict } = check;
+  if (tenant && notices.shows('normal'))
+    notices.report(
+      `${tenantMark(tenant.type, noticePalette)} ${noticePalette.strong(cleanText(tenant.name))} (${cleanText(tenant.id)})\n`,
+    );
+  if (verdict === 'powerless') {
+    return notices.warn(`the ${kind} key is known to the service, but none of its reads is allowed (403)`);
+  }
+  notices.note(`the ${kind} key is good: ${namesOf(check, 'allowed').join(', ')}`);
+  const forbidden = namesOf(check, 'forbidden', 'refused');
+  if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
+  const unclear = namesOf(check, 'unclear');
+  if (unclear.length > 0) notices.warn(`no clear answer about ${unclear.join(', ')}`);
+}
+
+function notStored(error: SvcError, kind: KeyKind): SvcError {
+  const isOther = error.facts?.['key_kind'] !== undefined;
+  const { status, requestId, facts } = error;
+  const hint = isOther
+    ? error.hint
+    : `Nothing was stored. Check that it is a ${kind} key of this environment, whole and still valid.`;
+  return new SvcError(error.code, error.message, { status, requestId, facts, hint });
+}
+
+function unreachable(error: SvcError, baseUrl: URL): SvcError {
+  return new SvcError(error.code, `the key could not be tried at ${displayHost(baseUrl)}: ${error.message}`, {
+    status: error.status,
+    requestId: error.requestId,
+    facts: error.facts,
+    hint: `${error.hint ?? ''} Nothing was stored; --no-check stores without asking.`.trim(),
+  });
 }

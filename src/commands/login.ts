@@ -1,15 +1,12 @@
-import { defineCommand } from '../cli/command.ts';
-import { isAboutKey } from '../cli/check-key.ts';
-import type { Context } from '../cli/context.ts';
-import { rememberTenant } from '../cli/known-tenant.ts';
-import { flag, value } from '../cli/parameter.ts';
-import { text } from '../cli/values.ts';
+import { isAboutKey, rememberTenant } from '../app/check-key.ts';
+import { type Context, defineCommand } from '../app/command.ts';
+import { flag, value } from '../app/parameter.ts';
+import { text } from '../app/values.ts';
 import { baseUrlText, parseBaseUrl } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind, type StoredKey } from '../config/document.ts';
 import { updateConfig } from '../config/store.ts';
 import { SvcError } from '../errors.ts';
-import { checkedKey, type GivenKey } from './login-check.ts';
-import { askedText, askForKey, givenKeys } from './login-keys.ts';
+import { askForKey, askForText, checkedKey, type GivenKey, givenKeys } from './login-keys.ts';
 
 const parameters = {
   managementKeyStdin: flag('--management-key-stdin', 'read the management key from standard input'),
@@ -61,7 +58,7 @@ export const login = defineCommand({
     }
     const given = await givenKeys(context, input);
     const baseUrl = await askBaseUrl(context);
-    const place: Place = { baseUrl, check: !input.noCheck };
+    const place: LoginTarget = { baseUrl, check: !input.noCheck };
     const keys = given.length > 0 ? await checkAll(context, given, place) : await askAll(context, place);
     if (keys.length === 0)
       throw new SvcError('usage', 'no key was given, so nothing was stored', {
@@ -69,12 +66,12 @@ export const login = defineCommand({
       });
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     await store(context, baseUrl, keys);
-    tellStored(context, baseUrl, keys);
+    reportStored(context, baseUrl, keys);
   },
 });
 
 /** Where keys are to go, and whether they are tried there. */
-export interface Place {
+export interface LoginTarget {
   readonly baseUrl: URL;
   readonly check: boolean;
 }
@@ -86,18 +83,22 @@ async function askBaseUrl(context: Context): Promise<URL> {
     context.notices.note(`for ${baseUrlText(url)} (${origin.name}); another one with --base-url`);
     return url;
   }
-  return askedText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
+  return askForText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
     parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
   );
 }
 
 /** Keys that were not typed: all are good, or none is stored. */
-async function checkAll(context: Context, given: readonly GivenKey[], place: Place): Promise<GivenKey[]> {
+async function checkAll(
+  context: Context,
+  given: readonly GivenKey[],
+  place: LoginTarget,
+): Promise<GivenKey[]> {
   for (const key of given) await checkedKey(context, key, place);
   return [...given];
 }
 
-async function askAll(context: Context, place: Place): Promise<GivenKey[]> {
+async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
   for (const kind of KEY_KINDS) {
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
@@ -127,7 +128,7 @@ function kept({ value: key, command }: GivenKey, baseUrl: string): StoredKey {
   return command === undefined ? { value: key, base_url: baseUrl } : { command, base_url: baseUrl };
 }
 
-function tellStored({ settings, notices }: Context, url: URL, keys: readonly GivenKey[]): void {
+function reportStored({ settings, notices }: Context, url: URL, keys: readonly GivenKey[]): void {
   const profile = settings.profile.value;
   const kinds = keys.map((key) => key.kind);
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);

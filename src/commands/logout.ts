@@ -1,5 +1,5 @@
-import { defineCommand } from '../cli/command.ts';
-import { flag } from '../cli/parameter.ts';
+import { defineCommand } from '../app/command.ts';
+import { flag } from '../app/parameter.ts';
 import { updateConfig } from '../config/store.ts';
 import { SvcError } from '../errors.ts';
 

@@ -1,15 +1,49 @@
 import { READ_PERMISSIONS } from '../api/permissions.ts';
-import { checkKey, isAboutKey, keyFailure, type KeyCheck } from '../cli/check-key.ts';
-import { defineCommand } from '../cli/command.ts';
-import type { Context } from '../cli/context.ts';
-import { rememberTenant } from '../cli/known-tenant.ts';
-import { isForPeople, recordPrinter } from '../cli/print.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, rememberTenant } from '../app/check-key.ts';
+import { type Context, defineCommand } from '../app/command.ts';
+import { isForPeople, recordPrinter } from '../app/print.ts';
 import { baseUrlText } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind } from '../config/document.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { tenantMark } from '../views/tenant.ts';
-import { type KeyRow, type WhoamiRow, whoamiView } from '../views/whoami.ts';
+import type { View } from '../output/view.ts';
+import { tenantMark } from './tenant/view.ts';
+
+/** How `svc whoami` is shown. */
+const whoamiView: View = {
+  name: 'identity',
+  fields: [
+    'profile',
+    'base_url',
+    'tenant.name',
+    'tenant.type',
+    'tenant.id',
+    'management_key.state',
+    'management_key.from',
+    'management_key.problem',
+    'private_key.state',
+    'private_key.from',
+    'private_key.problem',
+    'permissions.log:read',
+    'permissions.tenant:read',
+    'permissions.report:read',
+    'permissions.3ds:session:read',
+    'permissions.account-updater:job:read',
+    'origins.profile',
+    'origins.base_url',
+    'origins.output',
+    'origins.time',
+    'origins.timeout',
+    'origins.max_wait',
+  ],
+  columns: [
+    { path: 'profile', kind: 'text' },
+    { path: 'base_url', kind: 'text' },
+    { path: 'tenant.id', kind: 'id' },
+    { path: 'management_key.state', kind: 'status', paint: stateTone },
+    { path: 'private_key.state', kind: 'status', paint: stateTone },
+  ],
+};
 
 /** `svc whoami` */
 export const whoami = defineCommand({
@@ -26,7 +60,7 @@ export const whoami = defineCommand({
   parameters: {},
   async run(context) {
     const print = await recordPrinter(context, whoamiView);
-    const keys = await Promise.all(KEY_KINDS.map((kind) => lookAt(context, kind)));
+    const keys = await Promise.all(KEY_KINDS.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
     const isShort = isForPeople(context) && context.globals.fields === undefined;
     if (row.tenant && isShort) await context.out.write(`${tenantMark(row.tenant.type, context.palette)}\n`);
@@ -39,13 +73,13 @@ export const whoami = defineCommand({
 });
 
 /** What is known of a key: it was tried, or it could not be. */
-interface Looked {
+interface KeyReport {
   readonly kind: KeyKind;
   readonly check?: KeyCheck;
   readonly failure?: SvcError | undefined;
 }
 
-async function lookAt(context: Context, kind: KeyKind): Promise<Looked> {
+async function inspectKey(context: Context, kind: KeyKind): Promise<KeyReport> {
   try {
     const key = await context.key(kind);
     const check = await checkKey(context, kind, key);
@@ -56,7 +90,7 @@ async function lookAt(context: Context, kind: KeyKind): Promise<Looked> {
   }
 }
 
-function rowOf(context: Context, keys: readonly Looked[]): WhoamiRow {
+function rowOf(context: Context, keys: readonly KeyReport[]): WhoamiRow {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
   const keyRow = (kind: KeyKind): KeyRow => keyRowOf(context, kind, keys);
@@ -66,7 +100,7 @@ function rowOf(context: Context, keys: readonly Looked[]): WhoamiRow {
     tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
     management_key: keyRow('management'),
     private_key: keyRow('private'),
-    permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, standing(name, keys)])),
+    permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, keyStatus(name, keys)])),
     origins: {
       profile: profile.origin.name,
       base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
@@ -83,7 +117,7 @@ function withoutNothing(row: WhoamiRow): unknown {
   return JSON.parse(JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)));
 }
 
-function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly Looked[]): KeyRow {
+function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly KeyReport[]): KeyRow {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
   const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
@@ -92,17 +126,45 @@ function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly L
   return { state: origin === undefined ? 'missing' : state, from, problem: failure?.message ?? null };
 }
 
-function standing(name: string, keys: readonly Looked[]): string | null {
+function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
   const tried = keys.flatMap(({ check }) => check?.tried ?? []);
   return tried.find(({ permission }) => permission.name === name)?.standing ?? null;
 }
 
 // What the service said counts more than what could not be asked, and that more than what is not there.
-function worst(keys: readonly Looked[]): SvcError | undefined {
+function worst(keys: readonly KeyReport[]): SvcError | undefined {
   const failures = keys.flatMap(({ failure }) => failure ?? []);
   return (
     failures.find((failure) => isAboutKey(failure)) ??
     failures.find(({ code }) => code !== 'key_missing') ??
     failures[0]
   );
+}
+
+/** How one key stands. */
+export interface KeyRow {
+  /** `accepted`, `powerless`, `other kind`, `refused`, `unclear`, `unusable` or `missing`. */
+  readonly state: string;
+  /** Where it comes from. */
+  readonly from: string | null;
+  /** What is wrong with it. */
+  readonly problem: string | null;
+}
+
+/** Who the tool is for the service, and where that was set. */
+export interface WhoamiRow {
+  readonly profile: string;
+  readonly base_url: string | null;
+  readonly tenant: { readonly id: string; readonly name: string; readonly type: string } | null;
+  readonly management_key: KeyRow;
+  readonly private_key: KeyRow;
+  /** By permission: `allowed`, `forbidden`, `refused` or `unclear`; null where it was not tried. */
+  readonly permissions: Readonly<Record<string, string | null>>;
+  /** Where each setting came from. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+function stateTone(value: unknown): 'good' | 'warn' | 'bad' {
+  if (value === 'accepted') return 'good';
+  return value === 'missing' || value === 'powerless' || value === 'unclear' ? 'warn' : 'bad';
 }

@@ -1,7 +1,182 @@
+import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../app/parameter.ts';
 import type { PathsHost } from '../config/paths.ts';
-import { answer, NOTHING } from './answer.ts';
+import { cleanText, isUnsafe } from '../output/text.ts';
 import { shellNamed } from './shells.ts';
-import type { Program } from './walk.ts';
+import { argumentsOf, optionNamed, type ParseState, type Program, walk } from './walk.ts';
+
+/** What can stand where the cursor is. */
+export interface Candidates {
+  /** `files` and `directories` are left to the shell, which knows best how to complete them. */
+  readonly kind: 'words' | 'files' | 'directories';
+  /** The start of the word that stays as it is: `--output=`, or `id,` in a list. The candidates come after it. */
+  readonly prefix: string;
+  readonly candidates: readonly Suggestion[];
+  /** The word may go on after a candidate: no space is to follow. */
+  readonly open: boolean;
+}
+
+/** Nothing is known that could stand here. */
+const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
+
+/** Answers what could complete `current`, the start of a word, after the words before it. */
+export async function candidatesFor(
+  program: Program,
+  words: readonly string[],
+  current: string,
+  system: Sources['system'],
+): Promise<Candidates> {
+  const at = await walk(program, words);
+  const sources = { system, fields: at.command?.fields ?? [] };
+  const found = await candidatesAt(at, program, current, sources);
+  return { ...found, candidates: safe(found.candidates) };
+}
+
+async function candidatesAt(
+  at: ParseState,
+  program: Program,
+  current: string,
+  sources: Sources,
+): Promise<Candidates> {
+  if (at.help) return chosen(helpWords(at, program), current);
+  if (at.pending) return valuesOf(at.pending, current, '', sources);
+  if (!at.argumentsOnly) {
+    const [name = ''] = current.split('=', 1);
+    if (/^--[^=]+=/.test(current)) return joinedValue(at, name, current, sources);
+    if (current.startsWith('-') && current !== '') return chosen(options(at, current), current);
+  }
+  const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
+  if (at.next === program.tree) commands.push(['help', 'help on a command or a topic']);
+  const named = chosen(commands, current);
+  if (named.candidates.length > 0) return named;
+  const declared = argumentsOf(at.command);
+  const last = declared.at(-1);
+  const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
+  if (argument) return valuesOf(argument, current, '', sources);
+  // Where nothing else can come, an empty word is a question for the options.
+  return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
+}
+
+function helpWords(at: ParseState, { topics, tree }: Program): Suggestion[] {
+  const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
+  return at.next === tree ? [...commands, ...topics] : commands;
+}
+
+// Options that were given are left out, unless they may be repeated.
+function options(at: ParseState, current: string): Suggestion[] {
+  return at.options
+    .filter((option) => option.kind === 'repeated' || !at.given.has(option))
+    .flatMap((option) =>
+      optionWords(option)
+        .filter((word) => word.startsWith('--') || word === current)
+        .map((word): Suggestion => [word, option.description.replace(/ \*$/, '')]),
+    );
+}
+
+async function joinedValue(
+  at: ParseState,
+  name: string,
+  current: string,
+  sources: Sources,
+): Promise<Candidates> {
+  const option = optionNamed(at, name);
+  if (!option || !takesValue(option)) return NOTHING;
+  return valuesOf(option, current.slice(name.length + 1), `${name}=`, sources);
+}
+
+async function valuesOf(
+  parameter: Parameter<unknown>,
+  typed: string,
+  prefix: string,
+  sources: Sources,
+): Promise<Candidates> {
+  if (parameter.choices)
+    return chosen(
+      parameter.choices.map((value) => [value, '']),
+      typed,
+      prefix,
+    );
+  const { suggest } = parameter;
+  if (suggest === 'field') return fields(typed, prefix, sources);
+  if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
+  return valuesBySyntax(parameter.syntax, typed, prefix, sources);
+}
+
+// What a value is called tells what can stand there: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+async function valuesBySyntax(
+  syntax: string,
+  typed: string,
+  prefix: string,
+  sources: Sources,
+): Promise<Candidates> {
+  const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
+  const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
+  if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
+  if (isOneOf('dir')) return { ...NOTHING, prefix, kind: 'directories' };
+  const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
+  const jobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
+  return chosen([...runs, ...jobs], typed, prefix);
+}
+
+// A comma-separated list: what stands before the last comma stays, and is not offered again.
+async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
+  const start = typed.lastIndexOf(',') + 1;
+  const before = typed.slice(0, start);
+  const taken = new Set(before.split(','));
+  const all = await suggestionsOf('field', sources);
+  const free = all.filter(([field]) => !taken.has(field));
+  return { ...chosen(free, typed.slice(start), prefix + before), open: true };
+}
+
+function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candidates {
+  return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
+}
+
+// Some values were told by the service or read from a file: nothing of theirs may move a cursor or end a line.
+function safe(candidates: readonly Suggestion[]): Suggestion[] {
+  return candidates
+    .filter(([value]) => value !== '' && !isUnsafe(value))
+    .map(([value, description]) => [value, cleanText(description)]);
+}
+
+/** Where values come from. Nothing here asks the network or writes. */
+export interface Sources {
+  readonly system: PathsHost;
+  /** What `--fields` can choose from for the command being typed. */
+  readonly fields: readonly string[];
+}
+
+/** The values to offer; none where they cannot be read, since pressing TAB is no time for an error. */
+async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
+  if (typeof suggest === 'function') return suggest();
+  switch (suggest) {
+    case 'profile':
+      return (await import('./profiles.ts')).profileNames(sources.system);
+    case 'entity type':
+      return entityTypes(sources);
+    case 'field':
+      return fieldNames(sources.fields).map((field) => [field, '']);
+    case 'job':
+      return (await import('./runs.ts')).jobIds(sources.system);
+    case 'run':
+      return (await import('./runs.ts')).runIds(sources.system);
+  }
+}
+
+async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
+  const { readEntityTypes } = await import('./entity-types.ts');
+  const known = new Map<string, string>(ENTITY_TYPES.map((type) => [type, '']));
+  for (const [type, name] of readEntityTypes(system)) known.set(type, name);
+  return [...known];
+}
+
+// `settings.*` stands for any key of `settings`, which is a field too; `*` for any at all.
+function fieldNames(fields: readonly string[]): string[] {
+  const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
+  return [...new Set(names)];
+}
+
+/** Entity types that the interface names; the service can have more. */
+export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
 
 /**
  * Answers a shell's script: `argv` is the shell's name and what its script gives. Undefined for a shell that is not
@@ -17,5 +192,5 @@ export async function complete(
   if (!question) return undefined;
   const { words, current, redirected } = question;
   if (redirected) return question.tell({ ...NOTHING, kind: 'files' });
-  return question.tell(await answer(program, words, current, system));
+  return question.tell(await candidatesFor(program, words, current, system));
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Suggestion } from '../cli/parameter.ts';
+import type { Suggestion } from '../app/parameter.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/profile-name.ts';
-import { readRegularFileSync } from '../regular-file.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
 
 /**
  * Names of the stored profiles, and the sandbox. Reads the config file without the mending that a command does to it

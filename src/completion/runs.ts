@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Suggestion } from '../cli/parameter.ts';
+import { type RunRecord, statusOf } from '../account-updater/record.ts';
+import { RunDirectory } from '../account-updater/run-directory.ts';
+import type { Suggestion } from '../app/parameter.ts';
 import { type PathsHost, stateDirectory } from '../config/paths.ts';
-import { type RunRecord, statusOf } from '../runs/record.ts';
-import { RunDirectory } from '../runs/run-directory.ts';
 
 // Names begin with the day, so these are the newest.
 const MOST = 50;

@@ -1,11 +1,11 @@
-import { type Command, type Entry, isGroup } from '../cli/command.ts';
+import { type Command, type Entry, isGroup } from '../app/command.ts';
 import {
   optionWords,
   type Parameter,
   type Parameters,
   type Suggestion,
   takesValue,
-} from '../cli/parameter.ts';
+} from '../app/parameter.ts';
 
 /** The program as completion sees it. */
 export interface Program {
@@ -17,7 +17,7 @@ export interface Program {
 }
 
 /** Where the words typed so far lead: what can be said next. */
-export interface Standing {
+export interface ParseState {
   /** Commands that can come next. */
   readonly next: readonly (Entry | Command)[];
   /** The command that is being typed, if one is known by now. */
@@ -39,10 +39,10 @@ const HELP: Parameter<unknown> = option('-h, --help', 'show help');
 const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
 
 /** Follows words into the tree. Loads the one group that they name and nothing else. */
-export async function walk({ tree, globals }: Program, words: readonly string[]): Promise<Standing> {
+export async function walk({ tree, globals }: Program, words: readonly string[]): Promise<ParseState> {
   const help = words[0] === 'help';
   const common = [...Object.values(globals), HELP];
-  let at: Standing = {
+  let at: ParseState = {
     next: tree,
     command: undefined,
     options: [...common, VERSION],
@@ -57,7 +57,7 @@ export async function walk({ tree, globals }: Program, words: readonly string[])
 }
 
 /** The option that goes by this word. */
-export function optionNamed(at: Standing, word: string): Parameter<unknown> | undefined {
+export function optionNamed(at: ParseState, word: string): Parameter<unknown> | undefined {
   return at.options.find((candidate) => optionWords(candidate).includes(word));
 }
 
@@ -66,7 +66,11 @@ export function argumentsOf(command: Command | undefined): Parameter<unknown>[] 
   return Object.values(command?.parameters ?? {}).filter(({ kind }) => kind === 'argument');
 }
 
-async function step(at: Standing, word: string, common: readonly Parameter<unknown>[]): Promise<Standing> {
+async function step(
+  at: ParseState,
+  word: string,
+  common: readonly Parameter<unknown>[],
+): Promise<ParseState> {
   if (at.pending) return { ...at, pending: undefined };
   if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
   if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
@@ -75,7 +79,7 @@ async function step(at: Standing, word: string, common: readonly Parameter<unkno
   return enter(at, chosen, common);
 }
 
-function afterOption(at: Standing, word: string, common: readonly Parameter<unknown>[]): Standing {
+function afterOption(at: ParseState, word: string, common: readonly Parameter<unknown>[]): ParseState {
   const [name = ''] = word.split('=', 1);
   const found = optionNamed(at, name);
   if (!found) return at;
@@ -89,10 +93,10 @@ function afterOption(at: Standing, word: string, common: readonly Parameter<unkn
 }
 
 async function enter(
-  at: Standing,
+  at: ParseState,
   chosen: Entry | Command,
   common: readonly Parameter<unknown>[],
-): Promise<Standing> {
+): Promise<ParseState> {
   const node = 'load' in chosen ? await chosen.load() : chosen;
   const command = isGroup(node) ? node.commands.find(({ name }) => name === node.defaultCommand) : node;
   const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');

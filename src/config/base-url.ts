@@ -1,6 +1,6 @@
-import { isSafeAddress, readAddress, shownHost } from '../address.ts';
 import { SvcError } from '../errors.ts';
-import type { Origin } from './origin.ts';
+import { displayHost, isSafeAddress, readAddress } from '../security/address.ts';
+import type { Origin } from './profile-name.ts';
 
 /**
  * Reads a base URL: https, or http on this machine; a path prefix may follow. The result's path never ends in a
@@ -24,7 +24,7 @@ export function parseBaseUrl(text: string, origin: Origin): URL {
 
 /** A base URL as text, without a slash at its end: the form in which it is stored, compared and shown. */
 export function baseUrlText(url: URL): string {
-  return shownHost(url) + url.pathname.replace(/\/+$/, '');
+  return displayHost(url) + url.pathname.replace(/\/+$/, '');
 }
 
 function problemOf(url: URL): string | undefined {
@@ -35,4 +35,10 @@ function problemOf(url: URL): string | undefined {
   if (url.search !== '' || url.href.includes('?')) return 'holds a query, which has no place there';
   if (url.hash !== '' || url.href.includes('#')) return 'holds a fragment, which has no place there';
   return undefined;
+}
+
+/** How a key command is called where it is shown: `command pass`. Its other words may say more than they should. */
+export function commandName(command: string): string {
+  const [word = ''] = command.trim().split(/\s+/);
+  return /^[\w./\\:~-]{1,80}$/.test(word) ? `command ${word}` : 'a command';
 }

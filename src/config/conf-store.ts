@@ -1,8 +1,8 @@
 import path from 'node:path';
 import Conf from 'conf';
-import { writeFileAtomicSync } from '../atomic-file.ts';
-import { configText, parseConfig, type Config } from './document.ts';
-import { ensurePrivateDirectory } from './private-directory.ts';
+import { ensurePrivateDirectory } from '../files/private-directory.ts';
+import { writeFileAtomicSync } from '../files/replace.ts';
+import { type Config, configText, parseConfig } from './document.ts';
 
 /**
  * The config file as a conf store. Loaded only to write: conf costs more start-up time than a whole command.

@@ -1,10 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../errors.ts';
-import { OUTPUT_FORMATS, type OutputFormat, TIME_STYLES, type TimeStyle } from '../output-format.ts';
-import { RESULT_STEPS, resultCodeProblem, type ResultStep } from '../result-step.ts';
-import { JsonFault, plainValue, positionOf, readJson, type JsonNode } from './json-text.ts';
+import {
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  RESULT_STEPS,
+  resultCodeProblem,
+  type ResultStep,
+  TIME_STYLES,
+  type TimeStyle,
+} from './choices.ts';
+import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { profileNameProblem } from './profile-name.ts';
-import { mapOf, object, oneOf, text } from './shape.ts';
 
 /** The two kinds of key: `management` for logs and the tenant, `private` for 3DS and Account Updater. */
 export const KEY_KINDS = ['management', 'private'] as const;
@@ -109,3 +115,46 @@ const PROFILE = object({
 });
 const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
+
+/** Throws a `JsonFault` at the place where a node, called `name`, is not as it should be. */
+export type Check = (node: JsonNode, name: string) => void;
+
+/** A text. */
+function text(node: JsonNode, name: string): void {
+  if (node.kind !== 'scalar' || typeof node.value !== 'string')
+    throw new JsonFault(node.at, `${name} should be a text in quotes`);
+}
+
+/** One of these values. */
+function oneOf(values: readonly unknown[]): Check {
+  const listed = values.map((value) => JSON.stringify(value)).join(' or ');
+  return (node, name) => {
+    if (node.kind !== 'scalar' || !values.includes(node.value))
+      throw new JsonFault(node.at, `${name} should be ${listed}`);
+  };
+}
+
+/** An object with these members; others are let through unread. */
+function object(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (node, name) => {
+    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
+    const missing = required.find((member) => !node.members.has(member));
+    if (missing !== undefined) throw new JsonFault(node.at, `${name} has no ${missing}`);
+    for (const [member, check] of Object.entries(members)) {
+      const found = node.members.get(member);
+      if (found !== undefined) check(found.node, member);
+    }
+  };
+}
+
+/** An object whose members are all alike; `nameProblem` says what is wrong with a member's name, if anything. */
+function mapOf(nameProblem: (name: string) => string | undefined, check: Check): Check {
+  return (node, name) => {
+    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
+    for (const [memberName, member] of node.members) {
+      const problem = nameProblem(memberName);
+      if (problem !== undefined) throw new JsonFault(member.at, `a name in ${name} ${problem}`);
+      check(member.node, memberName);
+    }
+  };
+}

@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { SvcError } from '../errors.ts';
-import { tellLines } from '../lines-of.ts';
-import { startCommand } from '../security/child-environment.ts';
+import { forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import { commandName } from './command-name.ts';
+import { commandName } from './base-url.ts';
 import type { KeyKind } from './document.ts';
 
 /** What running a key command asks of the command that needs the key. */
@@ -44,7 +43,7 @@ export async function keyFromCommand(
   };
   child.stdout.setEncoding('utf8').on('data', onText);
   const late = held(host.onLine ?? (() => undefined));
-  tellLines(child.stderr, late.onLine);
+  forEachLine(child.stderr, late.onLine);
   const problem = await endOf(child, host.limitMs ?? LIMIT_MS, signal);
   late.tell();
   signal?.throwIfAborted();

@@ -1,13 +1,11 @@
 import path from 'node:path';
-import { SvcError } from '../errors.ts';
+import { SvcError, systemCodeOf } from '../errors.ts';
+import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
-import { baseUrlText, parseBaseUrl } from './base-url.ts';
-import { commandName } from './command-name.ts';
+import { baseUrlText, commandName, parseBaseUrl } from './base-url.ts';
 import type { KeyKind, StoredKey } from './document.ts';
 import type { KeyCommandHost } from './key-command.ts';
-import { readKeyFile } from './key-file.ts';
-import { checkKey } from './key-text.ts';
-import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './origin.ts';
+import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './profile-name.ts';
 import type { Settings } from './settings.ts';
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
@@ -132,7 +130,7 @@ function originOf({ value, command }: StoredKey, profile: string): Origin {
 }
 
 function checked(text: string, origin: Origin): Setting<string> {
-  return { value: checkKey(text, origin.name), origin };
+  return { value: checkKeyText(text, origin.name), origin };
 }
 
 function missing(kind: KeyKind, profile: string): SvcError {
@@ -152,4 +150,62 @@ function notForThere(kind: KeyKind, profile: string, home: string, target: strin
       facts: { stored_for: home, base_url: target },
     },
   );
+}
+
+// Far longer than any key, so that a file given by mistake is not read whole.
+const LARGEST_BYTES = 16_384;
+
+/**
+ * The text of the key file that `variable` names; a relative path begins at `cwd`. Pipes work too, and are waited for within a limit. Throws `SvcError`
+ * `config` naming the file, never its content, when it cannot be read, is empty or is too large.
+ */
+async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
+  const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch(
+    (error: unknown) => {
+      waiting.signal?.throwIfAborted();
+      const why = WHY[systemCodeOf(error) ?? ''] ?? 'could not be read';
+      throw badFile(file, variable, why, error);
+    },
+  );
+  const text = bytes.toString('utf8');
+  if (bytes.length > LARGEST_BYTES) throw badFile(file, variable, 'is too large to be a key');
+  if (text.trim() === '') throw badFile(file, variable, 'is empty');
+  return text;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+  EISDIR: 'is a directory',
+};
+
+function badFile(file: string, variable: string, problem: string, cause?: unknown): SvcError {
+  return new SvcError('config', `the key file ${file} (${variable}) ${problem}`, {
+    hint: `Put the key there, readable for this user, or set ${variable.replace(/_FILE$/, '')} instead.`,
+    cause,
+  });
+}
+
+const LONGEST = 4096;
+
+/**
+ * The key in `text`, without space around it. `from` names its source in an error. Throws `SvcError` `config`, never
+ * showing any of it, when that is no key: empty, too long, or with a space, a line break or a special character.
+ */
+export function checkKeyText(text: string, from: string): string {
+  const key = text.trim();
+  const problem = problemOf(key);
+  if (problem === undefined) return key;
+  throw new SvcError('config', `the key from ${from} ${problem}`, {
+    hint: 'Copy the key again from where it was made, whole and alone.',
+  });
+}
+
+function problemOf(key: string): string | undefined {
+  if (key === '') return 'is empty';
+  if (key.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (/\s/.test(key)) return 'has a space or line break in it';
+  return /^[!-~]+$/.test(key) ? undefined : 'has a character in it that no key has';
 }

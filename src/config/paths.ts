@@ -31,11 +31,11 @@ export function requireDirectory(system: PathsHost, kind: DirectoryKind): string
   const found = directory(system, kind);
   if (found !== undefined) return found;
   throw new SvcError('config', `there is no home directory to keep the ${kind} in`, {
-    hint: `Set HOME, or set ${PLACES[kind].variable} to a directory of svc's own.`,
+    hint: `Set HOME, or set ${LOCATIONS[kind].variable} to a directory of svc's own.`,
   });
 }
 
-interface Place {
+interface LocationSpec {
   readonly variable: string;
   readonly xdg: string;
   readonly unix: string;
@@ -45,7 +45,7 @@ interface Place {
   readonly windowsName: string;
 }
 
-const PLACES: Readonly<Record<DirectoryKind, Place>> = {
+const LOCATIONS: Readonly<Record<DirectoryKind, LocationSpec>> = {
   config: {
     variable: 'SVC_CONFIG_DIR',
     xdg: 'XDG_CONFIG_HOME',
@@ -76,7 +76,7 @@ const PLACES: Readonly<Record<DirectoryKind, Place>> = {
 };
 
 function directory(system: PathsHost, kind: DirectoryKind): string | undefined {
-  const place = PLACES[kind];
+  const place = LOCATIONS[kind];
   const path = system.platform === 'win32' ? nodePath.win32 : nodePath.posix;
   const chosen = system.env[place.variable];
   if (chosen) return path.resolve(system.cwd, chosen);

@@ -1,13 +1,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SvcError } from '../errors.ts';
-import type { LockHost } from '../lock.ts';
-import { systemCodeOf } from '../system-code.ts';
-import { configText, emptyConfig, parseConfig, parseConfigBytes, type Config } from './document.ts';
-import { CONFIG_FILE_NAME, configDirectory, requireDirectory, type PathsHost } from './paths.ts';
-import { closeDirectoryIfPossible, ensurePrivateDirectory } from './private-directory.ts';
-import { readPrivateFile } from './private-file.ts';
-import type { Notices } from './privacy.ts';
+import { SvcError, systemCodeOf } from '../errors.ts';
+import type { LockHost } from '../files/lock.ts';
+import {
+  closeDirectoryIfPossible,
+  ensurePrivateDirectory,
+  type Notices,
+  readPrivateFile,
+} from '../files/private-directory.ts';
+import { type Config, configText, emptyConfig, parseConfig, parseConfigBytes } from './document.ts';
+import { CONFIG_FILE_NAME, configDirectory, type PathsHost, requireDirectory } from './paths.ts';
 
 /** A config and where it stands. `file` is undefined where there is no place for one (no home directory). */
 export interface ConfigFile {
@@ -53,13 +55,13 @@ export async function updateConfig(
   const directoryNotices = ensurePrivateDirectory(path.dirname(file));
   // Only a write needs these.
   const { ConfStore } = await import('./conf-store.ts');
-  const { removeStrayTemporaries } = await import('../atomic-file.ts');
-  const { withLock } = await import('../lock.ts');
+  const { removeOrphanedTemporaries } = await import('../files/replace.ts');
+  const { withLock } = await import('../files/lock.ts');
   return withLock(
     `${file}.lock`,
     system,
     () => {
-      removeStrayTemporaries(file);
+      removeOrphanedTemporaries(file);
       const before = readOrEmpty(file);
       const { config } = before;
       change(config);

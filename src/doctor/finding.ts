@@ -1,4 +1,4 @@
-import { EXIT_CODES, type ErrorCode, isSvcError, SvcError } from '../errors.ts';
+import { type ErrorCode, EXIT_CODES, isSvcError, SvcError } from '../errors.ts';
 
 /** How a check ended. `skipped`: it could not be made, or there was no need. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { cacheDirectory, stateDirectory, type PathsHost } from '../config/paths.ts';
-import { systemCodeOf } from '../system-code.ts';
+import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.ts';
+import { systemCodeOf } from '../errors.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
 import { failed, type Finding, ok, skipped, warning } from './finding.ts';
-import { readRegularFileSync } from '../regular-file.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 

@@ -1,6 +1,6 @@
-import { shownHost } from '../address.ts';
 import { exchange } from '../http/exchange.ts';
 import { createTransport } from '../http/transport.ts';
+import { displayHost } from '../security/address.ts';
 import { failed, type Finding, ok, skipped, warning } from './finding.ts';
 import type { NetworkPath } from './network.ts';
 
@@ -49,7 +49,7 @@ function serviceFinding(status: number, location: string | undefined, url: URL):
   if (status >= 300 && status < 400) {
     const target =
       location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-    const to = target === undefined ? '' : ` to ${shownHost(target)}`;
+    const to = target === undefined ? '' : ` to ${displayHost(target)}`;
     return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_answer');
   }
   return warning('service', `responds with ${status} without a key; expected 401`, fix);

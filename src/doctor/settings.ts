@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { baseUrlText } from '../config/base-url.ts';
 import { keyFiles } from '../config/keys.ts';
-import { isShared, modeText } from '../config/privacy.ts';
-import { readConfig } from '../config/store.ts';
 import { resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
+import { readConfig } from '../config/store.ts';
+import { isShared, modeText } from '../files/private-directory.ts';
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { systemCodeOf } from '../system-code.ts';
-import { writeFailure } from '../write-failure.ts';
+import { systemCodeOf, writeFailure } from '../errors.ts';
 
 /**
  * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the

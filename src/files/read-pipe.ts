@@ -1,7 +1,8 @@
+import nodeFs from 'node:fs';
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
-import { systemCodeOf } from '../system-code.ts';
+import { systemCodeOf } from '../errors.ts';
+import type { Clock } from '../system.ts';
 
 // A person may have to unlock what writes into a pipe.
 const LONGEST_SILENCE_MS = 60_000;
@@ -56,5 +57,24 @@ async function readNow(handle: fs.FileHandle, most: number): Promise<Buffer | un
   } catch (error) {
     if (systemCodeOf(error) === 'EAGAIN') return undefined;
     throw error;
+  }
+}
+
+/**
+ * The text of a file. Anything but a regular file is an error with a system's code (`EISDIR`, else `EINVAL`): a pipe in
+ * its place, which no writer opens, must not hold the command up for ever.
+ */
+export function readRegularFileSync(file: string): string {
+  const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
+  const descriptor = nodeFs.openSync(file, O_RDONLY | O_NONBLOCK);
+  try {
+    const found = nodeFs.fstatSync(descriptor);
+    if (!found.isFile()) {
+      const code = found.isDirectory() ? 'EISDIR' : 'EINVAL';
+      throw Object.assign(new Error('not a regular file'), { code });
+    }
+    return nodeFs.readFileSync(descriptor, 'utf8');
+  } finally {
+    nodeFs.closeSync(descriptor);
   }
 }

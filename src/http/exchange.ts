@@ -1,11 +1,10 @@
 import type { Dispatcher } from 'undici';
-import type { TimeLimits } from './limits.ts';
-import { type ReadBody, readUpTo, readWhatComes } from './read-body.ts';
-import { type Head, Receiver } from './receiver.ts';
-import type { KeyKind } from './request.ts';
-import type { Line, Transport } from './transport.ts';
+import type { Clock } from '../system.ts';
+import { type Head, type ReadBody, readPartial, readUpTo, Receiver, Watchdog } from './receiver.ts';
+import type { KeyType } from './request.ts';
+import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './transport-failure.ts';
-import { Watchdog } from './watchdog.ts';
+import type { Line, Transport } from './transport.ts';
 
 /** One request on the wire, exactly once unless it is one that may be put on a used connection. */
 export interface ExchangeRequest {
@@ -13,7 +12,7 @@ export interface ExchangeRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** The kind of the key among the headers, if there is one. */
-  readonly keyKind?: KeyKind | undefined;
+  readonly keyKind?: KeyType | undefined;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +23,7 @@ export interface ExchangeRequest {
 }
 
 /** What came back. The body must be read to its end or discarded. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** One header; one that was sent several times is joined with commas. */
   header(name: string): string | undefined;
@@ -44,7 +43,7 @@ export interface Answer {
  * @throws TransportFailure when no valid answer comes, the signal's own reason when it aborts, and SvcError
  * `config` when the proxy's address cannot be used
  */
-export async function exchange(transport: Transport, request: ExchangeRequest): Promise<Answer> {
+export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
   if (transport.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
     throw new Error(`a client that can only read was asked to send ${request.method}`);
   const line = transport.line(request.url, request.fresh ?? false);
@@ -66,7 +65,7 @@ function isStale(error: unknown): boolean {
   return error instanceof TransportFailure && error.kind === 'reset' && error.stage !== 'body';
 }
 
-async function exchangeOn(line: Line, request: ExchangeRequest): Promise<Answer> {
+async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpResponse> {
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
@@ -84,7 +83,7 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<Answer>
     const receiver = dispatch(line.dispatcher, request, abort.signal, watchdog);
     const head = await receiver.head;
     watchdog.answered();
-    return toAnswer(head, receiver, abort.signal, watchdog, finish);
+    return toResponse(head, receiver, abort.signal, watchdog, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -123,13 +122,13 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
   watchdog.progress();
 }
 
-function toAnswer(
+function toResponse(
   { status, headers }: Head,
   receiver: Receiver,
   signal: AbortSignal,
   watchdog: Watchdog,
   finish: (reusable: boolean) => void,
-): Answer {
+): HttpResponse {
   const body = readBody(receiver, signal, watchdog, finish);
   return {
     status,
@@ -138,7 +137,7 @@ function toAnswer(
       Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
     body,
     read: (limit) => readUpTo(body, limit),
-    readWhatComes: (limit) => readWhatComes(body, limit),
+    readWhatComes: (limit) => readPartial(body, limit),
     discard() {
       finish(false);
       receiver.drop();
@@ -172,3 +171,56 @@ async function* readBody(
     receiver.drop();
   }
 }
+
+/** Who hears of an exchange, and which attempt it is, from 0 on. */
+export interface TraceOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly trace: Trace | undefined;
+  readonly attempt: number;
+}
+
+/** Sends one request like `exchange` does, to another place than the service, and tells of it. */
+export async function tracedExchange(
+  transport: Transport,
+  request: ExchangeRequest,
+  { clock, trace, attempt }: TraceOptions,
+): Promise<HttpResponse> {
+  const { method, url } = request;
+  const started = clock.now();
+  trace?.({ kind: 'request', method, url, attempt });
+  try {
+    const answer = await exchange(transport, request);
+    const id = answer.header('x-amz-request-id') ?? answer.header('x-request-id') ?? '';
+    const requestId = /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+    const ms = clock.now() - started;
+    trace?.({ kind: 'answer', method, url, status: answer.status, ms, requestId });
+    return answer;
+  } catch (error) {
+    if (error instanceof TransportFailure)
+      trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
+    throw error;
+  }
+}
+
+/** What the core tells about its work while it goes on. No event holds a key; addresses may hold a query. */
+export type TraceEvent =
+  | { readonly kind: 'request'; readonly method: string; readonly url: URL; readonly attempt: number }
+  | {
+      readonly kind: 'answer';
+      readonly method: string;
+      readonly url: URL;
+      readonly status: number;
+      readonly ms: number;
+      readonly requestId: string | undefined;
+    }
+  | {
+      readonly kind: 'failure';
+      readonly method: string;
+      readonly url: URL;
+      readonly reason: string;
+      readonly ms: number;
+    }
+  | { readonly kind: 'wait'; readonly why: 'retry' | 'rate limit' | 'pacing' | 'store'; readonly ms: number };
+
+/** Receives trace events. */
+export type Trace = (event: TraceEvent) => void;

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
-import type { KeyKind } from './request.ts';
+import type { Clock } from '../system.ts';
+import type { KeyType } from './request.ts';
 
 /** At most `count` requests of a kind in any `windowMs`; breaking it blocks the key for `blockMs`. */
 export interface RateRule {
-  readonly applies: (key: KeyKind, path: string) => boolean;
+  readonly applies: (key: KeyType, path: string) => boolean;
   readonly count: number;
   readonly windowMs: number;
   readonly blockMs: number;
@@ -41,7 +41,7 @@ export class Pacer {
    * @returns what to call when the request has ended, however it did
    */
   async take(
-    key: KeyKind,
+    key: KeyType,
     path: string,
     signal: AbortSignal | undefined,
     onWait: (ms: number) => void,
@@ -58,7 +58,7 @@ export class Pacer {
   }
 
   /** Holds back everything under the rule that the service says this request broke, for `ms`. */
-  hold(key: KeyKind, path: string, ms: number): void {
+  hold(key: KeyType, path: string, ms: number): void {
     // The rules stand from the narrowest to the widest.
     const broken = this.#applying(key, path)[0];
     if (!broken) return;
@@ -67,11 +67,11 @@ export class Pacer {
   }
 
   /** How long the service is known to block after a refusal that does not say. */
-  blockMs(key: KeyKind, path: string): number {
+  blockMs(key: KeyType, path: string): number {
     return Math.max(0, ...this.#applying(key, path).map(({ rule }) => rule.blockMs));
   }
 
-  #delay(key: KeyKind, path: string): number {
+  #delay(key: KeyType, path: string): number {
     return Math.max(0, ...this.#applying(key, path).map(({ rule, id }) => this.#delayOf(rule, id)));
   }
 
@@ -85,7 +85,7 @@ export class Pacer {
     return Math.max(fits, this.#heldUntil.get(id) ?? 0) - now;
   }
 
-  #applying(key: KeyKind, path: string): { rule: RateRule; id: string }[] {
+  #applying(key: KeyType, path: string): { rule: RateRule; id: string }[] {
     return this.#rules.flatMap((rule, index) =>
       rule.applies(key, path) ? [{ rule, id: `${index} ${key}` }] : [],
     );

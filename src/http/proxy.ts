@@ -1,5 +1,5 @@
-import { isLoopback, readAddress } from '../address.ts';
 import { SvcError } from '../errors.ts';
+import { isLoopback, readAddress } from '../security/address.ts';
 import type { Environment } from '../system.ts';
 
 /** A proxy that the environment names. Its address may hold a password: never show it. */

@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici';
+import type { TimeLimits } from './retry.ts';
+import { type Stage, TransportFailure } from './transport-failure.ts';
 
 /** The head of an answer. */
 export interface Head {
@@ -128,3 +130,115 @@ function latin1(bytes: Buffer | undefined): string {
 }
 
 function ignore(): void {}
+
+/** Watches one exchange: one timer for the stage that it is in, one for the whole body. */
+export class Watchdog {
+  stage: Stage = 'connect';
+  readonly #limits: TimeLimits;
+  readonly #onExpired: (failure: TransportFailure) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #bodyTimer: NodeJS.Timeout | undefined;
+  #over = false;
+
+  constructor(limits: TimeLimits, onExpired: (failure: TransportFailure) => void) {
+    this.#limits = limits;
+    this.#onExpired = onExpired;
+    this.#arm(limits.connect);
+  }
+
+  /** The request goes out now. */
+  sending(): void {
+    if (!this.#over) this.stage = 'send';
+    this.#arm(this.#limits.headers);
+  }
+
+  /** A piece of the request's body went out. */
+  progress(): void {
+    if (this.stage === 'send') this.#arm(Math.max(this.#limits.idle, this.#limits.headers));
+  }
+
+  /** The headers came; the body follows when its reader asks for it. */
+  answered(): void {
+    this.stage = 'body';
+    clearTimeout(this.#timer);
+    if (this.#over) return;
+    if (Number.isFinite(this.#limits.body)) {
+      this.#bodyTimer = setTimeout(
+        () => this.#expire('its answer was not complete within', this.#limits.body),
+        this.#limits.body,
+      );
+    }
+  }
+
+  /** The reader waits for the next piece: a slow reader is not a silent server. */
+  waiting(): void {
+    this.#arm(this.#limits.idle);
+  }
+
+  /** The piece came. */
+  received(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The exchange is over. What the library still tells of it arms nothing: a timer would hold the process up. */
+  stop(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#bodyTimer);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#over) this.#timer = setTimeout(() => this.#expire(SILENCE[this.stage], ms), ms);
+  }
+
+  #expire(words: string, ms: number): void {
+    this.stop();
+    this.#onExpired(new TransportFailure('timeout', this.stage, `${words} ${ms / 1000} s`));
+  }
+}
+
+const SILENCE: Record<Stage, string> = {
+  connect: 'no connection was made within',
+  send: 'it stayed silent within',
+  headers: 'it stayed silent within',
+  body: 'it stayed silent within',
+};
+
+/** The bytes of a body; `complete` is false when there was more. */
+export interface ReadBody {
+  readonly bytes: Buffer;
+  readonly complete: boolean;
+}
+
+/** Reads no further than `limit` bytes. What is left of the body is dropped with its connection. */
+export function readUpTo(body: AsyncIterable<Uint8Array>, limit: number): Promise<ReadBody> {
+  return gather(body, limit, () => false);
+}
+
+/** The same, but a body that breaks off or falls silent gives what came until then. */
+export function readPartial(body: AsyncIterable<Uint8Array>, limit: number): Promise<ReadBody> {
+  return gather(body, limit, (error) => error instanceof TransportFailure);
+}
+
+async function gather(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  isEnough: (error: unknown) => boolean,
+): Promise<ReadBody> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let complete = true;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      complete = size <= limit;
+      if (!complete) break;
+    }
+  } catch (error) {
+    if (!isEnough(error)) throw error;
+    complete = false;
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, limit), complete };
+}

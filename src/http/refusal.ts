@@ -1,6 +1,6 @@
-import { shownHost } from '../address.ts';
 import { type ErrorCode, SvcError } from '../errors.ts';
-import type { Problem } from './problem.ts';
+import { displayHost } from '../security/address.ts';
+import { maskCardNumbers } from '../security/card-number.ts';
 import type { ApiRequest } from './request.ts';
 import type { TransportFailure } from './transport-failure.ts';
 
@@ -52,7 +52,7 @@ export function redirectError(
     location !== undefined && URL.canParse(location, facts.url.href)
       ? new URL(location, facts.url)
       : undefined;
-  const host = target === undefined ? 'an unnamed place' : shownHost(target);
+  const host = target === undefined ? 'an unnamed place' : displayHost(target);
   return new SvcError(
     'bad_answer',
     `the service redirects to ${host} (${status}); redirects are not followed`,
@@ -66,7 +66,7 @@ export function redirectError(
 
 /** No valid answer came, and the request surely had no effect or only read. */
 export function networkError(facts: CallFacts, failure: TransportFailure): SvcError {
-  return new SvcError('network', `no answer from ${shownHost(facts.url)}: ${failure.message}`, {
+  return new SvcError('network', `no answer from ${displayHost(facts.url)}: ${failure.message}`, {
     hint: networkHint(failure),
     retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
     facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
@@ -86,10 +86,15 @@ export function unclearError(facts: CallFacts, what: string, status?: number, re
 }
 
 /** An answer came and made no sense. */
-export function badAnswerError(facts: CallFacts, status: number, what: string, requestId?: string): SvcError {
+export function badResponseError(
+  facts: CallFacts,
+  status: number,
+  what: string,
+  requestId?: string,
+): SvcError {
   return new SvcError(
     'bad_answer',
-    `the answer of ${shownHost(facts.url)} to ${facts.request.method} ${facts.request.path} made no sense (${status}): ${what}`,
+    `the answer of ${displayHost(facts.url)} to ${facts.request.method} ${facts.request.path} made no sense (${status}): ${what}`,
     {
       status,
       requestId,
@@ -102,7 +107,7 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
   const { key, permission } = facts.request;
   const needs = permission === undefined ? '' : ` (needs ${permission})`;
   if (status === 401) {
-    const mend = mendOf(facts.keyOrigin);
+    const mend = fixFor(facts.keyOrigin);
     return new SvcError(
       'unauthorized',
       `the ${key} key from ${facts.keyOrigin} was not accepted (401)${said}`,
@@ -123,7 +128,7 @@ function keyError(facts: CallFacts, status: number, said: string, details: objec
 }
 
 // A variable goes before the profile: a key that is stored now would not be used.
-function mendOf(keyOrigin: string): string {
+function fixFor(keyOrigin: string): string {
   const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
   if (variable === undefined) return "'svc login' stores a new one";
   return `change ${variable}, or unset it and store one with 'svc login'`;
@@ -158,4 +163,158 @@ function networkHint(failure: TransportFailure): string {
   if (failure.stage === 'connect')
     return "Check your network and proxy settings, then run the command again; 'svc doctor' tries each step.";
   return 'It is safe to run the command again.';
+}
+
+/** What an error answer says, whatever its form. Every part is optional: bodies lie. */
+export interface Problem {
+  /** One line for people: title, detail and field messages. */
+  readonly summary: string | undefined;
+  /** Messages by field, as a validation problem has them; under the empty name those of no field. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  readonly requestId: string | undefined;
+  /** Whether the body is a JSON object that says something, as the service's own errors are: no page of a gateway. */
+  readonly isProblem: boolean;
+}
+
+const MAX_FIELDS = 20;
+const SAYING = ['title', 'message', 'detail', 'error_description', 'reason', 'msg', 'description'];
+const NAMING = ['code', 'error_code', 'errorCode', 'type'];
+
+/**
+ * Reads an error body: problem JSON (RFC 9457), the same nested under `error` (twice in a 424), other JSON, HTML,
+ * text, cut off or empty. Never throws, never gives more than a few hundred characters.
+ */
+export function readProblem(body: string, contentType: string | undefined): Problem {
+  const json = parse(body);
+  const record = Array.isArray(json) ? { errors: json as unknown } : asRecord(json);
+  if (!record) {
+    const summary = summaryOfOther(json, body, contentType);
+    return { summary, fields: {}, requestId: undefined, isProblem: false };
+  }
+  // The innermost first: it says most, and the end may be cut.
+  const levels = levelsOf(record).toReversed();
+  const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
+  const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
+  const messages = Object.entries(fields).map(([name, texts]) =>
+    name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
+  );
+  const said = [...lines, ...messages];
+  const summary = cut(
+    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(
+      ' – ',
+    ),
+  );
+  return {
+    summary: summary === '' ? undefined : summary,
+    fields,
+    requestId: levels.map(readId).find((id) => id !== undefined),
+    isProblem: summary !== '' && !Array.isArray(json),
+  };
+}
+
+const MAX_LEVELS = 3;
+
+/** An error body and what is nested under its `error`. */
+function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
+  const levels = [record];
+  let inner = asRecord(record['error']);
+  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = asRecord(inner['error']))
+    levels.push(inner);
+  return levels;
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
+  if (json === null) return undefined;
+  return describeText(typeof json === 'string' ? json : body, contentType);
+}
+
+function linesOf(values: readonly unknown[]): string[] {
+  const lines = values.filter((value) => typeof value === 'string').map(plainLine);
+  return [...new Set(lines)].filter((line) => line !== '' && line !== 'about:blank');
+}
+
+function readFields(value: unknown): Record<string, string[]> {
+  if (Array.isArray(value)) {
+    const list = texts(value);
+    return list.length > 0 ? { '': list } : {};
+  }
+  const entries = Object.entries(asRecord(value) ?? {}).slice(0, MAX_FIELDS);
+  return Object.fromEntries(
+    entries
+      .map(([name, said]) => [plainLine(name), texts(said)] as const)
+      .filter(([, said]) => said.length > 0),
+  );
+}
+
+function texts(value: unknown): string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list
+    .slice(0, MAX_FIELDS)
+    .map(messageOf)
+    .filter((text) => text !== '');
+}
+
+function messageOf(value: unknown): string {
+  if (typeof value === 'string') return plainLine(value);
+  const record = asRecord(value) ?? {};
+  return linesOf(SAYING.map((name) => record[name])).join(' – ');
+}
+
+function readId(record: Record<string, unknown>): string | undefined {
+  const id = record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId'];
+  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+}
+
+const MAX_LENGTH = 300;
+
+/**
+ * Makes one line for people of text that came from elsewhere: no control, format or bidirectional characters, no
+ * card number, no query of an address (it may be a signature), at most 300 characters.
+ */
+export function plainLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]+/gu, ' ').trim();
+  return cut(maskCardNumbers(hideQueries(line)));
+}
+
+/** What a body that is no JSON object says of itself, or undefined where it says nothing. */
+export function describeText(body: string, contentType: string | undefined): string | undefined {
+  if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
+  if (looksBinary(body)) return 'a body that is not text';
+  if (/^\s*[[{]/.test(body)) return 'a JSON body that is cut off or damaged';
+  const line = plainLine(body);
+  return line === '' ? undefined : line;
+}
+
+/** Cuts to 300 UTF-16 units, never amid a character. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function describePage(body: string): string {
+  const title = /<title[^>]{0,100}>([^<]{1,1000})/i.exec(body.slice(0, 20_000))?.[1] ?? '';
+  const line = plainLine(title);
+  return `a web page instead of JSON${line === '' ? '' : `: «${line}»`}`;
+}
+
+function looksBinary(body: string): boolean {
+  const start = body.slice(0, 1_000);
+  const odd = start.match(/(?!\s)\p{Cc}|\uFFFD/gu)?.length ?? 0;
+  return odd * 10 > start.length;
+}
+
+function hideQueries(text: string): string {
+  return text.replace(/(\bhttps?:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?…');
 }

@@ -1,8 +1,9 @@
 import { SvcError } from '../errors.ts';
+import type { Clock } from '../system.ts';
 import type { Repeatable } from './retry.ts';
 
 /** The two kinds of key: management for logs and the tenant, private for 3DS and the Account Updater. */
-export type KeyKind = 'management' | 'private';
+export type KeyType = 'management' | 'private';
 
 /** A shape that an answer must have. Any zod schema is one. */
 export interface Shape<T> {
@@ -25,7 +26,7 @@ export interface ApiRequest<T> {
   readonly query?: Query | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  readonly key: KeyKind;
+  readonly key: KeyType;
   /** The permission that the key needs, for the message when it is refused. */
   readonly permission?: string | undefined;
   /** The answer's shape, or how to load it while the answer is on its way. Without one the body is not looked at. */
@@ -68,4 +69,32 @@ function encodePart(value: string): string {
   if (value === '' || /^\.{1,2}$/.test(value))
     throw new SvcError('usage', 'an id must not be empty or made of dots');
   return encodeURIComponent(value);
+}
+
+/** The service's time, learned from the `Date` header of its answers (R25). */
+export class ServiceClock {
+  readonly #clock: Clock;
+  #offset = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds by which the service's clock is ahead of ours. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Milliseconds since the epoch, by the service's clock. */
+  now(): number {
+    return this.#clock.now() + this.#offset;
+  }
+
+  /** Learns from a `Date` header. It has whole seconds: a difference below one says nothing. */
+  learn(header: string | undefined): void {
+    const at = header === undefined ? Number.NaN : Date.parse(header);
+    if (Number.isNaN(at)) return;
+    const offset = at + 500 - this.#clock.now();
+    this.#offset = Math.abs(offset) <= 1_000 ? 0 : offset;
+  }
 }

@@ -2,7 +2,7 @@
 export type Stage = 'connect' | 'send' | 'headers' | 'body';
 
 /** What went wrong, as far as it can be told from this side. */
-export type FailureKind =
+export type FailureType =
   | 'timeout'
   | 'refused'
   | 'reset'
@@ -16,13 +16,13 @@ export type FailureKind =
 /** No usable answer came. `sent` tells whether any byte of the request may have reached the other side. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
-  readonly kind: FailureKind;
+  readonly kind: FailureType;
   readonly stage: Stage;
   readonly sent: boolean;
   /** The system's or library's own short code, such as ECONNRESET. */
   readonly systemCode: string | undefined;
 
-  constructor(kind: FailureKind, stage: Stage, message: string, systemCode?: string) {
+  constructor(kind: FailureType, stage: Stage, message: string, systemCode?: string) {
     super(message);
     this.kind = kind;
     this.stage = stage;
@@ -38,7 +38,7 @@ export class TransportFailure extends Error {
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = systemCodeOf(error);
-  const kind = isSenseless(error) ? 'malformed' : kindOf(code);
+  const kind = isSenseless(error) ? 'malformed' : failureTypeOf(code);
   const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
   return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
 }
@@ -49,7 +49,7 @@ function systemCodeOf(error: unknown): string | undefined {
   return 'cause' in error ? systemCodeOf(error.cause) : undefined;
 }
 
-const WORDS: Record<FailureKind, string> = {
+const WORDS: Record<FailureType, string> = {
   timeout: 'it did not answer in time',
   refused: 'it refused the connection',
   reset: 'it closed the connection before the answer was complete',
@@ -71,7 +71,7 @@ const WORDS_BY_CODE: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'the headers of its answer are too long',
 };
 
-const KINDS: Readonly<Record<string, FailureKind>> = {
+const FAILURE_TYPES: Readonly<Record<string, FailureType>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
@@ -90,9 +90,9 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
 };
 
-function kindOf(code: string | undefined): FailureKind {
+function failureTypeOf(code: string | undefined): FailureType {
   if (code === undefined) return 'unreachable';
-  const known = KINDS[code];
+  const known = FAILURE_TYPES[code];
   if (known) return known;
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }

@@ -1,9 +1,10 @@
-import Client from 'undici/lib/dispatcher/client.js';
+import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import symbols from 'undici/lib/core/symbols.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import type { Environment } from '../system.ts';
-import { answerFirst } from './answer-first.ts';
-import { Connections, type Connector, openDirectly } from './connections.ts';
-import { proxyFor } from './proxy.ts';
+import { type Proxy, proxyFor } from './proxy.ts';
 
 /** What one exchange is sent on. Nobody else uses it until it is given back. */
 export interface Line {
@@ -30,13 +31,13 @@ export interface Transport {
 /** Opens connections directly, or through the proxy that the environment names (R24). */
 export function createTransport(environment: Environment = {}, readOnly = false): Transport {
   const direct = openDirectly();
-  const open = new Set<OneLine>();
+  const open = new Set<PooledConnection>();
   return {
     readOnly,
     line(url, fresh) {
       proxyFor(url, environment);
       const idle = fresh ? undefined : Array.from(open).findLast((line) => line.isIdleTo(url.origin));
-      const line = idle ?? new OneLine(url.origin, fresh, new Connections(environment, direct));
+      const line = idle ?? new PooledConnection(url.origin, fresh, new Connections(environment, direct));
       open.add(line);
       line.take(() => open.delete(line));
       return line;
@@ -52,7 +53,7 @@ export function createTransport(environment: Environment = {}, readOnly = false)
  * One connection at a time to one origin. The library's pool is not used: after an exchange was given up it connects
  * anew for nothing, and it cannot end a connection that is still being opened.
  */
-class OneLine implements Line {
+class PooledConnection implements Line {
   readonly dispatcher: Dispatcher;
   readonly #origin: string;
   readonly #fresh: boolean;
@@ -64,7 +65,7 @@ class OneLine implements Line {
     this.#origin = origin;
     this.#fresh = fresh;
     this.#connections = connections;
-    const connect: Connector = answerFirst(connections.connect);
+    const connect: Connector = preferResponse(connections.connect);
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
     this.dispatcher = new Client(origin, {
       connect,
@@ -95,4 +96,187 @@ class OneLine implements Line {
     this.#connections.giveUp();
     await this.dispatcher.destroy();
   }
+}
+
+/** Opens a connection and tells of it through a callback, once. */
+export type Connector = buildConnector.connector;
+
+type Callback = buildConnector.Callback;
+type Options = buildConnector.Options;
+
+/** A connection, or a step towards it, that can be given up. */
+interface Opening {
+  destroy(): unknown;
+}
+
+/**
+ * Opens direct connections, without a time limit of its own; TLS sessions are resumed. Certificates are always checked:
+ * by default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn that off, and a key would go to an impostor (R64).
+ */
+function openDirectly(): Connector {
+  return buildConnector({ timeout: 0, rejectUnauthorized: true });
+}
+
+/**
+ * Opens the connections of one line, directly or through a proxy. The library's own proxy agent is not used: it
+ * asks a proxy that hangs up again and again without a pause, and leaves its half-open connections behind.
+ */
+class Connections {
+  readonly #environment: Environment;
+  readonly #opening = new Set<Opening>();
+  readonly #direct: Connector;
+  #givenUp = false;
+
+  constructor(environment: Environment, direct: Connector) {
+    this.#environment = environment;
+    this.#direct = direct;
+  }
+
+  /** Opens one connection. */
+  readonly connect: Connector = (options, callback) => {
+    const proxy = proxyFor(addressOf(options), this.#environment);
+    if (proxy) void this.#throughProxy(proxy, options, callback);
+    else this.#open(options, callback);
+  };
+
+  /** Gives up what is not open yet: it would hold the process up until the system's own time limit. */
+  giveUp(): void {
+    this.#givenUp = true;
+    for (const opening of this.#opening) opening.destroy();
+    this.#opening.clear();
+  }
+
+  #open(options: Options, callback: Callback): void {
+    this.#track((done) => this.#direct(options, done), callback);
+  }
+
+  async #throughProxy(proxy: Proxy, options: Options, callback: Callback): Promise<void> {
+    // Loaded only where there is a proxy.
+    const { openTunnel } = await import('./tunnel.ts');
+    if (this.#givenUp) return;
+    const { hostname, port } = addressOf(options);
+    const target = `${hostname}:${port || (options.protocol === 'https:' ? 443 : 80)}`;
+    this.#track(
+      (done) =>
+        openTunnel(proxy, target, (result) =>
+          result instanceof Error ? done(result, null) : done(null, result),
+        ),
+      (...[error, socket]) => {
+        if (error !== null) callback(error, null);
+        else if (options.protocol === 'https:') this.#open({ ...options, httpSocket: socket }, callback);
+        else callback(null, socket);
+      },
+    );
+  }
+
+  #track(open: (done: Callback) => unknown, callback: Callback): void {
+    const opening = open((...result) => {
+      if (isOpening(opening)) this.#opening.delete(opening);
+      callback(...result);
+    });
+    if (isOpening(opening)) this.#opening.add(opening);
+  }
+}
+
+function addressOf({ protocol, host, hostname, port }: Options): URL {
+  return new URL(`${protocol}//${host ?? `${hostname}:${port}`}`);
+}
+
+function isOpening(value: unknown): value is Opening {
+  return typeof value === 'object' && value !== null && 'destroy' in value;
+}
+
+type WriteDone = (error?: Error | null) => void;
+
+// The answer, if there is one, lies in the receive buffer already: this bounds the wait for nothing.
+const READ_MS = 1_000;
+
+/**
+ * Opens connections so that an early answer is not lost. A server that refuses a long body says so and closes; the
+ * next write then fails, and Node would drop the socket with the answer unread in it (R38).
+ */
+function preferResponse(connector: Connector): Connector {
+  return (options, callback) => {
+    connector(options, (...[error, socket]) => {
+      if (error === null) {
+        guardPausedParser(socket);
+        holdWriteErrors(socket);
+        callback(null, socket);
+      } else callback(error, null);
+    });
+  };
+}
+
+/** Reports a failed write only once what had been received before it was read. */
+function holdWriteErrors(socket: Duplex): void {
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, held(socket, done));
+  if (writev) socket._writev = (chunks, done) => writev(chunks, held(socket, done));
+}
+
+function held(socket: Duplex, done: WriteDone): WriteDone {
+  return (error) => {
+    if (!isLostPeer(error) || socket.readableEnded || socket.destroyed) return done(error);
+    const report = (): void => {
+      clearTimeout(timer);
+      socket.off('end', report).off('close', report);
+      done(error);
+    };
+    const timer = setTimeout(report, READ_MS);
+    socket.once('end', report).once('close', report);
+  };
+}
+
+function isLostPeer(error: Error | null | undefined): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
+}
+
+/** What is needed of the library's HTTP parser. */
+interface Parser {
+  paused: boolean;
+  shouldKeepAlive: boolean;
+  readonly ptr: number;
+  readonly llhttp: { llhttp_resume(ptr: number): void };
+  resume(): void;
+}
+
+/**
+ * Guards a new connection against a fault of undici 7 (its issue 5360, mended in 8 only, which needs Node 22): when
+ * the peer closes while a slow reader holds the parser back, an assertion that nobody can catch ends the process.
+ * So, ahead of the library's own listeners, an end wakes the parser: all bytes were read by then. A break with bytes
+ * still unread is made a plain failure, never the end of a body that is ended by closing.
+ */
+function guardPausedParser(socket: Duplex): void {
+  socket.on('end', () => {
+    pausedParserOf(socket)?.resume();
+    // It pauses at once again where the end of the connection is the end of the body.
+    const parser = pausedParserOf(socket);
+    if (!parser) return;
+    parser.llhttp.llhttp_resume(parser.ptr);
+    parser.paused = false;
+  });
+  // The library takes a break for an end where the body has no length; to it, this answer has one.
+  socket.on('error', () => {
+    const parser = parserOf(socket);
+    if (parser) parser.shouldKeepAlive = true;
+  });
+  socket.on('close', () => {
+    const parser = pausedParserOf(socket);
+    if (parser) parser.shouldKeepAlive = true;
+  });
+}
+
+function parserOf(socket: Duplex): Parser | undefined {
+  const parser: unknown = Reflect.get(socket, symbols.kParser);
+  return isParser(parser) ? parser : undefined;
+}
+
+function pausedParserOf(socket: Duplex): Parser | undefined {
+  const parser = parserOf(socket);
+  return parser?.paused === true ? parser : undefined;
+}
+
+function isParser(value: unknown): value is Parser {
+  return typeof value === 'object' && value !== null && 'paused' in value && 'resume' in value;
 }

@@ -2,7 +2,7 @@ import { type ClientRequest, request as plainRequest } from 'node:http';
 import { request as secureRequest, type RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Proxy } from './proxy.ts';
-import { type FailureKind, toTransportFailure, TransportFailure } from './transport-failure.ts';
+import { type FailureType, toTransportFailure, TransportFailure } from './transport-failure.ts';
 
 type Done = (result: Socket | TransportFailure) => void;
 
@@ -65,7 +65,7 @@ function refused(status: number, variable: string): TransportFailure {
       `the proxy from ${variable} asks for a user and password (407)`,
     );
   }
-  const kind: FailureKind = status >= 500 ? 'proxy' : 'proxy_refused';
+  const kind: FailureType = status >= 500 ? 'proxy' : 'proxy_refused';
   return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
 }
 
@@ -81,7 +81,7 @@ function unusable(error: Error, variable: string): TransportFailure {
   );
 }
 
-const WORDS: Partial<Record<FailureKind, string>> = {
+const WORDS: Partial<Record<FailureType, string>> = {
   refused: 'refused the connection',
   reset: 'closed the connection',
   dns: 'has a name that could not be resolved',

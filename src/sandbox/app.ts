@@ -1,20 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PatternRouter } from 'hono/router/pattern-router';
-import { sendAnswer } from './answer.ts';
 import { isCrossSite, isForThisMachine } from '../schema/loopback.ts';
-import { recordAudit, unknownNote } from './audit.ts';
 import { serveBuckets } from './buckets/serve.ts';
 import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
-import { problem } from './problem.ts';
+import { problem, sendResponse } from './problem.ts';
 import { PAGE_ROUTES } from './routes/pages.ts';
-import type { Answer, ApiRoute, Exchange } from './routes/route.ts';
-import { STORE_ROUTES } from './routes/store.ts';
-import { API_ROUTES } from './routes/table.ts';
+import type { ApiRoute, Exchange, RouteResponse } from './routes/route.ts';
+import { API_ROUTES, STORE_ROUTES } from './routes/table.ts';
 import { serveApi } from './serve-api.ts';
-import type { Service } from './service.ts';
-import { servePage } from './three-ds/pages/serve.ts';
+import { recordAudit, type Service, unknownMessage } from './service.ts';
 import { serveStore, STORE_PATH, unsigned } from './store/serve.ts';
+import { servePage } from './three-ds/pages/serve.ts';
 
 type Params = Readonly<Record<string, string>>;
 type Serve = (exchange: Exchange, params: Params) => Promise<void>;
@@ -54,19 +51,19 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
   const find = (method: string, path: string) => router.match(method, path)[0][0];
   return async (incoming, outgoing) => {
     const exchange = exchangeOf(incoming, outgoing);
-    if (!isForThisMachine(incoming.headers, allowHosts)) return sendAnswer(exchange, FOREIGN_HOST);
+    if (!isForThisMachine(incoming.headers, allowHosts)) return sendResponse(exchange, FOREIGN_HOST);
     const isForeign = isCrossSite(incoming.headers, allowHosts);
     if (isSigned(incoming) && !exchange.path.startsWith(STORE_PATH))
-      return isForeign ? sendAnswer(exchange, CROSS_SITE) : serveBuckets(service, exchange);
+      return isForeign ? sendResponse(exchange, CROSS_SITE) : serveBuckets(service, exchange);
     const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
     const [endpoint, params] = find(method, exchange.path) ?? [];
-    if (isForeign && endpoint?.isOpen !== true) return sendAnswer(exchange, CROSS_SITE);
+    if (isForeign && endpoint?.isOpen !== true) return sendResponse(exchange, CROSS_SITE);
     if (endpoint !== undefined) return endpoint.serve(exchange, decoded(params));
     const allowed = METHODS.filter((other) => find(other, exchange.path) !== undefined);
     const key = findKey(incoming.headers['svc-api-key']?.toString());
     if (key !== undefined && !service.state.world.deleted)
-      recordAudit(service, key, unknownNote(service, incoming.method ?? ''));
-    return sendAnswer(exchange, allowed.length === 0 ? NO_SUCH_PATH : methodNotAllowed(allowed));
+      recordAudit(service, key, unknownMessage(service, incoming.method ?? ''));
+    return sendResponse(exchange, allowed.length === 0 ? NO_SUCH_PATH : methodNotAllowed(allowed));
   };
 }
 
@@ -86,7 +83,7 @@ function apiHandler(service: Service, route: ApiRoute): Serve {
   return (exchange, params) => serveApi(service, route, params, exchange);
 }
 
-function methodNotAllowed(allowed: readonly string[]): Answer {
+function methodNotAllowed(allowed: readonly string[]): RouteResponse {
   const allow = allowed.join(', ');
   const answer = problem(405, 'Method Not Allowed', `Allowed here: ${allow}.`);
   return { ...answer, headers: { ...answer.headers, allow } };

@@ -1,8 +1,8 @@
 import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
-import { yieldsToken } from './account-updater/outcome.ts';
+import { yieldsToken } from './account-updater/process-file.ts';
 import { TEST_CARDS } from './data/account-updater-cards.ts';
-import { cardToken, DEFAULT_SEED } from './seed/cards.ts';
-import { maskedNumber } from './vault/mask.ts';
+import { cardToken, DEFAULT_SEED } from './seed/entities.ts';
+import { maskedNumber } from './vault/three-ds-cards.ts';
 
 /** A card token of the sandbox, and what an Account Updater job says of it. */
 export interface SandboxCard {

@@ -1,5 +1,5 @@
 import type { SandboxKey } from './keys.ts';
-import type { TenantType } from './tenant/tenant-view.ts';
+import type { TenantType } from './routes/tenant.ts';
 
 /** A limit that a request ran into. */
 export interface Limited {

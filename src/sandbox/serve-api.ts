@@ -1,10 +1,7 @@
-import { sendAnswer } from './answer.ts';
-import { doneNote, recordAudit, refusedNote } from './audit.ts';
-import { readJson } from './body.ts';
 import { findKey, type SandboxKey } from './keys.ts';
-import { problem, ProblemError } from './problem.ts';
-import type { Answer, ApiRoute, AuditNote, Exchange } from './routes/route.ts';
-import type { Service } from './service.ts';
+import { problem, ProblemError, readJson, sendResponse } from './problem.ts';
+import type { ApiRoute, AuditNote, Exchange, RouteResponse } from './routes/route.ts';
+import { recordAudit, refusalMessage, type Service, successMessage } from './service.ts';
 
 /** Serves one request to an endpoint: key, limits, permission, then the endpoint's own work. */
 export async function serveApi(
@@ -13,15 +10,15 @@ export async function serveApi(
   params: Readonly<Record<string, string>>,
   exchange: Exchange,
 ): Promise<void> {
-  sendAnswer(exchange, await answerTo(service, route, params, exchange));
+  sendResponse(exchange, await responseTo(service, route, params, exchange));
 }
 
-async function answerTo(
+async function responseTo(
   service: Service,
   route: ApiRoute,
   params: Readonly<Record<string, string>>,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   let key: SandboxKey | undefined;
   try {
     const now = service.state.now();
@@ -31,26 +28,26 @@ async function answerTo(
     return await handled(service, route, { params, exchange, key, now });
   } catch (error) {
     // The log comes after the answer was made: a list never holds the request that asks for it.
-    if (key !== undefined) recordAudit(service, key, refusedNote(service, route, params));
+    if (key !== undefined) recordAudit(service, key, refusalMessage(service, route, params));
     if (error instanceof ProblemError) return error.answer;
     return problem(500, 'Internal Server Error', `The sandbox failed: ${String(error)}`);
   }
 }
 
-interface Asked {
+interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly exchange: Exchange;
   readonly key: SandboxKey;
   readonly now: number;
 }
 
-async function handled(service: Service, route: ApiRoute, asked: Asked): Promise<Answer> {
+async function handled(service: Service, route: ApiRoute, asked: ApiRequest): Promise<RouteResponse> {
   const { params, exchange, key, now } = asked;
   const notes: AuditNote[] = [];
   const json = (): Promise<unknown> => readJson(exchange);
   const audit = (note: AuditNote): void => void notes.push(note);
   const body = await route.handle({ service, params, query: exchange.query, key, now, json, audit });
-  for (const note of notes.length > 0 ? notes : [doneNote(service, route, params)])
+  for (const note of notes.length > 0 ? notes : [successMessage(service, route, params)])
     recordAudit(service, key, note);
   return { status: route.status, body };
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../schema/loopback.ts';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
-import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/credentials.ts';
 import { ObjectFiles } from './buckets/objects.ts';
+import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/signature.ts';
 import { SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { RateLimits } from './limits.ts';
@@ -13,9 +13,9 @@ import type { RunningSandbox, SandboxOptions } from './options.ts';
 import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/directory.ts';
 import { SandboxState } from './state/state.ts';
+import { StoreFiles } from './store/files.ts';
 import { Notifier } from './webhooks/notifier.ts';
 import { isWebhookAddress } from './webhooks/post.ts';
-import { StoreFiles } from './store/files.ts';
 
 /** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cursorPageSchema } from './pagination.ts';
+import { cursorPageSchema } from './response.ts';
 
 /** Known states of a job. */
 export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
@@ -31,3 +31,33 @@ export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 
 /** Answer of GET /account-updater/jobs, newest job first. */
 export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
+
+/** The event type that the interface names. */
+const JOB_COMPLETED = 'account-updater.job.completed';
+
+/** Event types that were seen; a webhook may bring others. */
+export const EVENT_TYPES = [
+  'account-updater.job.created',
+  JOB_COMPLETED,
+  'account-updater.job.failed',
+] as const;
+
+/** What a webhook brings. The same event can come twice: `event.id` tells. `delivered_at` serves replay checks. */
+export const webhookDeliverySchema = z.looseObject({
+  event: z.looseObject({
+    id: z.string(),
+    type: z.string(),
+    timestamp: z.string().nullish(),
+    tenant_id: z.string().nullish(),
+    trace_id: z.string().nullish(),
+    data: z
+      .looseObject({
+        job: z.looseObject({ id: z.string().nullish(), status: z.string().nullish() }).nullish(),
+      })
+      .nullish(),
+  }),
+  delivered_at: z.string().nullish(),
+});
+
+/** What a webhook brings. */
+export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cursorPageSchema } from './pagination.ts';
+import { cursorPageSchema } from './response.ts';
 
 /** Operations that logs are known to carry; a log may carry others. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
@@ -31,3 +31,15 @@ export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
 /** Answer of GET /logs. */
 export type LogPage = z.infer<typeof logPageSchema>;
+
+/** A kind of entity that a log can be about. `value` is what a log's `entity_type` holds. */
+export const entityTypeSchema = z.looseObject({
+  display_name: z.string().nullish(),
+  value: z.string(),
+});
+
+/** A kind of entity that a log can be about. */
+export type EntityType = z.infer<typeof entityTypeSchema>;
+
+/** Answer of GET /logs/entity-types. */
+export const entityTypeListSchema = z.array(entityTypeSchema);

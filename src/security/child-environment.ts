@@ -4,7 +4,7 @@ import {
   type ChildProcessWithoutNullStreams,
   spawn,
 } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../system.ts';
 
 /** How a command of the operator's is started. */
@@ -85,4 +85,23 @@ function viewerEnvironment(env: Environment): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)),
   );
+}
+
+// Not by a library: a line without an end would be gathered without an end.
+const LONGEST_LINE = 2000;
+
+/** Tells each line that a program writes, cut where it is longer than 2,000 characters. */
+export function forEachLine(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream
+    .setEncoding('utf8')
+    .on('error', () => undefined)
+    .on('data', (text: string) => {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE);
+      for (const line of lines) onLine(line.slice(0, LONGEST_LINE));
+    })
+    .on('close', () => {
+      if (rest !== '') onLine(rest);
+    });
 }

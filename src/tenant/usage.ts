@@ -1,4 +1,4 @@
-import type { UsageReport } from '../schema/usage.ts';
+import type { UsageReport } from '../schema/tenant.ts';
 
 /** The tokens of one type. */
 export interface TypeCount {

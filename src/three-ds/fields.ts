@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 
 /** What a field of the authenticate request holds; `free` takes any object. */
-export type FieldKind = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
+export type FieldType = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
 
 /** A field of the authenticate request, as its schema describes it. */
 export interface Field {
   /** Dotted; empty for the body itself. Items of a list have their number as a part. */
   readonly path: string;
-  readonly kind: FieldKind;
+  readonly kind: FieldType;
   /** Needed in every body, or in every object that holds it. */
   readonly required: boolean;
   readonly description: string;
@@ -44,7 +44,7 @@ function fieldOf(path: string, schema: z.ZodType): Field {
   const { description = '', examples } = inner instanceof z.ZodType ? (inner.meta() ?? {}) : {};
   return {
     path,
-    kind: kindOf(inner),
+    kind: fieldTypeOf(inner),
     required: !(schema instanceof z.ZodOptional),
     description,
     example: Array.isArray(examples) ? (examples[0] as unknown) : undefined,
@@ -66,10 +66,46 @@ function itemOf(path: string, element: unknown): Field | undefined {
   return element instanceof z.ZodType ? fieldOf(`${path}.0`, element) : undefined;
 }
 
-function kindOf(schema: unknown): FieldKind {
+function fieldTypeOf(schema: unknown): FieldType {
   if (schema instanceof z.ZodObject) return 'object';
   if (schema instanceof z.ZodArray) return 'list';
   if (schema instanceof z.ZodRecord) return 'free';
   if (schema instanceof z.ZodBoolean) return 'flag';
   return schema instanceof z.ZodNumber ? 'number' : 'text';
+}
+
+/** A text of a body and where it is. */
+export interface TextAt {
+  /** Names of members and numbers of items. */
+  readonly parts: readonly string[];
+  readonly text: string;
+  /** Whether the text is the name of the member itself. */
+  readonly isName: boolean;
+}
+
+/** The value at these parts of a path, looking at own members and items only; undefined where there is none. */
+export function ownValue(value: unknown, parts: readonly string[]): unknown {
+  let found = value;
+  for (const part of parts) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
+    found = (found as Record<string, unknown>)[part];
+  }
+  return found;
+}
+
+/** Every text and number in a value, numbers as they are written, and every name of a member. */
+export function* textsIn(value: unknown, parts: readonly string[] = []): Generator<TextAt> {
+  if (typeof value === 'string' || typeof value === 'number')
+    yield { parts, text: String(value), isName: false };
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const at = [...parts, name];
+    if (!Array.isArray(value)) yield { parts: at, text: name, isName: true };
+    yield* textsIn(member, at);
+  }
+}
+
+/** Whether a value is an object with named members, neither null nor an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,4 @@
-import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../schema/three-ds/request-values.ts';
-import type { SessionType } from '../schema/three-ds/values.ts';
+import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../schema/three-ds/values.ts';
 
 /** What the rules between fields look at. Values of a body are as they came. */
 export interface Combination {

@@ -1,10 +1,8 @@
 import { SvcError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
-import { typedWord } from '../security/typed-word.ts';
-import { numericCurrency } from '../schema/three-ds/currencies.ts';
-import { BODY, type Field, fieldAt, fieldsBelow } from './fields.ts';
-import { isObject, ownValue } from './values-in.ts';
-import { looksLikeName } from './violation.ts';
+import { numericCurrency } from '../schema/three-ds/formats.ts';
+import { nearest, typedWord } from '../security/typed-word.ts';
+import { looksLikeName } from './check.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, isObject, ownValue } from './fields.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {

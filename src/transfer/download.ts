@@ -1,10 +1,27 @@
 import { SvcError } from '../errors.ts';
-import { type LockHost, withLock } from '../lock.ts';
-import { AddressExpired, type Unproven, UnprovenDownload } from './failures.ts';
-import { type FetchOptions, fetchInto } from './fetch-into.ts';
+import { type LockHost, withLock } from '../files/lock.ts';
+import { exchange, type HttpResponse } from '../http/exchange.ts';
+import { FILE_LIMITS, MAX_ATTEMPTS, mayRetry, type TimeLimits } from '../http/retry.ts';
+import { TransportFailure } from '../http/transport-failure.ts';
+import type { Transport } from '../http/transport.ts';
+import { displayHost } from '../security/address.ts';
 import { PartFile } from './part-file.ts';
-import type { Flaw, Proof, Received } from './receive.ts';
-import { inspectTarget, putInPlace } from './target.ts';
+import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
+import {
+  AddressExpired,
+  pause,
+  readErrorOf,
+  redirectedByStore,
+  refusedByStore,
+  type RetryableFailure,
+  type RetryOptions,
+  storeUnreachable,
+  type Unproven,
+  UnprovenDownload,
+} from './retry.ts';
+import type { Sink } from './sink.ts';
+import type { OnProgress } from './source.ts';
+import { inspectTarget, moveIntoPlace } from './target.ts';
 
 /** What a download into a file needs. The name is the operator's, never the service's (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -53,7 +70,7 @@ async function fetchFile(target: string, options: DownloadOptions): Promise<Rece
   const part = await PartFile.open(target);
   try {
     const received = await fetchProven(part, target, options);
-    await putInPlace(part.path, target, options.overwrite);
+    await moveIntoPlace(part.path, target, options.overwrite);
     await part.forget();
     return received;
   } catch (error) {
@@ -113,4 +130,108 @@ function withKept(error: unknown, { length, path }: PartFile): unknown {
     facts: { ...error.facts, kept: length },
     cause,
   });
+}
+
+/** What a download needs. */
+export interface FetchOptions extends RetryOptions {
+  readonly transport: Transport;
+  /** Gives the address; asked before each attempt, because it expires. */
+  readonly address: () => Promise<URL>;
+  readonly onProgress?: OnProgress | undefined;
+  readonly limits?: TimeLimits | undefined;
+}
+
+const LASTING_PROGRESS = 1024 * 1024;
+
+/**
+ * Brings an object into a sink: goes on after a cut when that is provably the same object, else starts again.
+ * @throws SvcError, or the signal's reason; the sink then holds what came
+ */
+async function fetchInto(sink: Sink, options: FetchOptions): Promise<Received> {
+  let failed = 0;
+  let best = 0;
+  let wasExpired = false;
+  for (;;) {
+    const outcome = await attempt(sink, options);
+    if ('proof' in outcome) return outcome;
+    // A bad line that still brings the file along is not a dead one.
+    if (sink.length >= best + LASTING_PROGRESS) failed = 0;
+    best = Math.max(best, sink.length);
+    failed += 1;
+    // Once more with a fresh address; a second refusal in a row is not about its age.
+    const isExpired = outcome.error instanceof AddressExpired;
+    if ((isExpired && wasExpired) || failed >= MAX_ATTEMPTS) throw outcome.error;
+    wasExpired = isExpired;
+    await pause(options, failed - 1, outcome);
+  }
+}
+
+async function attempt(sink: Sink, options: FetchOptions): Promise<Received | RetryableFailure> {
+  const url = await options.address();
+  const isContinued = sink.version !== undefined && sink.length > 0;
+  if (isContinued) await sink.resume();
+  try {
+    const answer = await exchange(options.transport, {
+      method: 'GET',
+      url,
+      headers: headersFor(sink),
+      limits: options.limits ?? FILE_LIMITS,
+      signal: options.signal,
+    });
+    try {
+      return (await accept(sink, url, answer)) ?? (await receive(sink, url, answer, options.onProgress));
+    } finally {
+      answer.discard();
+    }
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    const unreachable = storeUnreachable(url, 'download', error);
+    if (!mayRetry({ failure: error }, 'always')) throw unreachable;
+    return { error: unreachable };
+  }
+}
+
+function headersFor({ version, length }: Sink): Record<string, string> {
+  const plain = { 'accept-encoding': 'identity' };
+  return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
+}
+
+/** Makes the sink ready for a good answer's body; a setback for an answer that may be better next time. */
+async function accept(sink: Sink, url: URL, answer: HttpResponse): Promise<RetryableFailure | undefined> {
+  const { status } = answer;
+  if (status === 200) {
+    if (isEncoded(answer)) throw encoded(url);
+    await sink.begin(versionOf(answer));
+    return undefined;
+  }
+  const isContinued = sink.version !== undefined && sink.length > 0;
+  if (isContinued && (status === 206 || status === 412 || status === 416)) {
+    if (status === 206 && sink.version && continues(answer, sink.version, sink.length)) return undefined;
+    await sink.begin(undefined);
+    return { error: anotherObject(url) };
+  }
+  if (status >= 300 && status < 400) {
+    throw redirectedByStore(url, status, answer.header('location'));
+  }
+  const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(answer) });
+  if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
+    return { error: refused, retryAfter: answer.header('retry-after') };
+  throw refused;
+}
+
+function anotherObject(url: URL): SvcError {
+  return new SvcError('altered', `the store at ${displayHost(url)} does not continue the same object`, {
+    hint: 'Run the command again: it starts from the beginning.',
+    retryable: true,
+  });
+}
+
+function encoded(url: URL): SvcError {
+  return new SvcError(
+    'altered',
+    `the store at ${displayHost(url)} sent the file packed, which was not asked for`,
+    {
+      hint: 'Something between you and the store changes answers: check your proxy settings.',
+    },
+  );
 }

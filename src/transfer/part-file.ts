@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
-import fs, { type FileHandle } from 'node:fs/promises';
-import { removeStrayTemporaries } from '../atomic-file.ts';
-import { writeFailure } from '../write-failure.ts';
-import { readNote, writeNote } from './part-note.ts';
+import fs from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { writeFailure } from '../errors.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
+import { removeOrphanedTemporaries, writeFileAtomic } from '../files/replace.ts';
+import type { Version } from './receive.ts';
 import { Digests, type Sink } from './sink.ts';
-import type { Version } from './version.ts';
-import { WriteBehind } from './write-behind.ts';
 
 const PIECE = 1024 * 1024;
 
@@ -29,7 +29,7 @@ export class PartFile implements Sink {
   /** Opens what an earlier attempt left, if it can be trusted; else starts with nothing. */
   static async open(target: string): Promise<PartFile> {
     const part = new PartFile(target);
-    removeStrayTemporaries(part.#note);
+    removeOrphanedTemporaries(part.#note);
     await part.#adopt();
     return part;
   }
@@ -58,7 +58,7 @@ export class PartFile implements Sink {
     await this.discard();
     this.version = version;
     this.digests = new Digests();
-    if (version) await writeNote(this.#note, version);
+    if (version) await writeResumeNote(this.#note, version);
     await this.#guard(async () => {
       this.#handle = await fs.open(this.path, 'wx+', 0o600);
       this.#writer = new WriteBehind(this.#handle, 0);
@@ -122,7 +122,7 @@ export class PartFile implements Sink {
   }
 
   async #adopt(): Promise<void> {
-    const version = readNote(this.#note);
+    const version = readResumeNote(this.#note);
     const handle = version && (await openOwn(this.path));
     if (!version || !handle) return;
     this.#handle = handle;
@@ -149,4 +149,79 @@ async function openOwn(path: string): Promise<FileHandle | undefined> {
   if (handle && stat?.isFile() && stat.nlink === 1) return handle;
   await handle?.close();
   return undefined;
+}
+
+/** Notes of which version a partial file is the beginning; 0600, whole or not at all. */
+async function writeResumeNote(file: string, version: Version): Promise<void> {
+  await writeFileAtomic(file, JSON.stringify({ format: 1, ...version }));
+}
+
+/** The version that was noted; undefined where there is no note, or none that makes sense. */
+function readResumeNote(file: string): Version | undefined {
+  try {
+    const note: unknown = JSON.parse(readRegularFileSync(file));
+    if (typeof note !== 'object' || note === null) return undefined;
+    const { format, etag, total }: { format?: unknown; etag?: unknown; total?: unknown } = note;
+    const isValid = format === 1 && typeof etag === 'string' && Number.isSafeInteger(total);
+    return isValid && typeof total === 'number' ? { etag, total } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const SIZE = 1024 * 1024;
+
+/**
+ * Writes a file in large pieces, one on its way to the disk while the next is gathered: small writes one by one are
+ * what a download otherwise spends its time on. A failure shows at the next call.
+ */
+class WriteBehind {
+  readonly #handle: FileHandle;
+  #at: number;
+  #gathering = Buffer.allocUnsafeSlow(SIZE);
+  #spare = Buffer.allocUnsafeSlow(SIZE);
+  #filled = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** Writes from the offset `at` on. */
+  constructor(handle: FileHandle, at: number) {
+    this.#handle = handle;
+    this.#at = at;
+  }
+
+  /** Takes a copy of the piece. */
+  async add(piece: Uint8Array): Promise<void> {
+    for (let taken = 0; taken < piece.byteLength;) {
+      const part = piece.subarray(taken, taken + SIZE - this.#filled);
+      this.#gathering.set(part, this.#filled);
+      this.#filled += part.byteLength;
+      taken += part.byteLength;
+      if (this.#filled === SIZE) await this.#send();
+    }
+  }
+
+  /** Resolves once everything was handed to the system. */
+  async flush(): Promise<void> {
+    await this.#send();
+    await this.#writing;
+  }
+
+  async #send(): Promise<void> {
+    await this.#writing;
+    const full = this.#gathering;
+    const length = this.#filled;
+    this.#gathering = this.#spare;
+    this.#spare = full;
+    this.#filled = 0;
+    this.#writing = this.#write(full, length, this.#at);
+    // The next call tells of a failure; until then it must not count as unhandled.
+    this.#writing.catch(() => undefined);
+    this.#at += length;
+  }
+
+  async #write(bytes: Buffer, length: number, at: number): Promise<void> {
+    // A nearly full disk takes a part and says so; only the next write fails.
+    for (let done = 0; done < length;)
+      done += (await this.#handle.write(bytes, done, length - done, at + done)).bytesWritten;
+  }
 }

@@ -1,10 +1,9 @@
-import { shownHost } from '../address.ts';
 import { SvcError } from '../errors.ts';
-import type { Answer } from '../http/exchange.ts';
-import type { Setback } from './pause.ts';
-import type { OnProgress } from './progress.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+import { displayHost } from '../security/address.ts';
+import type { RetryableFailure } from './retry.ts';
 import type { Sink } from './sink.ts';
-import { lengthOf, md5Of, wrongTypeOf } from './version.ts';
+import type { OnProgress } from './source.ts';
 
 /** What shows that a body came whole: the MD5 in its ETag, its length, its framing, or nothing. */
 export type Proof = 'md5' | 'length' | 'framing' | 'none';
@@ -31,9 +30,9 @@ export interface Received {
 export async function receive(
   sink: Sink,
   url: URL,
-  answer: Answer,
+  answer: HttpResponse,
   onProgress: OnProgress | undefined,
-): Promise<Received | Setback> {
+): Promise<Received | RetryableFailure> {
   const isContinued = answer.status === 206;
   const total = isContinued ? sink.version?.total : lengthOf(answer);
   for await (const piece of answer.body) {
@@ -49,9 +48,9 @@ export async function receive(
 async function judge(
   sink: Sink,
   url: URL,
-  answer: Answer,
+  answer: HttpResponse,
   total: number | undefined,
-): Promise<Received | Setback> {
+): Promise<Received | RetryableFailure> {
   const expected = md5Of(answer);
   const isOther = expected !== undefined && expected !== sink.digests.md5();
   if (isOther && answer.status === 206) return startOver(sink, url, 'continued with other bytes');
@@ -65,19 +64,85 @@ async function judge(
   return { bytes: sink.length, sha256: sink.digests.sha256(), proof, flaws };
 }
 
-async function startOver(sink: Sink, url: URL, what: string): Promise<Setback> {
+async function startOver(sink: Sink, url: URL, what: string): Promise<RetryableFailure> {
   await sink.begin(undefined);
-  return { error: new SvcError('altered', `the store at ${shownHost(url)} ${what}`, { retryable: true }) };
+  return { error: new SvcError('altered', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
 }
 
 function cut(url: URL, done: number, total: number): SvcError {
   return new SvcError(
     'incomplete',
-    `the store at ${shownHost(url)} broke off after ${done} of ${total} bytes`,
+    `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`,
     {
       hint: 'Run the command again.',
       retryable: true,
       facts: { bytes: done },
     },
   );
+}
+
+type Headers = Pick<HttpResponse, 'header'>;
+
+/** Names one content of an object exactly: enough to go on with it later. */
+export interface Version {
+  /** A strong ETag, quotes included. */
+  readonly etag: string;
+  /** Bytes of the whole object. */
+  readonly total: number;
+}
+
+/** The version of a whole answer; undefined when it has no strong ETag or no length. */
+export function versionOf(answer: Headers): Version | undefined {
+  const etag = strongEtag(answer);
+  const total = lengthOf(answer);
+  return etag === undefined || total === undefined ? undefined : { etag, total };
+}
+
+/** Whether a 206 holds exactly the rest of this version from `offset` on (R45). */
+export function continues(answer: Headers, { etag, total }: Version, offset: number): boolean {
+  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(answer.header('content-range') ?? '');
+  const length = lengthOf(answer);
+  return (
+    strongEtag(answer) === etag &&
+    !isEncoded(answer) &&
+    Number(range?.[1]) === offset &&
+    Number(range?.[2]) === total - 1 &&
+    Number(range?.[3]) === total &&
+    (length === undefined || length === total - offset)
+  );
+}
+
+/** `Content-Length` in bytes, where there is a valid one. */
+function lengthOf({ header }: Headers): number | undefined {
+  const text = header('content-length') ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Whether the body is packed, though nothing but the plain bytes was asked for. */
+export function isEncoded({ header }: Headers): boolean {
+  const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
+  return encoding !== '' && encoding !== 'identity' && encoding !== 'aws-chunked';
+}
+
+/**
+ * The object's MD5 where its ETag is one: a single-part object of an S3-type store. Of an object that is encrypted
+ * with a key of its own, or that was stored in an encoding, the ETag is something else.
+ */
+function md5Of({ header }: Headers): string | undefined {
+  const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];
+  const isEncrypted = header('x-amz-server-side-encryption')?.startsWith('aws:kms') ?? false;
+  const hasOwnKey = header('x-amz-server-side-encryption-customer-algorithm') !== undefined;
+  const hasEncoding = (header('content-encoding') ?? 'identity') !== 'identity';
+  return isEncrypted || hasOwnKey || hasEncoding ? undefined : md5?.toLowerCase();
+}
+
+/** What a response says that it is, where that cannot be a file of rows: HTML, XML or JSON. */
+function wrongTypeOf({ header }: Headers): string | undefined {
+  const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return /^[\w.-]+\/(?:[\w.-]+\+)?(?:html|xhtml|xml|json)$/.test(type) ? type : undefined;
+}
+
+function strongEtag({ header }: Headers): string | undefined {
+  const etag = header('etag') ?? '';
+  return /^"[\x21\x23-\x7e]{1,256}"$/.test(etag) ? etag : undefined;
 }

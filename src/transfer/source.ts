@@ -1,7 +1,7 @@
-import fs, { type FileHandle } from 'node:fs/promises';
 import { constants } from 'node:fs';
-import { SvcError } from '../errors.ts';
-import { systemCodeOf } from '../system-code.ts';
+import fs from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { SvcError, systemCodeOf } from '../errors.ts';
 
 /** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */
 export interface UploadSource {
@@ -126,3 +126,12 @@ function unreadable(path: string, error: unknown): SvcError {
     cause: error,
   });
 }
+
+/** How far a transfer is, in bytes. `total` is undefined where the store does not say. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number | undefined;
+}
+
+/** Receives progress, at most once a piece (64 KiB to 1 MiB). */
+export type OnProgress = (progress: Progress) => void;

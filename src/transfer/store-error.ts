@@ -21,14 +21,14 @@ export function readStoreError(body: string, header: (name: string) => string | 
 }
 
 /** The status with the store's own words, such as `403 AccessDenied: Request has expired`. */
-export function storeWords(status: number, error: StoreError): string {
+export function describeStoreError(status: number, error: StoreError): string {
   const code = error.code === undefined ? '' : ` ${error.code}`;
   return `${status}${code}${error.message === undefined ? '' : `: ${error.message}`}`;
 }
 
-type Said = { [Part in keyof StoreError]: string | undefined };
+type StoreMessage = { [Part in keyof StoreError]: string | undefined };
 
-function fromMarkup(body: string): Said {
+function fromMarkup(body: string): StoreMessage {
   return {
     code: element(body, 'Code'),
     message: element(body, 'Message') ?? element(body, 'title'),
@@ -43,7 +43,7 @@ function element(body: string, name: string): string | undefined {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-function fromJson(body: string): Said | undefined {
+function fromJson(body: string): StoreMessage | undefined {
   const outer = record(parse(body));
   if (!outer) return undefined;
   const inner = record(outer['error']) ?? outer;

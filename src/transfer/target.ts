@@ -1,8 +1,7 @@
 import fs from 'node:fs/promises';
 import nodePath from 'node:path';
-import { writeFailure } from '../write-failure.ts';
-import { SvcError } from '../errors.ts';
-import { systemCodeOf } from '../system-code.ts';
+import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { isLoopback, isSafeAddress, readAddress } from '../security/address.ts';
 
 /** What stands at the place where a download is to go. */
 export type Target =
@@ -36,7 +35,7 @@ async function requireWritable(directory: string, path: string): Promise<void> {
  * Gives the finished file its name, in one step. Without `overwrite` a file that appeared meanwhile stays.
  * @throws SvcError `usage` when the name is taken, `local` when the disk refuses
  */
-export async function putInPlace(part: string, target: string, overwrite: boolean): Promise<void> {
+export async function moveIntoPlace(part: string, target: string, overwrite: boolean): Promise<void> {
   try {
     if (overwrite) await fs.rename(part, target);
     else await moveUnlessTaken(part, target);
@@ -71,4 +70,47 @@ function taken(path: string): SvcError {
   return new SvcError('usage', `${path} exists`, {
     hint: 'Give another name, or --force to replace it.',
   });
+}
+
+/** The service that gave an address; a client is one. */
+export interface AddressSource {
+  readonly baseUrl: URL;
+  /** Hides a value in all that is shown from now on. */
+  readonly addSecret: (value: string) => void;
+}
+
+/**
+ * Reads a pre-signed address of a job's file: https, or http where the service is on this machine too (R04). It is a
+ * secret, so no error ever shows it, and what its query holds is hidden wherever the store may repeat it (R07).
+ * @throws SvcError `bad_answer`
+ */
+export function requireStoreAddress(text: string, job: string, source: AddressSource): URL {
+  const url = readAddress(text);
+  const problem = url === undefined ? 'is not a URL' : problemOf(url, source.baseUrl);
+  if (url === undefined || problem !== undefined)
+    throw new SvcError('bad_answer', `the store address in the service's response ${problem}`, {
+      hint: 'Check the base URL; addresses must be https. Nothing was sent.',
+    });
+  for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g))
+    for (const form of [value, decoded(value)]) if (form !== job) source.addSecret(form);
+  return url;
+}
+
+function problemOf(url: URL, baseUrl: URL): string | undefined {
+  if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;
+  // What listens there is none of the service's; it would get the file, or pass for its results.
+  return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether a PUT there must name the blob type: a shared-access signature has `sv` and `sig` in its query. */
+export function isAzureType(url: URL): boolean {
+  return url.searchParams.has('sv') && url.searchParams.has('sig');
 }

@@ -1,19 +1,25 @@
-import { type Answer, exchange, type ExchangeRequest } from '../http/exchange.ts';
-import { FILE_LIMITS, type TimeLimits } from '../http/limits.ts';
-import { MAX_ATTEMPTS, mayRetry } from '../http/retry.ts';
+import { createHash } from 'node:crypto';
+import { SvcError } from '../errors.ts';
+import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
+import { FILE_LIMITS, MAX_ATTEMPTS, mayRetry, type TimeLimits } from '../http/retry.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
-import { isAzureType } from './addresses.ts';
-import { CheckedBody } from './checked-body.ts';
-import { readErrorOf } from './error-text.ts';
-import { redirectedByStore, refusedByStore, storeUnreachable, UploadUnclear } from './failures.ts';
-import { type Patience, pause, type Setback } from './pause.ts';
-import type { OnProgress } from './progress.ts';
-import type { UploadSource } from './source.ts';
+import {
+  pause,
+  readErrorOf,
+  redirectedByStore,
+  refusedByStore,
+  type RetryableFailure,
+  type RetryOptions,
+  storeUnreachable,
+  UploadUnclear,
+} from './retry.ts';
+import type { OnProgress, UploadSource } from './source.ts';
 import type { StoreError } from './store-error.ts';
+import { isAzureType } from './target.ts';
 
 /** What an upload needs. Progress starts anew with each attempt. */
-export interface UploadOptions extends Patience {
+export interface UploadOptions extends RetryOptions {
   readonly transport: Transport;
   /** A pre-signed address, checked by `requireStoreAddress`. */
   readonly url: URL;
@@ -60,7 +66,7 @@ export async function uploadFile(options: UploadOptions): Promise<UploadResult> 
 }
 
 /** One PUT: nothing when it is stored, a setback when it may be tried again. */
-async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Setback | undefined> {
+async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
   const { url, source } = options;
   try {
     const answer = await exchange(options.transport, {
@@ -87,8 +93,8 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Setb
 async function judge(
   { url, source }: UploadOptions,
   body: CheckedBody,
-  answer: Answer,
-): Promise<Setback | undefined> {
+  answer: HttpResponse,
+): Promise<RetryableFailure | undefined> {
   const { status } = answer;
   if (status < 300) {
     answer.discard();
@@ -124,4 +130,87 @@ export function uploadRequest(
     ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}),
   };
   return { method: 'PUT', url, headers };
+}
+
+/**
+ * The body of one upload attempt. It counts and hashes what passes, and holds the last piece back until all of the
+ * source has been read and found to be what was checked: a file that changed never arrives whole (R35).
+ */
+class CheckedBody implements AsyncIterable<Uint8Array> {
+  /** Why the body ended early, if it was the source's doing. */
+  failure: unknown;
+  /** Whether the last piece was handed on: before that no store can have the whole file. */
+  complete = false;
+  /** Hex SHA-256 of the bytes, once complete. */
+  sha256 = '';
+  readonly #source: UploadSource;
+  readonly #expected: string | undefined;
+  readonly #onProgress: OnProgress | undefined;
+  readonly #onLastPiece: (() => void) | undefined;
+  readonly #pieces: AsyncGenerator<Uint8Array>;
+
+  /** `onLastPiece` is called before the last piece is handed on; when it throws, that piece never goes out. */
+  constructor(
+    source: UploadSource,
+    expected: string | undefined,
+    onProgress: OnProgress | undefined,
+    onLastPiece?: () => void,
+  ) {
+    this.#source = source;
+    this.#expected = expected;
+    this.#onProgress = onProgress;
+    this.#onLastPiece = onLastPiece;
+    this.#pieces = this.#run();
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    return this.#pieces;
+  }
+
+  /** Lets go of the source, wherever the body stands. */
+  close(): void {
+    this.#pieces.return(undefined).catch(() => undefined);
+  }
+
+  async *#run(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#checked();
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+
+  async *#checked(): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256');
+    const { size } = this.#source;
+    let read = 0;
+    let held: Uint8Array | undefined;
+    for await (const piece of this.#source.open()) {
+      if (piece.byteLength === 0) continue;
+      read += piece.byteLength;
+      if (read > size) throw altered('it has grown');
+      hash.update(piece);
+      if (held) yield* this.#hand(held, read - piece.byteLength);
+      held = piece;
+    }
+    if (read < size) throw altered('it has shrunk');
+    const sha256 = hash.digest('hex');
+    if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
+    this.sha256 = sha256;
+    this.#onLastPiece?.();
+    this.complete = true;
+    if (held) yield* this.#hand(held, read);
+  }
+
+  async *#hand(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
+    yield piece;
+    this.#onProgress?.({ done, total: this.#source.size });
+  }
+}
+
+function altered(how: string): SvcError {
+  return new SvcError('altered', `the file changed after it was checked: ${how}; nothing was uploaded`, {
+    hint: 'Let the file come to rest and run the command again.',
+  });
 }

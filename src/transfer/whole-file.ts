@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import fs, { type FileHandle } from 'node:fs/promises';
+import fs from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { writeFailure } from '../write-failure.ts';
-import { putInPlace } from './target.ts';
+import { writeFailure } from '../errors.ts';
+import { moveIntoPlace } from './target.ts';
 
 const BUFFERED = 64 * 1024;
 /** The most bytes of UTF-8 that one unit of a string becomes. */
@@ -50,7 +51,7 @@ export class WholeFile {
     } catch (error) {
       throw writeFailure(this.#path, error);
     }
-    await putInPlace(this.#draft, this.#path, overwrite);
+    await moveIntoPlace(this.#draft, this.#path, overwrite);
   }
 
   /** Leaves nothing behind; after `finish` it does nothing. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSamePath, keyKindOf, queryOf, readEndpointPath } from '../../src/api/endpoint-path.ts';
+import { isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../src/api/any-endpoint.ts';
 import { buildUrl } from '../../src/http/request.ts';
 
 const BASE = new URL('https://vault.example/v1/');
@@ -106,7 +106,7 @@ describe('a typed path', () => {
     ['/toString', undefined],
     ['/', undefined],
   ])('R09 the key of %s is %s', (path, kind) => {
-    expect(keyKindOf(path)).toBe(kind);
+    expect(keyTypeOf(path)).toBe(kind);
   });
 
   it('is the same endpoint in every encoding', () => {

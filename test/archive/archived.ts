@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { readRecords } from '../../src/archive/chain.ts';
-import type { ArchiveRecord, Link } from '../../src/archive/record.ts';
-import type { ArchiveStore } from '../../src/archive/store.ts';
+import { readRecords } from '../../src/logs/archive/chain.ts';
+import type { ArchiveRecord, Link } from '../../src/logs/archive/record.ts';
+import type { ArchiveStore } from '../../src/logs/archive/store.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 /** All that an archive holds. */

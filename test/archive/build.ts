@@ -4,14 +4,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
-import { beginArchive } from '../../src/archive/begin.ts';
-import { DirectoryStore } from '../../src/archive/directory-store.ts';
-import type { Link, Segment } from '../../src/archive/record.ts';
-import { ArchiveWriter } from '../../src/archive/writer.ts';
-import { systemClock } from '../../src/clock.ts';
+import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { beginArchive } from '../../src/logs/archive/manifest.ts';
+import type { Link, Segment } from '../../src/logs/archive/record.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
+import { beginAt } from '../../src/logs/checkpoint.ts';
+import { entryOf, NO_TIME } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { entryOf, NO_TIME } from '../../src/tail/entry.ts';
-import { beginAt } from '../../src/tail/state.ts';
+import { systemClock } from '../../src/system.ts';
 
 /** The tenant whose archives are built here. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';

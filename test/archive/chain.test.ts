@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendRecord, type Draft, readFirst, readLast, readRecords } from '../../src/archive/chain.ts';
-import { DirectoryStore } from '../../src/archive/directory-store.ts';
-import { type Link, parseRecord, recordPath, recordText, sequenceOf } from '../../src/archive/record.ts';
-import { fromStored, toStored } from '../../src/archive/standing.ts';
-import { systemClock } from '../../src/clock.ts';
+import { appendRecord, type Draft, readFirst, readLast, readRecords } from '../../src/logs/archive/chain.ts';
+import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { fromStored, toStored } from '../../src/logs/archive/position.ts';
+import { type Link, parseRecord, recordPath, recordText, sequenceOf } from '../../src/logs/archive/record.ts';
+import { systemClock } from '../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
 const standing = toStored({

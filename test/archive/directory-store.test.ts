@@ -3,10 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DirectoryStore } from '../../src/archive/directory-store.ts';
-import { openArchiveStore } from '../../src/archive/open-store.ts';
-import type { LocalFile } from '../../src/archive/store.ts';
-import { systemClock } from '../../src/clock.ts';
+import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { type LocalFile, openArchiveStore } from '../../src/logs/archive/store.ts';
+import { systemClock } from '../../src/system.ts';
 
 const host = {
   env: {},

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
-import type { ArchiveStore, LocalFile, StoredFile } from '../../src/archive/store.ts';
 import { SvcError } from '../../src/errors.ts';
+import type { ArchiveStore, LocalFile, StoredFile } from '../../src/logs/archive/store.ts';
 import { Killed } from '../tail/model.ts';
 
 /** When the process dies: before or after the nth change of the store from now on. */

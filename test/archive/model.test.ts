@@ -3,12 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { beginArchive, findArchive } from '../../src/archive/begin.ts';
-import { bringUpToDate } from '../../src/archive/bring-up.ts';
-import { ArchiveWriter } from '../../src/archive/writer.ts';
 import { isSvcError } from '../../src/errors.ts';
+import { syncArchive } from '../../src/logs/archive/catch-up.ts';
+import { beginArchive, findArchive } from '../../src/logs/archive/manifest.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
+import { beginAt } from '../../src/logs/checkpoint.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { beginAt } from '../../src/tail/state.ts';
 import {
   type Happening,
   Killed,
@@ -184,7 +184,7 @@ class World {
       limits: { entries: 40, characters: 1_000_000 },
       now: () => this.service.now(),
     });
-    await bringUpToDate(writer, this.service, {
+    await syncArchive(writer, this.service, {
       overlapMs: this.past.overlapMs,
       retentionMs: this.past.manner.retentionMs,
       everyMs: 300 * SECOND,

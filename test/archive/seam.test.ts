@@ -3,16 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { beginArchive, findArchive } from '../../src/archive/begin.ts';
-import { bringUpToDate } from '../../src/archive/bring-up.ts';
-import { liveLane } from '../../src/archive/live.ts';
-import { readManifest } from '../../src/archive/manifest.ts';
-import { searchSegments } from '../../src/archive/search.ts';
-import { fromStored } from '../../src/archive/standing.ts';
-import type { ArchiveStore } from '../../src/archive/store.ts';
-import { ArchiveWriter } from '../../src/archive/writer.ts';
+import { syncArchive } from '../../src/logs/archive/catch-up.ts';
+import { beginArchive, findArchive, readManifest } from '../../src/logs/archive/manifest.ts';
+import { fromStored } from '../../src/logs/archive/position.ts';
+import { liveLane, searchSegments } from '../../src/logs/archive/search.ts';
+import type { ArchiveStore } from '../../src/logs/archive/store.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
+import { beginAt } from '../../src/logs/checkpoint.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { beginAt } from '../../src/tail/state.ts';
 import { type Happening, logOf, type Manner, ModelClock, ModelService, nameOf } from '../tail/model.ts';
 import { openStore } from './build.ts';
 
@@ -98,7 +96,7 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
     const found = await findArchive(store);
     const last = found?.last ?? (await beginArchive(store, subject, begin));
     const writer = new ArchiveWriter(store, last, { tenantId: 'one', now: () => service.now() });
-    await bringUpToDate(writer, service, { ...TIMES, everyMs: 20 * SECOND, follow: false, isNew: false });
+    await syncArchive(writer, service, { ...TIMES, everyMs: 20 * SECOND, follow: false, isNew: false });
   });
 }
 

@@ -2,16 +2,16 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { beginArchive, findArchive } from '../../src/archive/begin.ts';
-import { bringUpToDate } from '../../src/archive/bring-up.ts';
-import type { ArchiveRecord } from '../../src/archive/record.ts';
-import type { LocalFile } from '../../src/archive/store.ts';
-import { Verification } from '../../src/archive/verify.ts';
-import { ArchiveWriter } from '../../src/archive/writer.ts';
 import { SvcError } from '../../src/errors.ts';
+import { syncArchive } from '../../src/logs/archive/catch-up.ts';
+import { beginArchive, findArchive } from '../../src/logs/archive/manifest.ts';
+import type { ArchiveRecord } from '../../src/logs/archive/record.ts';
+import type { LocalFile } from '../../src/logs/archive/store.ts';
+import { Verification } from '../../src/logs/archive/verify.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
+import { beginAt, type TailPosition } from '../../src/logs/checkpoint.ts';
+import type { LogSource } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
-import type { LogSource } from '../../src/tail/source.ts';
-import { beginAt, type Standing } from '../../src/tail/state.ts';
 import { FakeClock } from '../support/clock.ts';
 import { Killed } from '../tail/model.ts';
 import { readArchive } from './archived.ts';
@@ -45,7 +45,7 @@ function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
   return { tenant_id: TENANT, message, created_at: new Date(at).toISOString(), ...more };
 }
 
-function standing(readTo: number): Standing {
+function standing(readTo: number): TailPosition {
   return { settled: readTo - 60_000, readTo, newest: readTo, passed: [] };
 }
 
@@ -202,7 +202,7 @@ describe('an archive that follows', () => {
     };
     const writer = await writerOn();
     let commits = 0;
-    const following = bringUpToDate(writer, source, {
+    const following = syncArchive(writer, source, {
       overlapMs: 60_000,
       retentionMs: 24 * HOUR,
       everyMs: 300_000,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../src/cli/context.ts';
-import { showRun } from '../../src/cli/run-progress.ts';
-import type { RunEvent } from '../../src/runs/events.ts';
-import type { RunRecord } from '../../src/runs/record.ts';
+import type { RunEvent } from '../../src/account-updater/events.ts';
+import type { RunRecord } from '../../src/account-updater/record.ts';
+import type { Context } from '../../src/app/command.ts';
+import { showRun } from '../../src/commands/au/run-progress.ts';
 import { FakeClock } from '../support/clock.ts';
 
 /** What is shown of these events: each line by what it belongs to. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameProfile } from '../../src/cli/same-profile.ts';
+import { sameProfile } from '../../src/app/hint.ts';
 
 describe('the profile in quoted commands', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { TREE } from '../../src/program/tree.ts';
-import type { CommandRow } from '../../src/views/command.ts';
+import type { CommandRow } from '../../src/commands/commands.ts';
+import { TREE } from '../../src/commands/tree.ts';
 import { Home } from '../support/svc.ts';
 
 const home = new Home();

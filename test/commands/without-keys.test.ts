@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isGroup } from '../../src/cli/command.ts';
-import { TREE } from '../../src/program/tree.ts';
+import { isGroup } from '../../src/app/command.ts';
+import { TREE } from '../../src/commands/tree.ts';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 

@@ -2,13 +2,21 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { argument, choice, flag, type Parameters, repeated, rest, value } from '../../src/cli/parameter.ts';
-import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
-import { type Command, defineCommand, type Entry } from '../../src/cli/command.ts';
-import { text } from '../../src/cli/values.ts';
+import { type Command, defineCommand, type Entry } from '../../src/app/command.ts';
+import {
+  argument,
+  choice,
+  flag,
+  GLOBAL_PARAMETERS,
+  type Parameters,
+  repeated,
+  rest,
+  value,
+} from '../../src/app/parameter.ts';
+import { text } from '../../src/app/values.ts';
+import { candidatesFor } from '../../src/completion/complete.ts';
+import { rememberEntityTypes } from '../../src/completion/entity-types.ts';
 import type { PathsHost } from '../../src/config/paths.ts';
-import { answer } from '../../src/completion/answer.ts';
-import { rememberEntityTypes } from '../../src/completion/remember-entity-types.ts';
 
 const list = command('list', {
   entityType: { ...value('--entity-type <type>', 'only this type', text), suggest: 'entity type' },
@@ -232,8 +240,8 @@ function system(): PathsHost {
   return { env: {}, platform: 'linux', home, cwd: home };
 }
 
-function ask(...typed: string[]): ReturnType<typeof answer> {
-  return answer(program, typed.slice(0, -1), typed.at(-1) ?? '', system());
+function ask(...typed: string[]): ReturnType<typeof candidatesFor> {
+  return candidatesFor(program, typed.slice(0, -1), typed.at(-1) ?? '', system());
 }
 
 async function words(...typed: string[]): Promise<string[]> {

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveKey, SANDBOX_KEYS } from '../../src/config/keys.ts';
 import type { KeyKind } from '../../src/config/document.ts';
+import { resolveKey, SANDBOX_KEYS } from '../../src/config/keys.ts';
+import type { Setting } from '../../src/config/profile-name.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/settings.ts';
 import { isSvcError, type SvcError } from '../../src/errors.ts';
-import type { Setting } from '../../src/config/origin.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../src/sandbox/keys.ts';
 import { temporaryDirectory, testSystem } from './support/system.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainCheck, explainWarnings, refusedFile } from '../../src/csv/explain-check.ts';
+import { explainCheck, explainWarnings, refusedFile } from '../../src/account-updater/request-file.ts';
 import { checked, HEADER } from './support.ts';
 
 describe('what is said of a refused file', () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainCheck, refusedFile } from '../../src/csv/explain-check.ts';
+import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
+import { explainCheck, refusedFile } from '../../src/account-updater/request-file.ts';
 import { cardNumber, disguised, padded } from '../support/card-numbers.ts';
 import { checked, HEADER, inChunks, stream, UUID } from './support.ts';
-import { checkRequestFile } from '../../src/csv/check-request-file.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Rule } from '../../src/csv/request-file.ts';
+import type { Rule } from '../../src/account-updater/request-file.ts';
 import { checked, HEADER, inChunks, UUID } from './support.ts';
 
 type Fixture = readonly [name: string, file: string | Buffer, ...wrong: readonly string[]];

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PackedAnswers } from '../../src/csv/packed-answers.ts';
-import type { ResultRow } from '../../src/csv/result-row.ts';
+import { PackedResults } from '../../src/account-updater/next-request.ts';
+import type { ResultRow } from '../../src/account-updater/read-results.ts';
 
 function rowOf(row: number, token: string, result_code: string, cells: readonly string[]): ResultRow {
   const [new_token = '', new_expiration_year = '', new_expiration_month = ''] = cells;
@@ -27,7 +27,7 @@ describe('packed answers', () => {
     });
     fc.assert(
       fc.property(given, fc.array(token, { maxLength: 60 }), (given, asked) => {
-        const packed = new PackedAnswers();
+        const packed = new PackedResults();
         const lists = new Map<string, ResultRow[]>();
         for (const [at, [token, code, cells]] of given.entries()) {
           const row = rowOf(at + 1, token, wellFormed(code), cells.map(wellFormed));
@@ -44,7 +44,7 @@ describe('packed answers', () => {
   });
 
   it('keep what they hold while they grow, long cells too', () => {
-    const packed = new PackedAnswers();
+    const packed = new PackedResults();
     const rows = Array.from({ length: 40_000 }, (_, at) =>
       rowOf(at + 1, `tok_${at % 30_000}`, `CODE_${at % 20}`, [
         `${'t'.repeat(at % 10_000 === 5 ? 700_000 : 9)}${at}`,

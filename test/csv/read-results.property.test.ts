@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlainResults } from '../../src/csv/plain-results.ts';
-import { readResults } from '../../src/csv/read-results.ts';
-import type { ResultRow } from '../../src/csv/result-row.ts';
+import { PlainResults, readResults, type ResultRow } from '../../src/account-updater/read-results.ts';
 import { isSvcError } from '../../src/errors.ts';
 import { inChunks, stream } from './support.ts';
 

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reconcile, type Reconciliation } from '../../src/csv/reconcile.ts';
-import { TokenIndex } from '../../src/csv/token-index.ts';
+import { reconcile, type Reconciliation, TokenIndex } from '../../src/account-updater/reconcile.ts';
 import { HEADER, inChunks, stream } from './support.ts';
 
 interface Texts {

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readResults } from '../../src/csv/read-results.ts';
-import type { ResultRow } from '../../src/csv/result-row.ts';
-import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
-import { explainResultCode, RESULT_CODES, resultClass } from '../../src/csv/result-codes.ts';
-import { summarizeResults } from '../../src/csv/summarize-results.ts';
+import { readResults, type ResultRow } from '../../src/account-updater/read-results.ts';
+import { explainResultCode, RESULT_CODES, resultClass } from '../../src/account-updater/result-codes.ts';
+import { summarizeResults } from '../../src/account-updater/summarize.ts';
 import { isSvcError } from '../../src/errors.ts';
+import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { inChunks, stream } from './support.ts';
 
 const HEADER = RESULT_COLUMNS.join(',');

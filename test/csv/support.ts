@@ -1,5 +1,5 @@
-import { checkRequestFile, type CheckOptions } from '../../src/csv/check-request-file.ts';
-import type { RequestFileCheck } from '../../src/csv/request-file.ts';
+import { type CheckOptions, checkRequestFile } from '../../src/account-updater/check-request-file.ts';
+import type { RequestFileCheck } from '../../src/account-updater/request-file.ts';
 
 export const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 export const UUID = '3c1f3c0e-8d4f-4a52-9d54-08f54a2f3c01';

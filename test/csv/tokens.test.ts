@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/csv/tokens.ts';
+import { Tokens } from '../../src/account-updater/plain-rows.ts';
 
 function taken(names: readonly string[], most?: number): Tokens {
   const tokens = new Tokens(most);

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DirectoryStore } from '../../src/archive/directory-store.ts';
-import { systemClock } from '../../src/clock.ts';
+import type { ArchiveSummary } from '../../src/commands/logs/archive.ts';
+import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Log } from '../../src/schema/log.ts';
-import type { ArchiveSummary } from '../../src/views/archive.ts';
+import { systemClock } from '../../src/system.ts';
 import { readArchive } from '../archive/archived.ts';
 import { type Finished, finished, Home } from '../support/svc.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { captureAnswer } from '../../src/sandbox/faults/capture-answer.ts';
+import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
 import { type Desk, openDesk } from '../commands/au/support.ts';
 import type { Finished } from '../support/svc.ts';
@@ -61,7 +61,7 @@ function storeThatSends(sendFalse: FalseResponse): Store {
     intercept(incoming, outgoing, proceed) {
       const isResult = incoming.method === 'GET' && (incoming.url ?? '').startsWith('/store/results/');
       if (isResult && store.isFalse)
-        captureAnswer(outgoing, (body) => {
+        captureResponse(outgoing, (body) => {
           store.file = body;
           sendFalse(outgoing, body);
         });

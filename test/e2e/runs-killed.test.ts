@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/runs/record.ts';
+import type { RunRecord } from '../../src/account-updater/record.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { uploadsTaken } from '../runs/support.ts';
-import { finished, Home, type Finished } from '../support/svc.ts';
+import { finished, type Finished, Home } from '../support/svc.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;
 const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { forward, FORWARD_LIMITS, type ForwardResult } from '../../src/events/forward.ts';
 import { createTransport } from '../../src/http/transport.ts';
+import { forward, FORWARD_LIMITS, type ForwardResult } from '../../src/webhooks/forward.ts';
 import { FakeClock } from '../support/clock.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, reset, silence } from '../support/fault-steps.ts';

@@ -1,6 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { JobHints } from '../../src/events/job-hints.ts';
+import { JobHints } from '../../src/webhooks/job-hints.ts';
 import { delivery, post } from './support.ts';
 
 let hints: JobHints;

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { Journal } from '../../src/events/journal.ts';
-import { type JournalLine, readJournal, recentIds } from '../../src/events/read-journal.ts';
-import { createRedactor } from '../../src/redact.ts';
+import { createRedactor } from '../../src/security/redact.ts';
+import { Journal, type JournalLine, readJournal, recentIds } from '../../src/webhooks/journal.ts';
 import { ownDirectory, received } from './support.ts';
 
 const plain = (text: string): string => text;

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Happening } from '../../src/events/happening.ts';
-import type { ListenedEvent } from '../../src/events/followers.ts';
-import { Listener, type ListenOptions } from '../../src/events/listen.ts';
-import { readJournal } from '../../src/events/read-journal.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/system.ts';
+import type { ListenedEvent, ListenerEvent } from '../../src/webhooks/followers.ts';
+import { readJournal } from '../../src/webhooks/journal.ts';
+import { Listener, type ListenOptions } from '../../src/webhooks/listen.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
 import { delivery, ownDirectory, post, until } from './support.ts';
@@ -12,7 +11,7 @@ const directory = ownDirectory();
 afterAll(() => directory.remove());
 
 let listener: Listener;
-let happened: Happening[];
+let happened: ListenerEvent[];
 let seen: ListenedEvent[];
 const targets: FaultServer[] = [];
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KnownIds } from '../../src/events/known-ids.ts';
-import { headersToKeep, headersToPassOn } from '../../src/events/headers.ts';
-import { jobOf, readDelivery } from '../../src/events/received.ts';
+import { headersToKeep, headersToPassOn } from '../../src/webhooks/address.ts';
+import { KnownIds } from '../../src/webhooks/job-hints.ts';
+import { jobOf, readDelivery } from '../../src/webhooks/received.ts';
 
 const sample = {
   event: {

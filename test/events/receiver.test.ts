@@ -1,10 +1,13 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ReceivedEvent } from '../../src/events/received.ts';
-import { startReceiver, type Receiver, type ReceiverOptions } from '../../src/events/receiver.ts';
-import type { Refusal } from '../../src/events/refusal.ts';
+import type { ReceivedEvent } from '../../src/webhooks/received.ts';
+import {
+  type Receiver,
+  type ReceiverOptions,
+  type Refusal,
+  startReceiver,
+} from '../../src/webhooks/receiver.ts';
 import { delivery, post, sendRaw, until } from './support.ts';
 
 let receiver: Receiver;

@@ -3,8 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ReceivedEvent } from '../../src/events/received.ts';
-import { readDelivery } from '../../src/events/received.ts';
+import { readDelivery, type ReceivedEvent } from '../../src/webhooks/received.ts';
 
 /** An answer to a posted event. */
 export interface Answered {

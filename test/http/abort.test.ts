@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { SvcError } from '../../src/errors.ts';
 import { Pacer } from '../../src/http/pacing.ts';
+import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
 import { answer, json, silence } from '../support/fault-steps.ts';

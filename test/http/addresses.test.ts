@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSafeAddress, readAddress, shownHost } from '../../src/address.ts';
 import { buildUrl, path } from '../../src/http/request.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../src/security/address.ts';
 import { json } from '../support/fault-steps.ts';
 import { makeCore, READ, serve } from './support/core.ts';
 
@@ -34,7 +34,9 @@ describe('an address', () => {
   });
 
   it('R06 is shown as scheme, host and port only, and nonsense not at all', () => {
-    expect(shownHost(new URL('https://user:pass@api.test:8443/path?sig=x#y'))).toBe('https://api.test:8443');
+    expect(displayHost(new URL('https://user:pass@api.test:8443/path?sig=x#y'))).toBe(
+      'https://api.test:8443',
+    );
     expect(readAddress('https://[nonsense?sig=x')).toBeUndefined();
   });
 });

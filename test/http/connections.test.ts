@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { exchange } from '../../src/http/exchange.ts';
 import { createTransport } from '../../src/http/transport.ts';
+import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
 import { FakeClock } from '../support/clock.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';

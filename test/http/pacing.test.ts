@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_RATES, Pacer, type RateRule } from '../../src/http/pacing.ts';
-import type { KeyKind } from '../../src/http/request.ts';
+import type { KeyType } from '../../src/http/request.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const quiet = (): void => undefined;
 
 interface Sending {
-  readonly key: KeyKind;
+  readonly key: KeyType;
   readonly path: string;
   /** Idle time before it, in milliseconds; with 0 it starts beside the one before. */
   readonly after: number;
@@ -17,7 +17,7 @@ interface Sending {
 
 const SENDINGS = fc.array(
   fc.record({
-    key: fc.constantFrom<KeyKind[]>('management', 'private'),
+    key: fc.constantFrom<KeyType[]>('management', 'private'),
     path: fc.constantFrom('/logs', '/account-updater/jobs', '/3ds/sessions'),
     after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(9_000)),
     latency: fc.oneof(fc.constant(0), fc.nat(500), fc.nat(30_000)),
@@ -134,7 +134,7 @@ describe('pacing', () => {
 });
 
 interface Went {
-  readonly key: KeyKind;
+  readonly key: KeyType;
   readonly path: string;
   readonly sent: number;
   readonly answered: number;
@@ -159,7 +159,7 @@ async function run(rules: readonly RateRule[], sendings: readonly Sending[]): Pr
 }
 
 /** Counts by hand the most that the service can have counted, wherever between sending and answer it counts. */
-function expectWithin(rule: RateRule, key: KeyKind, went: readonly Went[]): void {
+function expectWithin(rule: RateRule, key: KeyType, went: readonly Went[]): void {
   const counted = went.filter((one) => one.key === key && rule.applies(key, one.path));
   counted.sort((a, b) => a.sent - b.sent);
   for (const [n, last] of counted.entries()) {

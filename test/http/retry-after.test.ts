@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Pacer, type RateRule } from '../../src/http/pacing.ts';
-import { retryAfterMs } from '../../src/http/retry-after.ts';
+import { retryAfterMs } from '../../src/http/retry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { backoffMs, isUnclear, MAX_ATTEMPTS, mayRetry, RetryQuota } from '../../src/http/retry.ts';
-import { type FailureKind, type Stage, TransportFailure } from '../../src/http/transport-failure.ts';
+import { type FailureType, type Stage, TransportFailure } from '../../src/http/transport-failure.ts';
 import { FakeClock } from '../support/clock.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../support/fault-steps.ts';
 import { failureOf, makeCore, READ, serve } from './support/core.ts';
 
 const RETRIED = [408, 429, 500, 502, 503, 504];
-const FAILED_ONCE: readonly (readonly [FailureKind, boolean])[] = [
+const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [
   ['timeout', true],
   ['refused', true],
   ['reset', true],
@@ -20,7 +20,7 @@ const FAILED_ONCE: readonly (readonly [FailureKind, boolean])[] = [
   ['malformed', false],
 ];
 
-function failure(kind: FailureKind, stage: Stage): { failure: TransportFailure } {
+function failure(kind: FailureType, stage: Stage): { failure: TransportFailure } {
   return { failure: new TransportFailure(kind, stage, 'words') };
 }
 

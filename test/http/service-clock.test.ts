@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceClock } from '../../src/http/service-clock.ts';
+import { ServiceClock } from '../../src/http/request.ts';
 import { FakeClock } from '../support/clock.ts';
 import { answer } from '../support/fault-steps.ts';
 import { failureOf, makeCore, READ, serve } from './support/core.ts';

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { SvcError } from '../../src/errors.ts';
-import { type ReadAnswer, readAnswer } from '../../src/http/read-answer.ts';
 import type { ApiRequest } from '../../src/http/request.ts';
+import { type ReadResponse, readResponse } from '../../src/http/response.ts';
 import { expectClean } from './support/core.ts';
 
 const SHAPE = z.looseObject({
@@ -20,7 +20,7 @@ const NEEDED = ['id', 'status', 'count', 'inner', 'inner.name', 'inner.tags'] as
 const REQUEST: ApiRequest<Entry> = { method: 'GET', path: '/things/1', key: 'private', shape: SHAPE };
 
 function read(body: unknown): Entry {
-  const answer: ReadAnswer = {
+  const answer: ReadResponse = {
     status: 200,
     text: JSON.stringify(body),
     complete: true,
@@ -33,7 +33,7 @@ function read(body: unknown): Entry {
     keyOrigin: 'test',
     hide: (text: string) => text,
   };
-  return readAnswer(facts, SHAPE, answer);
+  return readResponse(facts, SHAPE, answer);
 }
 
 /** A name that no field of the shape has. */

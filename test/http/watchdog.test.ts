@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Watchdog } from '../../src/http/receiver.ts';
 import type { TransportFailure } from '../../src/http/transport-failure.ts';
-import { Watchdog } from '../../src/http/watchdog.ts';
 
 const LIMITS = { connect: 1_000, headers: 2_000, idle: 3_000, body: 10_000 };
 

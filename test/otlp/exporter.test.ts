@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../src/errors.ts';
 import { createTransport, type Transport } from '../../src/http/transport.ts';
-import { type ExporterOptions, type ExportEvent, OtlpExporter } from '../../src/otlp/exporter.ts';
+import { type ExporterOptions, type ExportEvent, OtlpExporter } from '../../src/logs/otlp/exporter.ts';
 import { type Collector, type CollectorReply, startCollector } from './collector.ts';
 
 const LOGS = ['a', 'b', 'c', 'd', 'e'].map((message) => ({ message, created_at: '2026-01-31T09:00:00Z' }));

@@ -1,12 +1,9 @@
 import { assert, constantFrom, integer, property, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDestination, destinationText } from '../../src/otlp/destination.ts';
-import { exportRequests } from '../../src/otlp/export-request.ts';
-import { logRecord } from '../../src/otlp/log-record.ts';
-import { readPartialSuccess } from '../../src/otlp/partial-success.ts';
-import { otlpSettings } from '../../src/otlp/settings.ts';
-import { unixNano } from '../../src/otlp/time.ts';
 import { SvcError } from '../../src/errors.ts';
+import { readPartialSuccess } from '../../src/logs/otlp/exporter.ts';
+import { exportRequests, logRecord, unixNano } from '../../src/logs/otlp/request.ts';
+import { destinationText, otlpSettings, parseDestination } from '../../src/logs/otlp/settings.ts';
 
 const same = (text: string): string => text;
 const hide = (text: string): string => text.replaceAll('secret', '***');

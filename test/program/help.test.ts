@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { optionWords } from '../../src/cli/parameter.ts';
-import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
-import { exitCodesOf } from '../../src/cli/command.ts';
+import { exitCodesOf } from '../../src/app/command.ts';
+import { helpText } from '../../src/app/help.ts';
+import { GLOBAL_PARAMETERS, optionWords } from '../../src/app/parameter.ts';
+import { parse } from '../../src/app/run.ts';
+import { TOPICS } from '../../src/app/topics.ts';
+import { EXIT_CODE_MEANINGS } from '../../src/app/topics/exit-codes.ts';
+import { TREE } from '../../src/commands/tree.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
-import { EXIT_CODE_MEANINGS } from '../../src/program/exit-codes.ts';
-import { helpText } from '../../src/program/help-text.ts';
-import { parse } from '../../src/program/parse.ts';
-import { TOPICS } from '../../src/program/topics.ts';
-import { TREE } from '../../src/program/tree.ts';
 import { allCommands, typedWords } from '../support/tree.ts';
 
 const HOST = { env: {}, platform: 'linux', home: '/home/you', cwd: '/' } as const;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { optionWords } from '../../src/cli/parameter.ts';
-import { GLOBAL_PARAMETERS } from '../../src/cli/globals.ts';
-import { helpText } from '../../src/program/help-text.ts';
-import { parse } from '../../src/program/parse.ts';
+import { helpText } from '../../src/app/help.ts';
+import { GLOBAL_PARAMETERS, optionWords } from '../../src/app/parameter.ts';
+import { parse } from '../../src/app/run.ts';
 import { allCommands } from '../support/tree.ts';
 
 const CANARY = 'key_prod_4111111111111111_CANARY';

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { manPage } from '../../src/program/man.ts';
-import { TREE } from '../../src/program/tree.ts';
-import { allCommands } from '../support/tree.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { manPage } from '../../src/app/man.ts';
+import { TREE } from '../../src/commands/tree.ts';
+import { allCommands } from '../support/tree.ts';
 
 const file = fileURLToPath(new URL('../../man/svc.1', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, json } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../src/errors.ts';
-import { Query } from '../../src/query/query.ts';
+import { Query } from '../../src/output/jq.ts';
 
 const never = new AbortController().signal;
 const open: Query[] = [];

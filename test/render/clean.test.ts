@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanText, escapeInJson, isUnsafe } from '../../src/render/clean.ts';
+import { cleanText, escapeInJson, isUnsafe } from '../../src/output/text.ts';
 
 const RUNS = process.env['SOAK'] === undefined ? 3000 : 100_000;
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { curlCommand } from '../../src/render/curl.ts';
+import { curlCommand } from '../../src/app/preview.ts';
 
 /** The words that a shell would start curl with. */
 function wordsOf(command: string, env: Record<string, string> = {}): string[] {

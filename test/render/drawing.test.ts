@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawBar, drawGauge, drawSparkline } from '../../src/render/bars.ts';
-import { formatBytes, formatNumber, formatPercent } from '../../src/render/quantity.ts';
+import { drawBar, drawGauge, drawSparkline } from '../../src/output/bars.ts';
+import { formatBytes, formatNumber, formatPercent } from '../../src/output/time.ts';
 
 describe('numbers', () => {
   it('have thousands separators in the whole part only', () => {

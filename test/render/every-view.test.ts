@@ -1,12 +1,13 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { tableRenderer } from '../../src/render/table.ts';
-import type { Column, View } from '../../src/render/view.ts';
+import { tableRenderer } from '../../src/output/table.ts';
+import type { Column, View } from '../../src/output/view.ts';
 import { listText } from './views.ts';
 
-const folder = fileURLToPath(new URL('../../src/views/', import.meta.url));
+const source = fileURLToPath(new URL('../../src/', import.meta.url));
 const views = await allViews();
 
 const TEXTS = [
@@ -74,11 +75,10 @@ function isField({ fields }: View, path: string): boolean {
 
 async function allViews(): Promise<{ name: string; view: View }[]> {
   const found: { name: string; view: View }[] = [];
-  for (const file of readdirSync(folder)) {
-    const module = (await import(`../../src/views/${file.replace(/\.ts$/, '')}.ts`)) as Record<
-      string,
-      unknown
-    >;
+  for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    const path = join(source, file);
+    if (!file.endsWith('.ts') || !/^export const \w*[vV]iew\b/m.test(readFileSync(path, 'utf8'))) continue;
+    const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
     for (const [name, view] of Object.entries(module))
       if (isView(view) && view.columns.length > 0) found.push({ name, view });
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { chooseFields } from '../../src/render/fields.ts';
-import { leafPaths, pickPaths, replaceAt, valueAt } from '../../src/render/paths.ts';
+import { chooseFields, leafPaths, pickPaths, replaceAt, valueAt } from '../../src/output/fields.ts';
 import { entryView } from './views.ts';
 
 function refusal(list: string): SvcError {

@@ -2,9 +2,9 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml, parseDocument } from 'yaml';
-import type { RenderOptions, Renderer } from '../../src/render/format.ts';
-import { createRenderer } from '../../src/render/renderer.ts';
-import { holdsCardNumber } from '../../src/render/safe-json.ts';
+import { holdsCardNumber } from '../../src/output/formats.ts';
+import { createRenderer } from '../../src/output/renderer.ts';
+import type { Renderer, RenderOptions } from '../../src/output/view.ts';
 import { entryView, listText } from './views.ts';
 
 type Row = Record<string, unknown>;

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hangText } from '../../src/render/hanging.ts';
+import { hangingIndent } from '../../src/output/text.ts';
 
 describe('text behind a lead', () => {
   it('stays under itself', () => {
-    expect(hangText('CODE  ', 6, 'one two three four five six', 30)).toBe(
+    expect(hangingIndent('CODE  ', 6, 'one two three four five six', 30)).toBe(
       'CODE  one two three four five\n      six',
     );
   });
 
   it('goes below the lead where it would be too narrow', () => {
-    expect(hangText('A_LONG_CODE_OF_A_RESULT  ', 25, 'leave it out', 40)).toBe(
+    expect(hangingIndent('A_LONG_CODE_OF_A_RESULT  ', 25, 'leave it out', 40)).toBe(
       'A_LONG_CODE_OF_A_RESULT\n    leave it out',
     );
   });
@@ -23,7 +23,7 @@ describe('text behind a lead', () => {
         fc.integer({ min: 0, max: 40 }),
         fc.integer({ min: 40, max: 200 }),
         (all, lead, columns) => {
-          const shown = hangText('x'.repeat(lead), lead, all.join(' '), columns);
+          const shown = hangingIndent('x'.repeat(lead), lead, all.join(' '), columns);
           expect(shown.slice(lead).split(/\s+/).filter(Boolean)).toEqual(all);
           for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
         },

@@ -1,21 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawParts } from '../../src/render/part-bar.ts';
+import { drawPartBar } from '../../src/output/bars.ts';
 
 const NONE = { done: 0, atWork: 0, waiting: 0, failed: 0 };
 
 describe('a bar of parts', () => {
   it('has a cell for each part, by its state', () => {
     const counts = { done: 2, atWork: 3, waiting: 1, failed: 1 };
-    expect(drawParts(counts, 12)).toBe('██▒▒▒░╳');
-    expect(drawParts(counts, 12, { unicode: false })).toBe('##===.x');
-    expect(drawParts(NONE, 12)).toBe('');
+    expect(drawPartBar(counts, 12)).toBe('██▒▒▒░╳');
+    expect(drawPartBar(counts, 12, { unicode: false })).toBe('##===.x');
+    expect(drawPartBar(NONE, 12)).toBe('');
   });
 
   it('is full only when all parts are done', () => {
-    expect(drawParts({ ...NONE, done: 99, atWork: 1 }, 10)).toBe('█████████▒');
-    expect(drawParts({ ...NONE, done: 100 }, 10)).toBe('██████████');
-    expect(drawParts({ ...NONE, done: 1, atWork: 998, failed: 1 }, 10)).toBe('█▒▒▒▒▒▒▒▒╳');
+    expect(drawPartBar({ ...NONE, done: 99, atWork: 1 }, 10)).toBe('█████████▒');
+    expect(drawPartBar({ ...NONE, done: 100 }, 10)).toBe('██████████');
+    expect(drawPartBar({ ...NONE, done: 1, atWork: 998, failed: 1 }, 10)).toBe('█▒▒▒▒▒▒▒▒╳');
   });
 
   it('keeps to its width, and a cell for every state that has parts', () => {
@@ -23,7 +23,7 @@ describe('a bar of parts', () => {
     const counts = fc.record({ done: count, atWork: count, waiting: count, failed: count });
     fc.assert(
       fc.property(counts, fc.integer({ min: 4, max: 40 }), (given, width) => {
-        const bar = drawParts(given, width, { unicode: false });
+        const bar = drawPartBar(given, width, { unicode: false });
         const total = given.done + given.atWork + given.waiting + given.failed;
         expect(bar).toHaveLength(Math.min(total, width));
         for (const [sign, parts] of [

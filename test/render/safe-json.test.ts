@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsCardNumber } from '../../src/card-number.ts';
-import { holdsCardNumber, safeJson } from '../../src/render/safe-json.ts';
+import { holdsCardNumber, safeJson } from '../../src/output/formats.ts';
+import { containsCardNumber } from '../../src/security/card-number.ts';
 import { valueText } from '../support/json-text.ts';
 
 const CARD = '4111111111111111';

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import type { RenderOptions } from '../../src/render/format.ts';
-import { tableRenderer } from '../../src/render/table.ts';
-import type { Palette, View } from '../../src/render/view.ts';
+import { tableRenderer } from '../../src/output/table.ts';
+import type { Palette, RenderOptions, View } from '../../src/output/view.ts';
 import { entryView, listText } from './views.ts';
 
 type Row = Record<string, unknown>;

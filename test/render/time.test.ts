@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, parseTime } from '../../src/render/time.ts';
+import { formatDuration, formatTime, parseTime } from '../../src/output/time.ts';
 
 const AT = '2026-11-21T11:44:56.1234567Z';
 const NOW = Date.parse('2026-11-21T12:00:00Z');

@@ -1,5 +1,4 @@
-import type { Renderer } from '../../src/render/format.ts';
-import type { View } from '../../src/render/view.ts';
+import type { Renderer, View } from '../../src/output/view.ts';
 
 /** A view like that of a log entry, with one of everything. */
 export const entryView: View = {

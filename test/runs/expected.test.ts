@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedLeft, type Known, type Timed, tookMs } from '../../src/runs/expected.ts';
+import { durationMs, expectedLeft, type Known, type Timed } from '../../src/account-updater/expected.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -54,6 +54,6 @@ describe('the time that a wait is likely to take', () => {
 
   it('leaves out times that cannot be', () => {
     const odd: Timed = { state: 'downloaded', sent_at: 'then', done_at: at(0) };
-    expect(tookMs([done(HOUR, 0), odd, done(0, HOUR), { state: 'downloaded' }])).toEqual([HOUR]);
+    expect(durationMs([done(HOUR, 0), odd, done(0, HOUR), { state: 'downloaded' }])).toEqual([HOUR]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type PollOptions, pollUntil } from '../../src/account-updater/poll.ts';
 import { SvcError } from '../../src/errors.ts';
-import { lookUntil, type Looking } from '../../src/runs/look-until.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -9,8 +9,8 @@ const HOUR = 3_600_000;
 function looking(
   words: readonly (string | Error)[],
   clock: FakeClock,
-  more: Partial<Looking<string>> = {},
-): Looking<string> {
+  more: Partial<PollOptions<string>> = {},
+): PollOptions<string> {
   let at = 0;
   const look = async (): Promise<string> => {
     const word = words[Math.min(at, words.length - 1)] ?? '';
@@ -32,10 +32,10 @@ function looking(
 describe('looking until something is done', () => {
   it('R42 looks at once, soon again, then less and less often', async () => {
     const clock = new FakeClock();
-    expect(await lookUntil(looking(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
+    expect(await pollUntil(looking(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
     expect(clock.slept).toEqual([2000, 5000, 6500, 8450]);
     const quick = new FakeClock();
-    expect(await lookUntil(looking(['done'], quick))).toBe('done');
+    expect(await pollUntil(looking(['done'], quick))).toBe('done');
     expect(quick.slept).toEqual([]);
   });
 
@@ -43,11 +43,11 @@ describe('looking until something is done', () => {
     const outage = new SvcError('network', 'no answer');
     const clock = new FakeClock();
     const seen: string[] = [];
-    const onLook: Looking<string>['onLook'] = (glance) =>
+    const onLook: PollOptions<string>['onLook'] = (glance) =>
       seen.push('seen' in glance ? glance.seen : glance.reason);
-    expect(await lookUntil(looking([outage, 'open', outage, 'done'], clock, { onLook }))).toBe('done');
+    expect(await pollUntil(looking([outage, 'open', outage, 'done'], clock, { onLook }))).toBe('done');
     expect(seen).toEqual(['no answer', 'open', 'no answer']);
-    await expect(lookUntil(looking([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
+    await expect(pollUntil(looking([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
@@ -56,10 +56,10 @@ describe('looking until something is done', () => {
     const clock = new FakeClock();
     const started = clock.now();
     const limitMs = (seen: string | undefined): number => (seen === 'long' ? 2 * HOUR : 1000);
-    expect(await lookUntil(looking(['open'], clock, { limitMs }))).toBe('open');
+    expect(await pollUntil(looking(['open'], clock, { limitMs }))).toBe('open');
     expect(clock.now() - started).toBe(1000);
-    expect(await lookUntil(looking(['long'], clock, { limitMs }))).toBe('long');
+    expect(await pollUntil(looking(['long'], clock, { limitMs }))).toBe('long');
     expect(clock.now() - started).toBe(2 * HOUR + 1000);
-    expect(await lookUntil(looking([new SvcError('server', 'down')], clock))).toBeUndefined();
+    expect(await pollUntil(looking([new SvcError('server', 'down')], clock))).toBeUndefined();
   });
 });

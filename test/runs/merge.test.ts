@@ -1,11 +1,11 @@
-import * as fc from 'fast-check';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { mergeResults } from '../../src/account-updater/merge.ts';
+import { countResults } from '../../src/account-updater/results.ts';
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
-import { mergeResults } from '../../src/runs/merge.ts';
-import { countResults } from '../../src/runs/summary.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-merge-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -86,7 +86,7 @@ describe('joining the results of parts', () => {
             '',
           ].join('\n'),
         );
-        const { readResults } = await import('../../src/csv/read-results.ts');
+        const { readResults } = await import('../../src/account-updater/read-results.ts');
         const { fileSource } = await import('../../src/transfer/source.ts');
         await merged(...texts);
         const seen: (readonly [string, Readonly<Record<string, string>>])[] = [];

@@ -1,13 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { checkRequestFile } from '../../src/csv/check-request-file.ts';
+import { needsFile, retryFailed, uploadParts } from '../../src/account-updater/advance.ts';
+import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
+import { hasUnknown, pollJobs } from '../../src/account-updater/poll-parts.ts';
+import {
+  parseRecord,
+  plannedParts,
+  recordText,
+  type RunRecord,
+  sentOf,
+} from '../../src/account-updater/record.ts';
+import { headerOf } from '../../src/account-updater/spool.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
-import { needsFile, retryFailed, uploadParts } from '../../src/runs/advance.ts';
-import { headerOf } from '../../src/runs/input-file.ts';
-import { hasUnknown } from '../../src/runs/part-poll.ts';
-import { parseRecord, recordText } from '../../src/runs/record-file.ts';
-import { plannedParts, type RunRecord, sentOf } from '../../src/runs/record.ts';
-import { lookAtJobs } from '../../src/runs/watch.ts';
 import { type FilePart, fileSource, type UploadSource } from '../../src/transfer/source.ts';
 import type { UploadOptions } from '../../src/transfer/upload.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -142,7 +146,7 @@ class World {
       if (command === 'submit') await retryFailed(client, run);
       if (needsFile(record) || (command === 'submit' && hasUnknown(record))) await upload();
       for (let poll = 0; poll < (command === 'submit' ? 4 : 1); poll += 1) {
-        const open = await lookAtJobs({ client, record, save });
+        const open = await pollJobs({ client, record, save });
         if (open.length === 0) break;
         await this.clock.sleep(5 * 60_000);
       }

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { lookUntil } from '../../src/runs/look-until.ts';
-import { type Nudge, pause } from '../../src/runs/pause.ts';
+import { pause, pollUntil, type WakeUp } from '../../src/account-updater/poll.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const never = new AbortController().signal;
 
 /** Resolves only when it is told to end. */
-const silent: Nudge = (signal) =>
+const silent: WakeUp = (signal) =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 describe('the pause between looks', () => {
@@ -40,8 +39,8 @@ describe('the pause between looks', () => {
     const seen = ['pending', 'pending', 'completed'];
     const begun = clock.now();
     let nudges = 0;
-    const nudge: Nudge = (signal) => ((nudges += 1) === 1 ? Promise.resolve() : silent(signal));
-    const found = await lookUntil({
+    const nudge: WakeUp = (signal) => ((nudges += 1) === 1 ? Promise.resolve() : silent(signal));
+    const found = await pollUntil({
       look: async () => seen.shift() ?? 'none',
       isDone: (status) => status === 'completed',
       limitMs: () => 1e9,

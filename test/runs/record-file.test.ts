@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseRecord, recordText, type RunRecord } from '../../src/account-updater/record.ts';
 import { SvcError } from '../../src/errors.ts';
-import { parseRecord, recordText } from '../../src/runs/record-file.ts';
-import type { RunRecord } from '../../src/runs/record.ts';
 
 const RECORD: RunRecord = {
   version: 1,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { flawsOf } from '../../src/account-updater/results.ts';
 import type { Flaw, Proof } from '../../src/transfer/receive.ts';
-import { flawsOf } from '../../src/runs/results.ts';
 import { etagOf, type StoreCall } from '../support/fault-store.ts';
 import { setup } from '../transfer/download-setup.ts';
 

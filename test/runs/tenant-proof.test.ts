@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunPart } from '../../src/runs/record.ts';
-import { TenantProof, type TenantRelation } from '../../src/runs/tenant-proof.ts';
+import type { RunPart } from '../../src/account-updater/record.ts';
+import { TenantProof, type TenantRelation } from '../../src/account-updater/tenant-proof.ts';
 import { openBench } from './support.ts';
 
 const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];

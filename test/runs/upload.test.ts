@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { uploadToJob } from '../../src/runs/upload.ts';
+import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { acceptThen, answerLost, type Bench, type Fault, inTurn, openBench, refuseWith } from './support.ts';
 

@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { writeFileSync } from 'node:fs';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { withResumeHint } from '../../src/account-updater/events.ts';
+import { nextPollDelay } from '../../src/account-updater/poll.ts';
+import { waitForJob } from '../../src/account-updater/wait.ts';
 import { SvcError } from '../../src/errors.ts';
-import { orGoOnWith } from '../../src/runs/going-on.ts';
-import { nextLookMs } from '../../src/runs/looks.ts';
-import { waitForJob } from '../../src/runs/wait.ts';
 import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from './support.ts';
 
 const DAY = 86_400_000;
@@ -17,11 +17,11 @@ describe('how often a job is looked at', () => {
         fc.nat(7 * DAY),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (look, waited, random) => {
-          const ms = nextLookMs(look, waited, () => random);
+          const ms = nextPollDelay(look, waited, () => random);
           expect(ms).toBeGreaterThanOrEqual(2_000);
           expect(ms).toBeLessThanOrEqual((waited < 3_600_000 ? 60_000 : 300_000) * 1.2 + 1);
-          expect(nextLookMs(look + 1, waited, () => 0)).toBeGreaterThanOrEqual(
-            nextLookMs(look, waited, () => 0),
+          expect(nextPollDelay(look + 1, waited, () => 0)).toBeGreaterThanOrEqual(
+            nextPollDelay(look, waited, () => 0),
           );
         },
       ),
@@ -30,7 +30,7 @@ describe('how often a job is looked at', () => {
 
   it('R42 takes few looks for seven days', () => {
     let looks = 0;
-    for (let waited = 0; waited < 7 * DAY; looks += 1) waited += nextLookMs(looks, waited, () => 0.5);
+    for (let waited = 0; waited < 7 * DAY; looks += 1) waited += nextPollDelay(looks, waited, () => 0.5);
     expect(looks).toBeLessThan(2_200);
   });
 });
@@ -141,7 +141,7 @@ describe('waiting for a job', () => {
   it('R43 an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
-    const waiting = orGoOnWith(
+    const waiting = withResumeHint(
       'svc au wait 1',
       id,
       waitForJob(bench.client, id, {

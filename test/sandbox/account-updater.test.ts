@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
 import type { LogPage } from '../../src/schema/log.ts';
-import { problemSchema } from '../../src/schema/problem.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START, until, type Job, type JobPage } from './harness.ts';
+import { problemSchema } from '../../src/schema/response.ts';
+import { type Job, type JobPage, MANAGEMENT, PRIVATE, sandbox, START, until } from './harness.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const HOUR = 3_600_000;

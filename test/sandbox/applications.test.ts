@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SANDBOX_KEYS } from '../../src/sandbox/keys.ts';
-import { applicationPageSchema } from '../../src/schema/application.ts';
+import { applicationPageSchema } from '../../src/schema/vault.ts';
 import { MANAGEMENT, sandbox } from './harness.ts';
 
 interface Page {

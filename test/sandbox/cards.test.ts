@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, cellText } from '../../src/sandbox/account-updater/csv.ts';
-import { outcomeOf } from '../../src/sandbox/account-updater/outcome.ts';
+import { cellsOf, cellText, outcomeOf } from '../../src/sandbox/account-updater/process-file.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
 import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
-import { cardToken, derivedToken, originOfToken } from '../../src/sandbox/seed/cards.ts';
+import { cardToken, derivedToken, originOfToken } from '../../src/sandbox/seed/entities.ts';
 import { RESULT_CODES } from '../../src/schema/account-updater-files.ts';
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ENTITY_TYPES } from '../../src/completion/complete.ts';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { statePaths } from '../../src/sandbox/state/directory.ts';
 import { SandboxState } from '../../src/sandbox/state/state.ts';
-import { ENTITY_TYPES } from '../../src/schema/entity-type-names.ts';
 import type { Log, LogPage } from '../../src/schema/log.ts';
-import { problemSchema } from '../../src/schema/problem.ts';
+import { problemSchema } from '../../src/schema/response.ts';
 import type { Tenant } from '../../src/schema/tenant.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START, type JobPage } from './harness.ts';
+import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;
 

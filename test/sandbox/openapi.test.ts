@@ -1,11 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
-import { openApiDocument } from '../../src/sandbox/openapi/document.ts';
-import { EXAMPLES } from '../../src/sandbox/openapi/examples.ts';
-import { STORE_ROUTES } from '../../src/sandbox/routes/store.ts';
-import { API_ROUTES } from '../../src/sandbox/routes/table.ts';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
+import { EXAMPLES } from '../../src/sandbox/openapi/components.ts';
+import { openApiDocument } from '../../src/sandbox/openapi/document.ts';
+import { API_ROUTES, STORE_ROUTES } from '../../src/sandbox/routes/table.ts';
 import { MANAGEMENT, PRIVATE, sandbox } from './harness.ts';
 
 interface Content {

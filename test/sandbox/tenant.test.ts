@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
 import { resetSandbox } from '../../src/sandbox/state/directory.ts';
 import type { LogPage } from '../../src/schema/log.ts';
-import { problemSchema } from '../../src/schema/problem.ts';
-import type { Tenant } from '../../src/schema/tenant.ts';
-import { usageReportSchema } from '../../src/schema/usage.ts';
+import { problemSchema } from '../../src/schema/response.ts';
+import { type Tenant, usageReportSchema } from '../../src/schema/tenant.ts';
 import { MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;

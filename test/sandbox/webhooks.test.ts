@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { readLedger } from '../../src/sandbox/ledger.ts';
 import { resetSandbox } from '../../src/sandbox/state/directory.ts';
-import { type WebhookDelivery, webhookDeliverySchema } from '../../src/schema/event.ts';
+import { type WebhookDelivery, webhookDeliverySchema } from '../../src/schema/account-updater.ts';
 import { MANAGEMENT, sandbox, START, until } from './harness.ts';
 
 interface Receiver {

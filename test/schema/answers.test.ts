@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountUpdaterJobPageSchema, accountUpdaterJobSchema } from '../../src/schema/account-updater.ts';
-import { entityTypeListSchema } from '../../src/schema/entity-type.ts';
-import { webhookDeliverySchema } from '../../src/schema/event.ts';
-import { logPageSchema, logSchema } from '../../src/schema/log.ts';
-import { offsetPageSchema } from '../../src/schema/pagination.ts';
-import { tenantSchema } from '../../src/schema/tenant.ts';
-import { authenticationResultSchema } from '../../src/schema/three-ds/authentication.ts';
-import { threeDsSessionSchema } from '../../src/schema/three-ds/session.ts';
-import { usageReportSchema } from '../../src/schema/usage.ts';
+import {
+  accountUpdaterJobPageSchema,
+  accountUpdaterJobSchema,
+  webhookDeliverySchema,
+} from '../../src/schema/account-updater.ts';
+import { entityTypeListSchema, logPageSchema, logSchema } from '../../src/schema/log.ts';
+import { offsetPageSchema } from '../../src/schema/response.ts';
+import { tenantSchema, usageReportSchema } from '../../src/schema/tenant.ts';
+import { authenticationResultSchema, threeDsSessionSchema } from '../../src/schema/three-ds/session.ts';
 
 const SAMPLES = [
   { schema: logSchema, needed: { created_at: '2026-11-20T10:00:00.1234567+00:00' } },

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { StatsRow } from '../../src/commands/logs/stats.ts';
+import { LogCounts } from '../../src/logs/count.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { LogCounts } from '../../src/stats/counts.ts';
-import type { StatsRow } from '../../src/views/log-stats.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const HOUR = 3_600_000;

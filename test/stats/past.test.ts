@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Past } from '../../src/stats/past.ts';
+import { StatsBackfill } from '../../src/logs/count.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -8,14 +8,17 @@ const NIGHT = SINCE + 3 * HOUR;
 const ALL = [{ from: SINCE - 40 * DAY, to: SINCE + 10 * DAY }];
 
 /** A past with so many entries in the hour from 03:00 of each day before, the latest day first. */
-function past(counts: readonly number[], covered: readonly { from: number; to: number }[] = ALL): Past {
-  const made = new Past({ since: SINCE }, covered);
+function past(
+  counts: readonly number[],
+  covered: readonly { from: number; to: number }[] = ALL,
+): StatsBackfill {
+  const made = new StatsBackfill({ since: SINCE }, covered);
   for (const [index, count] of counts.entries())
     for (let one = 0; one < count; one += 1) add(made, NIGHT - (index + 1) * DAY + one, 'known');
   return made;
 }
 
-function add(made: Past, at: number, actor: string, isCounted = true): void {
+function add(made: StatsBackfill, at: number, actor: string, isCounted = true): void {
   made.add({ created_at: new Date(at).toISOString(), actor_id: actor }, at, isCounted);
 }
 
@@ -41,7 +44,7 @@ describe('an hour held against the same hour of the days before', () => {
     const busy = USUAL.map((count) => count * 10);
     const cut = [{ from: SINCE - 40 * DAY, to: NIGHT + HOUR / 2 }];
     expect(past(busy, cut).noteHour(NIGHT, 1)).toBeNull();
-    const late = new Past({ since: NIGHT + 1 }, ALL);
+    const late = new StatsBackfill({ since: NIGHT + 1 }, ALL);
     for (const day of USUAL.keys())
       for (let one = 0; one < 100; one += 1) add(late, NIGHT - (day + 1) * DAY, 'a');
     expect(late.noteHour(NIGHT, 1)).toBeNull();

@@ -1,5 +1,5 @@
-import { type Command, isGroup } from '../../src/cli/command.ts';
-import { TREE } from '../../src/program/tree.ts';
+import { type Command, isGroup } from '../../src/app/command.ts';
+import { TREE } from '../../src/commands/tree.ts';
 
 /** A command, and the words that name it behind `svc`. */
 export interface Named {

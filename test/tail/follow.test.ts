@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
+import { beginAt, parseCheckpoint } from '../../src/logs/checkpoint.ts';
+import type { LogSource, TailEvent, TailOptions } from '../../src/logs/entry.ts';
+import { Tail } from '../../src/logs/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { parseCheckpoint } from '../../src/tail/checkpoint.ts';
-import { Tail } from '../../src/tail/follow.ts';
-import type { TailEvent, TailOptions } from '../../src/tail/options.ts';
-import type { LogSource } from '../../src/tail/source.ts';
-import { beginAt } from '../../src/tail/state.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from './model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { beginAt, checkpointText, parseCheckpoint, type TailPosition } from '../../src/logs/checkpoint.ts';
+import { Tail } from '../../src/logs/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { checkpointText, parseCheckpoint } from '../../src/tail/checkpoint.ts';
-import { Tail } from '../../src/tail/follow.ts';
-import { beginAt, type Standing } from '../../src/tail/state.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from './model.ts';
 
 const HISTORIES = process.env['SOAK'] === '1' ? 5_000 : 1_000;
@@ -127,7 +126,7 @@ async function live(
       begin: parseCheckpoint('checkpoint', checkpoint, SUBJECT),
       overlapMs: overlap,
       retentionMs: manner.retentionMs,
-      onStanding: (standing: Standing) => {
+      onStanding: (standing: TailPosition) => {
         checkpoint = checkpointText(SUBJECT, standing);
         largestState = Math.max(largestState, standing.passed.length);
       },

@@ -1,8 +1,8 @@
 import type { Page } from '../../src/api/pages.ts';
-import type { Clock } from '../../src/clock.ts';
 import { SvcError } from '../../src/errors.ts';
+import type { LogSource, Window } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
-import type { LogSource, Window } from '../../src/tail/source.ts';
+import type { Clock } from '../../src/system.ts';
 
 /** An entry of the model: created at one time, seen from another on. */
 export interface Happening {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
+import { Backfill, type TimeRange } from '../../src/logs/catch-up.ts';
+import type { LogSource, Window } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { Past, type Stretch } from '../../src/tail/past.ts';
-import type { LogSource, Window } from '../../src/tail/source.ts';
 import { type Happening, type Manner, ModelClock, ModelService } from './model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
@@ -32,8 +32,8 @@ function serve(happenings: readonly Happening[], manner: Partial<Manner> = {}): 
 }
 
 /** Reads to the start, trying again what fails. */
-async function readAll(past: Past, end = START): Promise<{ stretches: Stretch[]; failures: number }> {
-  const stretches: Stretch[] = [];
+async function readAll(past: Backfill, end = START): Promise<{ stretches: TimeRange[]; failures: number }> {
+  const stretches: TimeRange[] = [];
   let failures = 0;
   while ((stretches.at(-1)?.to ?? 0) < end) {
     try {
@@ -46,7 +46,7 @@ async function readAll(past: Past, end = START): Promise<{ stretches: Stretch[];
   return { stretches, failures };
 }
 
-function words(stretches: readonly Stretch[]): (string | null | undefined)[] {
+function words(stretches: readonly TimeRange[]): (string | null | undefined)[] {
   return stretches.flatMap(({ entries }) =>
     entries.toSorted((one, other) => one.at - other.at).map(({ log }) => log.message),
   );
@@ -78,7 +78,7 @@ async function settle(): Promise<void> {
 describe('the past', () => {
   it('R28 comes whole and in order of time, from windows read side by side', async () => {
     const service = serve(steady(20_000, 4 * SECOND));
-    const { stretches } = await readAll(new Past(service, START - 23 * HOUR));
+    const { stretches } = await readAll(new Backfill(service, START - 23 * HOUR));
     expect(words(stretches)).toEqual(words(stretches).toSorted(byNumber));
     expect(words(stretches)).toHaveLength(20_000);
     for (const [index, { from }] of stretches.entries())
@@ -100,7 +100,7 @@ describe('the past', () => {
       const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
       const manner: Manner = { ...CALM, order, pageShare: 10, failures: 50, expiries: 50 };
       const service = new ModelService(new ModelClock(START), [...bursts, ...dense], manner, random);
-      const { stretches, failures } = await readAll(new Past(service, START - 3 * HOUR));
+      const { stretches, failures } = await readAll(new Backfill(service, START - 3 * HOUR));
       expect(words(stretches)).toHaveLength(5_400);
       expect(new Set(words(stretches)).size).toBe(3_060);
       expect(failures).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ describe('the past', () => {
     'R28 loses nothing that is still there where retention takes entries away beneath the reader (%s)',
     async (order) => {
       const service = serve(steady(7_200, SECOND), { order, retentionMs: HOUR });
-      const { stretches } = await readAll(new Past(service, START - 3 * HOUR));
+      const { stretches } = await readAll(new Backfill(service, START - 3 * HOUR));
       const left = Math.floor((START - (service.now() - HOUR)) / SECOND);
       const expected = Array.from({ length: left }, (_, index) => `entry ${7_200 - left + index}`);
       expect(words(stretches).slice(-left)).toEqual(expected);
@@ -120,7 +120,7 @@ describe('the past', () => {
 
   it('R32 waits for its reader: no more than 16 windows are read ahead', async () => {
     const source = new ByHand();
-    const past = new Past(source, START - 20 * HOUR);
+    const past = new Backfill(source, START - 20 * HOUR);
     const first = past.next(START);
     await settle();
     expect(source.asked).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('the past', () => {
 
   it('asks for no further page once it is to stop', async () => {
     const service = serve(steady(20_000, 4 * SECOND));
-    const past = new Past(service, START - 23 * HOUR);
+    const past = new Backfill(service, START - 23 * HOUR);
     for (let count = 0; count < 5; count += 1) await past.next(START);
     past.stop();
     await settle();

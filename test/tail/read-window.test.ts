@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
+import type { LogSource, Window } from '../../src/logs/entry.ts';
+import { readFirmly, readOnce } from '../../src/logs/read-window.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { readFirmly, readOnce } from '../../src/tail/read-window.ts';
-import type { LogSource, Window } from '../../src/tail/source.ts';
 import { ModelClock } from './model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);

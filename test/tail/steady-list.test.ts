@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageOptions } from '../../src/api/cursor-pages.ts';
 import type { LogFilter } from '../../src/api/logs.ts';
-import { Pages } from '../../src/api/pages.ts';
+import { type PageOptions, Pages } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
+import { steadyPages } from '../../src/logs/steady-list.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { steadyPages } from '../../src/tail/steady-list.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { createPalette, showsUnicode, wantsColour } from '../../src/terminal/colour.ts';
+import { createPalette, showsUnicode, wantsColor } from '../../src/output/terminal.ts';
 
 describe('colour', () => {
   it('follows the flag, then FORCE_COLOR, then NO_COLOR, then the terminal', () => {
-    expect(wantsColour('always', { NO_COLOR: '1', TERM: 'dumb' }, false)).toBe(true);
-    expect(wantsColour('never', { FORCE_COLOR: '1' }, true)).toBe(false);
-    expect(wantsColour('auto', { FORCE_COLOR: '1', NO_COLOR: '1' }, false)).toBe(true);
-    expect(wantsColour('auto', { FORCE_COLOR: '0' }, true)).toBe(false);
-    expect(wantsColour('auto', { NO_COLOR: '1' }, true)).toBe(false);
-    expect(wantsColour('auto', { NO_COLOR: '' }, true)).toBe(true);
-    expect(wantsColour('auto', { TERM: 'dumb' }, true)).toBe(false);
-    expect(wantsColour('auto', {}, true)).toBe(true);
-    expect(wantsColour('auto', {}, false)).toBe(false);
+    expect(wantsColor('always', { NO_COLOR: '1', TERM: 'dumb' }, false)).toBe(true);
+    expect(wantsColor('never', { FORCE_COLOR: '1' }, true)).toBe(false);
+    expect(wantsColor('auto', { FORCE_COLOR: '1', NO_COLOR: '1' }, false)).toBe(true);
+    expect(wantsColor('auto', { FORCE_COLOR: '0' }, true)).toBe(false);
+    expect(wantsColor('auto', { NO_COLOR: '1' }, true)).toBe(false);
+    expect(wantsColor('auto', { NO_COLOR: '' }, true)).toBe(true);
+    expect(wantsColor('auto', { TERM: 'dumb' }, true)).toBe(false);
+    expect(wantsColor('auto', {}, true)).toBe(true);
+    expect(wantsColor('auto', {}, false)).toBe(false);
   });
 
   it('is painted where it is wanted, whatever the surroundings of the tests', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { reportError } from '../../src/terminal/error-report.ts';
+import { reportError } from '../../src/output/error-report.ts';
 
 const person = { machine: false, debug: false } as const;
 const program = { machine: true, debug: false } as const;

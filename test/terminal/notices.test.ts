@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Notices, type NoticeLevel } from '../../src/terminal/notices.ts';
-import { Sink, brokenStream, outputOver } from './streams.ts';
+import { Messages, type NoticeLevel } from '../../src/output/messages.ts';
+import { brokenStream, outputOver, Sink } from './streams.ts';
 
 async function said(level: NoticeLevel): Promise<string> {
   const sink = new Sink();
-  const notices = new Notices(outputOver(sink), level);
+  const notices = new Messages(outputOver(sink), level);
   notices.note('a note');
   notices.warn('a warning');
   notices.verbose('more');
@@ -24,14 +24,14 @@ describe('notices', () => {
 
   it('R49 are cleaned, and one line each: nothing in one can pass for another', async () => {
     const sink = new Sink();
-    const notices = new Notices(outputOver(sink), 'normal');
+    const notices = new Messages(outputOver(sink), 'normal');
     notices.note('two\nlines \u001b[31m\u202e');
     await notices.settled();
     expect(sink.text).toBe('two\\nlines \\x1b[31m\\u202e\n');
   });
 
   it('do not mind a stderr that cannot be written', async () => {
-    const notices = new Notices(outputOver(brokenStream('ENOSPC')), 'normal');
+    const notices = new Messages(outputOver(brokenStream('ENOSPC')), 'normal');
     notices.note('lost');
     notices.note('lost too');
     await expect(notices.settled()).resolves.toBeUndefined();
@@ -41,7 +41,7 @@ describe('notices', () => {
 describe('a long notice', () => {
   it('breaks between words on a terminal, and never within a command that it quotes', async () => {
     const sink = new Sink(40);
-    const notices = new Notices(outputOver(sink), 'normal');
+    const notices = new Messages(outputOver(sink), 'normal');
     notices.note("  more follow than fit here: go on with 'svc logs list --start abc' some time, or not");
     notices.warn('one two three four five six seven eight nine');
     await notices.settled();
@@ -57,7 +57,7 @@ describe('a long notice', () => {
 
   it('stays one line elsewhere', async () => {
     const sink = new Sink();
-    const notices = new Notices(outputOver(sink), 'normal');
+    const notices = new Messages(outputOver(sink), 'normal');
     notices.note('word '.repeat(40).trim());
     await notices.settled();
     expect(sink.text.trimEnd().split('\n')).toHaveLength(1);

@@ -1,13 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../src/errors.ts';
-import { Output, ReaderGone } from '../../src/terminal/output.ts';
-import { bundleProgram, type Bundle } from '../support/terminal.ts';
-import { Sink, brokenStream, outputOver } from './streams.ts';
+import { Output, ReaderGone } from '../../src/output/output.ts';
+import { type Bundle, bundleProgram } from '../support/terminal.ts';
+import { brokenStream, outputOver, Sink } from './streams.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'svc-output-'));
 let list: Bundle;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { OutputFormat } from '../../src/config/choices.ts';
 import { SvcError } from '../../src/errors.ts';
-import type { OutputFormat } from '../../src/output-format.ts';
-import { createRenderer } from '../../src/render/renderer.ts';
-import type { View } from '../../src/render/view.ts';
-import { printList, printRecord } from '../../src/terminal/print.ts';
-import { Sink, outputOver } from './streams.ts';
+import { printList, printRecord } from '../../src/output/output.ts';
+import { createRenderer } from '../../src/output/renderer.ts';
+import type { View } from '../../src/output/view.ts';
+import { outputOver, Sink } from './streams.ts';
 
 interface Row {
   readonly id: string;

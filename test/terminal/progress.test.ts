@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LiveLine } from '../../src/terminal/live-line.ts';
-import { Notices, type NoticeLevel } from '../../src/terminal/notices.ts';
-import { Output } from '../../src/terminal/output.ts';
-import { Progress } from '../../src/terminal/progress.ts';
-import { ManualClock, Sink, outputOver } from './streams.ts';
+import { Messages, type NoticeLevel } from '../../src/output/messages.ts';
+import { Output } from '../../src/output/output.ts';
+import { LiveLine, Progress } from '../../src/output/progress.ts';
+import { ManualClock, outputOver, Sink } from './streams.ts';
 
 interface Set {
   readonly clock: ManualClock;
@@ -18,7 +17,7 @@ function set(columns?: number, level: NoticeLevel = 'normal', unicode = true): S
   const out = outputOver(sink);
   const ended = new AbortController();
   const live = columns === undefined ? undefined : new LiveLine(out);
-  const notices = new Notices(out, level);
+  const notices = new Messages(out, level);
   const progress = new Progress({ clock, notices, live, unicode, signal: ended.signal });
   return { clock, sink, progress, ended };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSvcError } from '../../src/errors.ts';
-import { Prompts, type PromptOptions } from '../../src/terminal/prompt.ts';
-import { Sink, inputStream, outputOver } from './streams.ts';
+import { type PromptOptions, Prompts } from '../../src/output/prompt.ts';
+import { inputStream, outputOver, Sink } from './streams.ts';
 
 function prompts(
   options: Partial<PromptOptions> & { columns?: number | undefined; isTTY?: boolean } = {},

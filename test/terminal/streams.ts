@@ -1,7 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { Clock } from '../../src/clock.ts';
-import type { InputStream, OutputStream } from '../../src/system.ts';
-import { Output } from '../../src/terminal/output.ts';
+import { Output } from '../../src/output/output.ts';
+import type { Clock, InputStream, OutputStream } from '../../src/system.ts';
 
 /** An output stream that keeps what it takes; a terminal where `columns` is given. */
 export class Sink extends Writable {

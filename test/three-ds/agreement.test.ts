@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkAuthenticate } from '../../src/sandbox/three-ds/check-body.ts';
-import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/request-values.ts';
+import { checkAuthenticate } from '../../src/sandbox/three-ds/authenticate.ts';
+import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';
 import { checkBody } from '../../src/three-ds/check.ts';
 import { NEEDS } from '../../src/three-ds/rules.ts';
 import { changed, fullBody } from './bodies.ts';

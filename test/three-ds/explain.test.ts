@@ -8,8 +8,7 @@ import {
   WHITELIST_STATUS_SOURCES,
   WHITELIST_STATUSES,
 } from '../../src/schema/three-ds/values.ts';
-import { explain, meantName, MEANINGS } from '../../src/three-ds/explain.ts';
-import { isOpen, outcomeLines } from '../../src/three-ds/outcome.ts';
+import { explain, isOpen, MEANINGS, meantName, outcomeLines } from '../../src/three-ds/explain.ts';
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'authentication status': Object.keys(AUTHENTICATION_STATUS_CODES),

@@ -1,6 +1,6 @@
 import { SvcError } from '../../src/errors.ts';
-import { systemClock } from '../../src/clock.ts';
 import { createTransport } from '../../src/http/transport.ts';
+import { systemClock } from '../../src/system.ts';
 import { downloadFile } from '../../src/transfer/download.ts';
 
 /** A process that downloads one address into one file; bundled by the tests that kill it or starve it of disk. */

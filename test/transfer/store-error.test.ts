@@ -1,7 +1,7 @@
 import { assert, boolean, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AddressSource, requireStoreAddress } from '../../src/transfer/addresses.ts';
-import { readStoreError, storeWords } from '../../src/transfer/store-error.ts';
+import { describeStoreError, readStoreError } from '../../src/transfer/store-error.ts';
+import { type AddressSource, requireStoreAddress } from '../../src/transfer/target.ts';
 import { failure } from './support.ts';
 
 const SECRET = 'AbCdEf0123456789+/AbCdEf0123456789=';
@@ -29,7 +29,7 @@ describe("a store's error body", () => {
   ];
 
   it.each(BODIES)('R07 shows code and message of %s', (_name, body, words) => {
-    expect(storeWords(403, readStoreError(body, none))).toBe(words);
+    expect(describeStoreError(403, readStoreError(body, none))).toBe(words);
   });
 
   it('R07 shows the request id of body or header, and no odd one', () => {
@@ -57,7 +57,10 @@ describe("a store's error body", () => {
   it('R21 never throws and stays short, whatever the body', () => {
     assert(
       property(string({ maxLength: 5_000, unit: 'binary' }), boolean(), (text, isWrapped) => {
-        const words = storeWords(500, readStoreError(isWrapped ? `<Message>${text}</Message>` : text, none));
+        const words = describeStoreError(
+          500,
+          readStoreError(isWrapped ? `<Message>${text}</Message>` : text, none),
+        );
         expect(words.length).toBeLessThan(300);
         expect(words).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       }),

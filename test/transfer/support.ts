@@ -4,12 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { SvcError } from '../../src/errors.ts';
-import type { LockHost } from '../../src/lock.ts';
-import { FILE_LIMITS, type TimeLimits } from '../../src/http/limits.ts';
+import type { LockHost } from '../../src/files/lock.ts';
+import { FILE_LIMITS, type TimeLimits } from '../../src/http/retry.ts';
 import { createTransport, type Transport } from '../../src/http/transport.ts';
-import { type FaultStore, SIGNATURE, type StoreScript, startFaultStore } from '../support/fault-store.ts';
+import type { Clock } from '../../src/system.ts';
+import { type FaultStore, SIGNATURE, startFaultStore, type StoreScript } from '../support/fault-store.ts';
 
 const cleanups: (() => unknown)[] = [];
 

@@ -1,25 +1,23 @@
 import type { Client } from '../../api/client.ts';
-import { defineCommand, type Result } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { dryRunParameter, Preview } from '../../cli/preview.ts';
-import { argument, flag, repeated, value } from '../../cli/parameter.ts';
-import { nameValue } from '../../cli/name-value.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
+import { argument, flag, repeated, value } from '../../app/parameter.ts';
+import { nameValue, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import type { Authentication, AuthenticationResult } from '../../schema/three-ds/authentication.ts';
-import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
+import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { authenticationResultView } from '../../views/three-ds.ts';
-import { answerPrinter } from './answer-printer.ts';
-import { checkOutcome, failOnParameter } from './fail-on.ts';
-import { readBody } from './read-body.ts';
-import { tellChallenge } from './tell-challenge.ts';
-import { warnOfDeprecated } from './warn-of-deprecated.ts';
-import { orNewSession } from './new-session.ts';
-import { allowUnknownParameter, checkViolations, pathWords } from './refused-body.ts';
-import { tellOutcome } from './tell-outcome.ts';
-import { waitForOutcome } from './wait-for-outcome.ts';
+import { allowUnknownParameter, checkViolations, pathWords, readBody } from './body.ts';
+import {
+  checkOutcome,
+  failOnParameter,
+  orNewSession,
+  reportChallenge,
+  reportOutcome,
+  responsePrinter,
+  waitForOutcome,
+  warnOfDeprecated,
+} from './outcome.ts';
+import { authenticationResultView } from './view.ts';
 
 /** `svc 3ds authenticate` */
 export const authenticate = defineCommand({
@@ -47,7 +45,7 @@ export const authenticate = defineCommand({
   },
   async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
-    const print = await answerPrinter(context, authenticationResultView);
+    const print = await responsePrinter(context, authenticationResultView);
     const body = await readBody(context, given, set, allowUnknown);
     const client = await context.client();
     const session = await readSession(context, client, id);
@@ -63,8 +61,8 @@ export const authenticate = defineCommand({
     const result = await orNewSession(client.threeDs.authenticate(id, request), id);
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
-    await tellOutcome(context, client, id, final);
-    if (!wait) await tellChallenge(context, client, id, result, open);
+    await reportOutcome(context, client, id, final);
+    if (!wait) await reportChallenge(context, client, id, result, open);
     checkOutcome(id, final, failOn);
   },
   async request(context, { session: id, file, set, allowUnknown }) {
@@ -136,6 +134,6 @@ async function afterChallenge(
   result: AuthenticationResult,
   open: boolean,
 ): Promise<Authentication> {
-  const isChallenged = await tellChallenge(context, client, id, result, open);
+  const isChallenged = await reportChallenge(context, client, id, result, open);
   return isChallenged ? orNewSession(waitForOutcome(context, client, id, result), id) : result;
 }

@@ -1,18 +1,21 @@
 import type { Client } from '../../api/client.ts';
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { argument, flag } from '../../cli/parameter.ts';
-import { sameProfile } from '../../cli/same-profile.ts';
-import { text } from '../../cli/values.ts';
-import type { Authentication } from '../../schema/three-ds/authentication.ts';
-import { isOpen } from '../../three-ds/outcome.ts';
-import { challengeResultView } from '../../views/three-ds.ts';
-import { answerPrinter } from './answer-printer.ts';
-import { orNewSession } from './new-session.ts';
-import { tellPage } from './tell-challenge.ts';
-import { checkOutcome, failOnParameter } from './fail-on.ts';
-import { tellOutcome } from './tell-outcome.ts';
-import { resultSoFar, waitForOutcome } from './wait-for-outcome.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { sameProfile } from '../../app/hint.ts';
+import { argument, flag } from '../../app/parameter.ts';
+import { text } from '../../app/values.ts';
+import type { Authentication } from '../../schema/three-ds/session.ts';
+import { isOpen } from '../../three-ds/explain.ts';
+import {
+  checkOutcome,
+  failOnParameter,
+  orNewSession,
+  reportOutcome,
+  reportPage,
+  responsePrinter,
+  resultSoFar,
+  waitForOutcome,
+} from './outcome.ts';
+import { challengeResultView } from './view.ts';
 
 /** `svc 3ds challenge-result` */
 export const challengeResult = defineCommand({
@@ -34,7 +37,7 @@ export const challengeResult = defineCommand({
     failOn: failOnParameter,
   },
   async run(context, { session: id, wait, open, failOn }) {
-    const print = await answerPrinter(context, challengeResultView);
+    const print = await responsePrinter(context, challengeResultView);
     const client = await context.client();
     const first = await orNewSession<Authentication>(
       wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
@@ -42,7 +45,7 @@ export const challengeResult = defineCommand({
     );
     const result = wait && isOpen(first) ? await afterChallenge(context, client, id, first, open) : first;
     await print(result);
-    await tellOutcome(context, client, id, result);
+    await reportOutcome(context, client, id, result);
     if (isOpen(result))
       context.notices.note(
         sameProfile(`to wait for the outcome: 'svc 3ds challenge-result ${id} --wait'`, context.globals),
@@ -62,6 +65,6 @@ async function afterChallenge(
   open: boolean,
 ): Promise<Authentication> {
   const { acs_challenge_url: page, authentication_status: status } = first;
-  if (status === 'challenge' && page) await tellPage(context, page, open);
+  if (status === 'challenge' && page) await reportPage(context, page, open);
   return orNewSession(waitForOutcome(context, client, id, first), id);
 }

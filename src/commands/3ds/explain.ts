@@ -1,14 +1,12 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { optionalArgument, suggesting } from '../../cli/parameter.ts';
-import { formatOf, listPrinter, once } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { optionalArgument, suggesting } from '../../app/parameter.ts';
+import { formatOf, listPrinter, once } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
+import { hangingIndent, wrapWords } from '../../output/text.ts';
 import { typedWord } from '../../security/typed-word.ts';
-import { hangText } from '../../render/hanging.ts';
-import { wrapWords } from '../../render/wrap.ts';
-import type { Meaning } from '../../three-ds/meaning.ts';
-import { meaningView } from '../../views/three-ds-meaning.ts';
+import type { Meaning } from '../../three-ds/meanings.ts';
+import { meaningView } from './view.ts';
 
 /** `svc 3ds explain` */
 export const explain = defineCommand({
@@ -36,7 +34,7 @@ export const explain = defineCommand({
     if (found.length === 0) throw await unknownWord(word ?? '');
     if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined)
       return void (await print(once(found)));
-    await context.out.write(found.map((meaning) => inWords(context, meaning)).join('\n'));
+    await context.out.write(found.map((meaning) => describe(context, meaning)).join('\n'));
   },
 });
 
@@ -49,10 +47,10 @@ async function unknownWord(word: string): Promise<SvcError> {
   });
 }
 
-function inWords({ palette, out }: Context, { kind, name, code, means, liability, next }: Meaning): string {
+function describe({ palette, out }: Context, { kind, name, code, means, liability, next }: Meaning): string {
   const columns = out.isTerminal ? out.width : Infinity;
   const kinds = `(${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
-  const head = hangText(`${palette.strong(name)} `, name.length + 1, kinds, columns);
+  const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, kinds, columns);
   const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
   const lines = [means, ...risk, `next: ${next}`].flatMap((text) => wrapWords(text, columns - 2));
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;

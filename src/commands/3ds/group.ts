@@ -1,9 +1,8 @@
-import type { Group } from '../../cli/command.ts';
+import type { Group } from '../../app/command.ts';
 import { authenticate } from './authenticate.ts';
 import { challengeResult } from './challenge-result.ts';
-import { create } from './create.ts';
 import { explain } from './explain.ts';
-import { show } from './show.ts';
+import { create, show } from './session.ts';
 import { template } from './template.ts';
 import { validate } from './validate.ts';
 

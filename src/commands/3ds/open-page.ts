@@ -1,4 +1,4 @@
-import type { Context } from '../../cli/context.ts';
+import type { Context } from '../../app/command.ts';
 import { startBrowser } from '../../security/child-environment.ts';
 
 /** Opens an address in the person's browser. Where that fails it says so: the address was printed. */

@@ -1,4 +1,4 @@
-import type { View } from '../../render/view.ts';
+import type { View } from '../../output/view.ts';
 import { BODY, fieldsBelow } from '../../three-ds/fields.ts';
 
 /** How the body of an authentication is shown. */

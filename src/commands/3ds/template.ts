@@ -1,12 +1,12 @@
-import { defineCommand } from '../../cli/command.ts';
-import { argument, choice, type Input } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
+import { defineCommand } from '../../app/command.ts';
+import { argument, choice, type Input } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import {
   AUTHENTICATION_CATEGORIES,
+  SESSION_TYPES,
   SESSION_TYPES_BY_AUTHENTICATION_TYPE,
-} from '../../schema/three-ds/request-values.ts';
-import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+} from '../../schema/three-ds/values.ts';
 import { type Combination, sessionTypesOf, usualCategoryOf } from '../../three-ds/rules.ts';
 
 const TYPES = Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE);

@@ -1,12 +1,10 @@
-import { defineCommand } from '../../cli/command.ts';
-import { argument, choice, repeated } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { nameValue } from '../../cli/name-value.ts';
-import { text } from '../../cli/values.ts';
+import { defineCommand } from '../../app/command.ts';
+import { argument, choice, repeated } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { nameValue, text } from '../../app/values.ts';
 import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
-import { type CheckedBody, checkedBodyView } from '../../views/three-ds-check.ts';
-import { readBody } from './read-body.ts';
-import { allowUnknownParameter, checkViolations, pathWords } from './refused-body.ts';
+import { allowUnknownParameter, checkViolations, pathWords, readBody } from './body.ts';
+import { type CheckedBody, checkedBodyView } from './view.ts';
 
 /** `svc 3ds validate` */
 export const validate = defineCommand({

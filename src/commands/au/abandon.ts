@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { defineCommand } from '../../cli/command.ts';
-import { argument, flag } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import { runView } from '../../views/run.ts';
+import { defineCommand } from '../../app/command.ts';
+import { argument, flag } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import { runView } from './view.ts';
 
 const UNREADABLE = { status: 'damaged', created_at: null, cycle: null, file: null, rows: null, jobs: null };
 
@@ -25,9 +25,9 @@ export const abandon = defineCommand({
     undo: flag('--undo', 'take an abandoned run up again'),
   },
   async run(context, { run: name, undo }) {
-    const { abandonRun } = await import('../../cli/abandon-run.ts');
-    const { setAside, unreadableRun } = await import('../../cli/set-aside-run.ts');
-    const { runRow } = await import('../../cli/run-rows.ts');
+    const { abandonRun } = await import('./abandon-run.ts');
+    const { setAside, unreadableRun } = await import('./set-aside-run.ts');
+    const { runRow } = await import('./run-summary.ts');
     const print = await recordPrinter(context, runView);
     const unreadable = undo ? undefined : unreadableRun(context, name);
     if (unreadable) {

@@ -1,8 +1,7 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { rest } from '../../cli/parameter.ts';
-import { listPrinter, type ListPrinter, once, recordPrinter } from '../../cli/print.ts';
-import { type CheckedFileRow, checkedFileView } from '../../views/request-file.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { rest } from '../../app/parameter.ts';
+import { listPrinter, type ListPrinter, once, recordPrinter } from '../../app/print.ts';
+import { type CheckedFileRow, checkedFileView } from './view.ts';
 
 /** `svc au check` */
 export const check = defineCommand({
@@ -19,7 +18,7 @@ export const check = defineCommand({
   fields: checkedFileView.fields,
   parameters: { files: rest('<file...>', 'request files, or - for standard input') },
   async run(context, { files }) {
-    const { checkFiles } = await import('../../cli/check-files.ts');
+    const { checkFiles } = await import('./request-file.ts');
     const printed = await (files.length === 1 ? onePrinter(context) : listPrinter(context, checkedFileView));
     const { rows, refused } = await checkFiles(context, files);
     await printed(once(rows));

@@ -1,11 +1,10 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { TakeOptions } from '../../cli/bring-results.ts';
-import type { Context } from '../../cli/context.ts';
-import { argument, flag, value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import type { RunDirectory } from '../../runs/run-directory.ts';
-import { downloadView } from '../../views/download.ts';
+import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { argument, flag, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import type { TakeOptions } from './download-results.ts';
+import { downloadView } from './view.ts';
 
 /** `svc au download` */
 export const download = defineCommand({
@@ -31,23 +30,23 @@ export const download = defineCommand({
     ),
   },
   async run(context, { of, out, ...how }) {
-    const { namedRun, resultsPlace } = await import('../../cli/runs.ts');
+    const { namedRun, resultsPath } = await import('./runs.ts');
     const run = namedRun(context, of);
-    if (run) await downloadRun(context, run, { out: out ?? resultsPlace(context, run.record), ...how });
+    if (run) await downloadRun(context, run, { out: out ?? resultsPath(context, run.record), ...how });
     else await downloadJob(context, of, { out: out ?? 'results.csv', ...how });
   },
   async request(context, { of: name }) {
-    return (await import('../../cli/runs.ts')).jobRequest(context, name);
+    return (await import('./runs.ts')).jobRequest(context, name);
   },
 });
 
 async function downloadJob(context: Context, job: string, options: TakeOptions): Promise<void> {
-  const { explainMissing } = await import('../../cli/runs.ts');
-  const { orGoOnWith } = await import('../../runs/going-on.ts');
-  const { downloadResults } = await import('../../runs/results.ts');
+  const { explainMissing } = await import('./runs.ts');
+  const { withResumeHint } = await import('../../account-updater/events.ts');
+  const { downloadResults } = await import('../../account-updater/results.ts');
   const { inspectTarget } = await import('../../transfer/target.ts');
-  const { copyOut, openSpool, requireDestination } = await import('../../cli/deliver-results.ts');
-  const { showRun } = await import('../../cli/run-progress.ts');
+  const { copyOut, openSpool, requireDestination } = await import('./deliver-results.ts');
+  const { showRun } = await import('./run-progress.ts');
   const { out, force, acceptUnproven } = options;
   const print = await recordPrinter(context, downloadView);
   await requireDestination(context, options);
@@ -61,17 +60,17 @@ async function downloadJob(context: Context, job: string, options: TakeOptions):
     host: context.system,
     onEvent: showRun(context),
   });
-  const { bytes, sha256 } = await orGoOnWith(again, job, explainMissing(context, job, download));
+  const { bytes, sha256 } = await withResumeHint(again, job, explainMissing(context, job, download));
   if (!isFile) await copyOut(context, file, out);
   if (out !== '-') await print({ job, file: out, bytes, sha256 });
 }
 
 async function downloadRun(context: Context, run: RunDirectory, options: TakeOptions): Promise<void> {
-  const { bringResults } = await import('../../cli/bring-results.ts');
-  const { requireDestination } = await import('../../cli/deliver-results.ts');
+  const { downloadResults } = await import('./download-results.ts');
+  const { requireDestination } = await import('./deliver-results.ts');
   const { out } = options;
   const print = await recordPrinter(context, downloadView);
   await requireDestination(context, options, run);
-  const { bytes, sha256 } = await run.hold(context.system, () => bringResults(context, run, options));
+  const { bytes, sha256 } = await run.hold(context.system, () => downloadResults(context, run, options));
   if (out !== '-') await print({ job: run.record.id, file: out, bytes, sha256 });
 }

@@ -1,15 +1,13 @@
-import type { Group } from '../../cli/command.ts';
+import type { Group } from '../../app/command.ts';
 import { abandon } from './abandon.ts';
 import { check } from './check.ts';
-import { create } from './create.ts';
 import { download } from './download.ts';
-import { list } from './list.ts';
 import { next } from './next.ts';
 import { report } from './report.ts';
-import { status } from './status.ts';
+import { list, status } from './status.ts';
+import { create, upload } from './steps.ts';
 import { submit } from './submit.ts';
 import { sync } from './sync.ts';
-import { upload } from './upload.ts';
 import { wait } from './wait.ts';
 
 /** `svc au` */

@@ -1,10 +1,35 @@
-import { actionParameter, actionsOf } from '../../cli/action.ts';
-import { defineCommand } from '../../cli/command.ts';
-import { argument, flag, value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
+import { defineCommand } from '../../app/command.ts';
+import { argument, flag, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { nextRequestView, nextRequestWords } from '../../views/next.ts';
+import { formatNumber } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { actionParameter, actionsOf } from './options.ts';
+
+/** How a next request is shown. */
+const nextRequestView: View<NextRequest> = {
+  name: 'next request',
+  fields: [
+    'file',
+    'rows',
+    'replaced',
+    'kept',
+    'to_mend',
+    'dropped',
+    'dropped_by_code',
+    'dropped_by_code.*',
+    'dropped_file',
+  ],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    { path: 'replaced', kind: 'number' },
+    { path: 'kept', kind: 'number' },
+    { path: 'to_mend', kind: 'number' },
+    { path: 'dropped', kind: 'number' },
+  ],
+};
 
 /** `svc au next` */
 export const next = defineCommand({
@@ -35,7 +60,7 @@ export const next = defineCommand({
     force: flag('--force', 'replace files that exist'),
   },
   async run(context, { request, results, out, dropped, action, force }) {
-    const { makeNextRequest } = await import('../../cli/next-request.ts');
+    const { makeNextRequest } = await import('./next-request.ts');
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (dropped === '-') throw new SvcError('usage', '--dropped takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
@@ -48,3 +73,28 @@ export const next = defineCommand({
     if (target !== '-') await print(made);
   },
 });
+
+/** What a next request file came to. */
+export interface NextRequest {
+  readonly file: string;
+  readonly rows: number;
+  /** Rows with a new token in place of the old one. */
+  readonly replaced: number;
+  /** Rows as they were. */
+  readonly kept: number;
+  /** Of those kept, rows that the service took offence at: they want mending before they are sent. */
+  readonly to_mend: number;
+  readonly dropped: number;
+  readonly dropped_by_code: Readonly<Record<string, number>>;
+  /** The file that lists the dropped rows; null where none was asked for. */
+  readonly dropped_file: string | null;
+}
+
+/** The counts in a sentence, for stderr. */
+function nextRequestWords(next: NextRequest): string {
+  const { rows, replaced, kept, to_mend: toMend, dropped } = next;
+  const by = Object.entries(next.dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
+  const mend = toMend > 0 ? ` (${formatNumber(toMend)} want mending)` : '';
+  const why = by.length > 0 ? ` (${by.join(', ')})` : '';
+  return `${formatNumber(rows)} rows: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${mend}; ${formatNumber(dropped)} dropped${why}`;
+}

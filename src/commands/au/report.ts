@@ -1,9 +1,9 @@
-import { actionParameter, actionsOf } from '../../cli/action.ts';
-import { defineCommand } from '../../cli/command.ts';
-import { argument, flag, value } from '../../cli/parameter.ts';
-import { isForPeople, recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import { drawReport, reportView } from '../../views/report.ts';
+import { drawReport, reportView } from '../../account-updater/report-view.ts';
+import { defineCommand } from '../../app/command.ts';
+import { argument, flag, value } from '../../app/parameter.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import { actionParameter, actionsOf } from './options.ts';
 
 /** `svc au report` */
 export const report = defineCommand({
@@ -33,7 +33,7 @@ export const report = defineCommand({
     force: flag('--force', 'replace files that exist'),
   },
   async run(context, { action, ...input }) {
-    const { makeReport, checkReconciled } = await import('../../cli/report.ts');
+    const { makeReport, checkReconciled } = await import('./report-results.ts');
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
     const made = await makeReport(context, { ...input, actions: actionsOf(context, action) });

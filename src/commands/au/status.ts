@@ -1,12 +1,20 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { optionalArgument } from '../../cli/parameter.ts';
-import { listPrinter, once, recordPrinter } from '../../cli/print.ts';
-import { showRun } from '../../cli/run-progress.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { optionalArgument } from '../../app/parameter.ts';
+import {
+  checkPaging,
+  listPrinter,
+  newListProgress,
+  once,
+  pageSizeFor,
+  PAGING_PARAMETERS,
+  recordPrinter,
+  reportRest,
+  wanted,
+} from '../../app/print.ts';
+import { text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { jobView } from '../../views/job.ts';
-import { partView, runView } from '../../views/run.ts';
+import { showRun } from './run-progress.ts';
+import { jobView, partView, runView } from './view.ts';
 
 /** `svc au status` */
 export const status = defineCommand({
@@ -22,8 +30,8 @@ export const status = defineCommand({
   fields: [...runView.fields, ...partView.fields, ...jobView.fields],
   parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {
-    const { namedRun, recordedRuns } = await import('../../cli/runs.ts');
-    const { partRows, runRow } = await import('../../cli/run-rows.ts');
+    const { namedRun, recordedRuns } = await import('./runs.ts');
+    const { partRows, runRow } = await import('./run-summary.ts');
     if (of === undefined) {
       const print = await listPrinter(context, runView);
       const { runs } = recordedRuns(context);
@@ -34,9 +42,9 @@ export const status = defineCommand({
     if (!run) return printJob(context, of);
     const print = await listPrinter(context, partView);
     const client = await context.client();
-    const { lookAtJobs } = await import('../../runs/watch.ts');
+    const { pollJobs } = await import('../../account-updater/poll-parts.ts');
     const look = (): Promise<unknown> =>
-      lookAtJobs({ client, record: run.record, save: () => run.save(), onEvent: showRun(context) });
+      pollJobs({ client, record: run.record, save: () => run.save(), onEvent: showRun(context) });
     await run.hold(context.system, look).catch((error: unknown) => {
       // Another process is at it, or the directory cannot be written: what is recorded can be shown all the same.
       if (!isSvcError(error, 'config', 'local')) throw error;
@@ -45,7 +53,7 @@ export const status = defineCommand({
     return void (await print(once(partRows(run.record))));
   },
   async request(context, { of }) {
-    if (of !== undefined) return (await import('../../cli/runs.ts')).jobRequest(context, of);
+    if (of !== undefined) return (await import('./runs.ts')).jobRequest(context, of);
     throw new SvcError('usage', '--curl has nothing to show: the recorded runs are on this machine', {
       hint: 'Name a job or a run.',
     });
@@ -54,7 +62,38 @@ export const status = defineCommand({
 
 async function printJob(context: Context, id: string): Promise<void> {
   const print = await recordPrinter(context, jobView);
-  const { readJob } = await import('../../runs/job.ts');
-  const { explainMissing } = await import('../../cli/runs.ts');
+  const { readJob } = await import('../../account-updater/job.ts');
+  const { explainMissing } = await import('./runs.ts');
   await print(await explainMissing(context, id, readJob(await context.client(), id)));
 }
+
+/** `svc au list` */
+export const list = defineCommand({
+  name: 'list',
+  summary: 'jobs of the tenant, newest first',
+  examples: [
+    ['svc au list', 'the newest page'],
+    ['svc au list --all --fields id,status', 'every job the service still knows'],
+  ],
+  permissions: ['account-updater:job:read'],
+  paged: true,
+  fields: jobView.fields,
+  parameters: PAGING_PARAMETERS,
+  async run(context, input) {
+    checkPaging(input);
+    const print = await listPrinter(context, jobView);
+    const client = await context.client();
+    const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input) });
+    const seen = newListProgress();
+    await print(wanted(pages.pages(), input, seen));
+    reportRest(context, seen, "no jobs; 'svc au submit <file>' makes one");
+  },
+  async request(_, input) {
+    checkPaging(input);
+    const [{ listJobsRequest }, { pageRequest }] = await Promise.all([
+      import('../../api/account-updater.ts'),
+      import('../../api/pages.ts'),
+    ]);
+    return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
+  },
+});

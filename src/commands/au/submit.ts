@@ -1,11 +1,9 @@
-import { defineCommand } from '../../cli/command.ts';
-import { eventsParameter } from '../../cli/job-hints.ts';
-import { argument, choice, flag, value } from '../../cli/parameter.ts';
-import { Preview } from '../../cli/preview.ts';
-import { text, type ValueParser } from '../../cli/values.ts';
+import { defineCommand, Preview } from '../../app/command.ts';
+import { argument, choice, flag, value } from '../../app/parameter.ts';
+import { text, type ValueParser } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { checkedFileView } from '../../views/request-file.ts';
-import { submissionView } from '../../views/submission.ts';
+import { eventsParameter } from './options.ts';
+import { checkedFileView, submissionView } from './view.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
@@ -69,11 +67,11 @@ export const submit = defineCommand({
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {
-    const { submission, submissionRequest } = await import('../../cli/submission.ts');
+    const { submission, submissionRequest } = await import('./submission.ts');
     if (input.dryRun && context.globals.curl) return new Preview(await submissionRequest(context, input));
     return submission(context, input);
   },
   async request(context, input) {
-    return (await import('../../cli/submission.ts')).submissionRequest(context, input);
+    return (await import('./submission.ts')).submissionRequest(context, input);
   },
 });

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../cli/command.ts';
-import { flag, value } from '../../cli/parameter.ts';
-import { listPrinter, once } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import { runView } from '../../views/run.ts';
+import { defineCommand } from '../../app/command.ts';
+import { flag, value } from '../../app/parameter.ts';
+import { listPrinter, once } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import { runView } from './view.ts';
 
 /** `svc au sync` */
 export const sync = defineCommand({
@@ -30,8 +30,8 @@ export const sync = defineCommand({
     ),
   },
   async run(context, { exec, dryRun }) {
-    const { planSync, syncRuns } = await import('../../cli/sync-runs.ts');
-    const { runRow } = await import('../../cli/run-rows.ts');
+    const { planSync, syncRuns } = await import('./sync-runs.ts');
+    const { runRow } = await import('./run-summary.ts');
     const print = await listPrinter(context, runView);
     if (dryRun) return void (await print(once(planSync(context, exec).map(runRow))));
     const { records, code } = await syncRuns(context, exec);

@@ -1,12 +1,10 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { eventsParameter, type JobNudge, listenForJobs } from '../../cli/job-hints.ts';
-import { argument } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import type { RunDirectory } from '../../runs/run-directory.ts';
-import { jobView } from '../../views/job.ts';
-import { submissionView } from '../../views/submission.ts';
+import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { argument } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import { eventsParameter, type JobWakeUp, listenForJobs } from './options.ts';
+import { jobView, submissionView } from './view.ts';
 
 /** `svc au wait` */
 export const wait = defineCommand({
@@ -28,37 +26,37 @@ export const wait = defineCommand({
     events: eventsParameter,
   },
   async run(context, { for: name, events }) {
-    const { namedRun } = await import('../../cli/runs.ts');
+    const { namedRun } = await import('./runs.ts');
     const run = namedRun(context, name);
     const nudge = events === undefined ? undefined : await listenForJobs(context, events);
     await (run ? waitForRun(context, run, nudge) : waitForJob(context, name, nudge));
   },
   async request(context, { for: name }) {
-    return (await import('../../cli/runs.ts')).jobRequest(context, name);
+    return (await import('./runs.ts')).jobRequest(context, name);
   },
 });
 
-async function waitForJob(context: Context, job: string, nudge: JobNudge | undefined): Promise<void> {
-  const { orGoOnWith } = await import('../../runs/going-on.ts');
-  const jobs = await import('../../runs/wait.ts');
-  const { showRun } = await import('../../cli/run-progress.ts');
+async function waitForJob(context: Context, job: string, nudge: JobWakeUp | undefined): Promise<void> {
+  const { withResumeHint } = await import('../../account-updater/events.ts');
+  const jobs = await import('../../account-updater/wait.ts');
+  const { showRun } = await import('./run-progress.ts');
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const completed = jobs.waitForJob(client, job, {
     onEvent: showRun(context),
     nudge: nudge?.({ parts: [{ job }] }),
   });
-  const { explainMissing } = await import('../../cli/runs.ts');
-  await print(await orGoOnWith(`svc au wait ${job}`, job, explainMissing(context, job, completed)));
+  const { explainMissing } = await import('./runs.ts');
+  await print(await withResumeHint(`svc au wait ${job}`, job, explainMissing(context, job, completed)));
 }
 
-async function waitForRun(context: Context, run: RunDirectory, nudge: JobNudge | undefined): Promise<void> {
-  const { finishRun } = await import('../../cli/finish-run.ts');
-  const { resultsPlace } = await import('../../cli/runs.ts');
-  const { showResults } = await import('../../cli/run-summary.ts');
+async function waitForRun(context: Context, run: RunDirectory, nudge: JobWakeUp | undefined): Promise<void> {
+  const { finishRun } = await import('./run-summary.ts');
+  const { resultsPath } = await import('./runs.ts');
+  const { showResults } = await import('./run-summary.ts');
   const print = await recordPrinter(context, submissionView);
   await run.hold(context.system, () =>
-    finishRun(context, run, { out: resultsPlace(context, run.record), force: false }, nudge?.(run.record)),
+    finishRun(context, run, { out: resultsPath(context, run.record), force: false }, nudge?.(run.record)),
   );
   await showResults(context, print, run.record);
 }

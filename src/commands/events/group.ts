@@ -1,4 +1,4 @@
-import type { Group } from '../../cli/command.ts';
+import type { Group } from '../../app/command.ts';
 import { listen } from './listen.ts';
 import { replay } from './replay.ts';
 import { trigger } from './trigger.ts';

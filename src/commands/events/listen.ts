@@ -1,19 +1,30 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { positiveDuration } from '../../cli/duration.ts';
-import { resolvePath } from '../../cli/files.ts';
-import { type Input, repeated, value } from '../../cli/parameter.ts';
-import { listPrinter } from '../../cli/print.ts';
-import { integer, text } from '../../cli/values.ts';
-import { isLoopback } from '../../address.ts';
-import { SvcError } from '../../errors.ts';
-import type { ListenedEvent } from '../../events/followers.ts';
-import type { Listener, ListenOptions } from '../../events/listen.ts';
-import { parseTarget } from '../../events/target.ts';
-import { eventRow, type EventRow, eventView } from '../../views/event.ts';
-import { ADDRESS_PARAMETERS, listeningAddress } from './address.ts';
-import { exitCode, finish, printUntilEnd } from './listen-end.ts';
-import { tellHappening, tellUndone } from './tell.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, repeated, value } from '../../app/parameter.ts';
+import { listPrinter } from '../../app/print.ts';
+import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { isLoopbackHost } from '../../schema/loopback.ts';
+import { isLoopback } from '../../security/address.ts';
+import { parseTarget } from '../../webhooks/address.ts';
+import type { ListenedEvent, Unprocessed } from '../../webhooks/followers.ts';
+import type { Listener, ListenOptions } from '../../webhooks/listen.ts';
+import type { ReceiverOptions } from '../../webhooks/receiver.ts';
+import { reportEvent, reportUnprocessed } from './print-event.ts';
+import { eventRow, type EventRow, eventView } from './view.ts';
+
+/** Options that say where to listen. */
+const ADDRESS_PARAMETERS = {
+  host: value('--host <address>', 'address to listen on (default 127.0.0.1, this machine only)', text),
+  allowRemote: flag(
+    '--allow-remote',
+    'let --host be an address that other machines reach; nobody is asked for a key',
+  ),
+  allowHost: repeated(
+    '--allow-host <name>',
+    'another name that senders may use, such as that of a tunnel; can be given again',
+    hostName,
+  ),
+} as const;
 
 const parameters = {
   port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4020)', integer(0, 65_535)),
@@ -60,14 +71,14 @@ export const listen = defineCommand({
     refuseLoop(input);
     const address = listeningAddress(context, input);
     const print = await listPrinter(context, eventView);
-    const { Listener: ListenerClass } = await import('../../events/listen.ts');
+    const { Listener: ListenerClass } = await import('../../webhooks/listen.ts');
     const listener = await ListenerClass.open({ ...optionsOf(context, input), ...address });
     try {
-      tellStart(context, listener, input);
+      reportStart(context, listener, input);
       await printUntilEnd(context, listener, input.for, () => print(rows(listener)));
     } finally {
       for (const undone of await finish(context, listener))
-        tellUndone(context.notices, undone, input.journal);
+        reportUnprocessed(context.notices, undone, input.journal);
     }
     return exitCode(context);
   },
@@ -102,11 +113,11 @@ function optionsOf(context: Context, input: ListenInput): ListenOptions {
             limitMs: execLimit,
           },
     redact: (line) => out.redact(line),
-    onHappening: tellHappening(context),
+    onHappening: reportEvent(context),
   };
 }
 
-function tellStart({ notices }: Context, listener: Listener, { journal }: ListenInput): void {
+function reportStart({ notices }: Context, listener: Listener, { journal }: ListenInput): void {
   const kept = journal === undefined ? '' : `, kept in ${journal}`;
   notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
 }
@@ -117,4 +128,78 @@ async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
 
 function rowOf({ delivery, receivedAt, repeated: isRepeated }: ListenedEvent): EventRow {
   return eventRow(delivery, receivedAt, isRepeated);
+}
+
+// What is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
+const GRACE_MS = { interrupted: 2_000, done: 60_000 };
+
+/** Prints until the listener ends by itself, the time is over, or the command is asked to end. */
+async function printUntilEnd(
+  { signal, clock }: Context,
+  listener: Listener,
+  forMs: number | undefined,
+  printing: () => Promise<unknown>,
+): Promise<void> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  if (forMs !== undefined) clock.sleep(forMs, ended).then(() => listener.end(), ignore);
+  const stop = (): void => listener.end();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await Promise.race([printing(), graceAfter(signal, clock, over.signal)]);
+  } finally {
+    over.abort();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+// A reader of stdout that has fallen silent must not hold up the end.
+function graceAfter(signal: AbortSignal, clock: Context['clock'], over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wait = (): void => void clock.sleep(GRACE_MS.interrupted, over).then(resolve, ignore);
+    if (signal.aborted) wait();
+    signal.addEventListener('abort', wait, { once: true });
+  });
+}
+
+/** Gives what is still being done with the events its time, and resolves to what was not done. */
+async function finish({ signal, clock }: Context, listener: Listener): Promise<readonly Unprocessed[]> {
+  const over = new AbortController();
+  const late = new AbortController();
+  const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
+  const hurry = (): void => grace(GRACE_MS.interrupted);
+  grace(signal.aborted ? GRACE_MS.interrupted : GRACE_MS.done);
+  signal.addEventListener('abort', hurry, { once: true });
+  const undone = await listener.finish(late.signal);
+  over.abort();
+  signal.removeEventListener('abort', hurry);
+  return undone;
+}
+
+/** Being interrupted is how a listener ends: no error, but the exit code says what ended it. */
+function exitCode({ signal }: Context): number {
+  if (!signal.aborted) return 0;
+  if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+  throw signal.reason;
+}
+
+function ignore(): void {
+  // The sleep was cut short: nothing is left to wait for.
+}
+
+/** Where to listen, and for whom. An address that is not loopback needs its own option, and a warning. */
+function listeningAddress(
+  { notices }: Context,
+  input: Input<typeof ADDRESS_PARAMETERS>,
+): Pick<ReceiverOptions, 'host' | 'allowHosts'> {
+  const { host, allowHost } = input;
+  if (host === undefined || isLoopbackHost(host)) return { host, allowHosts: allowHost };
+  if (!input.allowRemote) {
+    throw new SvcError('usage', '--host is not an address of this machine alone', {
+      hint: 'Leave it out, or add --allow-remote if other machines are to reach the listener.',
+    });
+  }
+  notices.warn('the listener can be reached from other machines: whoever reaches it can make up events');
+  return { host, allowHosts: 'any' };
 }

@@ -1,17 +1,20 @@
-import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/assignment.ts';
-import { defineCommand, type Result } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { type DirectRequest, dryRunParameter, Preview } from '../../cli/preview.ts';
-import { argument, type Input, repeated, value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
+import {
+  type Context,
+  defineCommand,
+  type DirectRequest,
+  dryRunParameter,
+  Preview,
+  type Result,
+} from '../../app/command.ts';
+import { argument, type Input, repeated, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { assigned, type Assignment, jsonAssignment, text, textAssignment } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { ForwardResult } from '../../events/forward.ts';
-import { isObject } from '../../events/received.ts';
-import { parseTarget, shownTarget } from '../../events/target.ts';
-import { nearest } from '../../nearest.ts';
-import { typedWord } from '../../security/typed-word.ts';
-import { triggeredView } from '../../views/triggered-event.ts';
+import { nearest, typedWord } from '../../security/typed-word.ts';
+import { displayTarget, parseTarget } from '../../webhooks/address.ts';
+import type { ForwardResult } from '../../webhooks/forward.ts';
+import { isObject } from '../../webhooks/received.ts';
+import { triggeredView } from './view.ts';
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 
@@ -56,7 +59,7 @@ export const trigger = defineCommand({
     if (result.reason !== undefined) throw notTaken(request.url, result);
     await print({
       ...(isObject(delivery) ? delivery : {}),
-      target: shownTarget(request.url),
+      target: displayTarget(request.url),
       status: result.status,
     });
   },
@@ -66,7 +69,7 @@ export const trigger = defineCommand({
 type TriggerInput = Input<typeof parameters>;
 
 async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
-  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../events/sample.ts');
+  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../webhooks/sample.ts');
   if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
   return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
 }
@@ -84,7 +87,7 @@ function requestOf(delivery: unknown, { forwardTo }: TriggerInput): Delivery {
 async function send(context: Context, { url, headers, body }: Delivery): Promise<ForwardResult> {
   const { system, clock, signal } = context;
   const [{ forward }, { createTransport }] = await Promise.all([
-    import('../../events/forward.ts'),
+    import('../../webhooks/forward.ts'),
     import('../../http/transport.ts'),
   ]);
   const transport = createTransport(system.env);
@@ -112,7 +115,7 @@ function unknownType(type: string, known: readonly string[]): SvcError {
 
 function notTaken(target: URL, { status, reason }: ForwardResult): SvcError {
   const code = status === undefined ? 'network' : status < 500 ? 'rejected' : 'server';
-  return new SvcError(code, `${shownTarget(target)} did not take the event: ${reason}`, {
+  return new SvcError(code, `${displayTarget(target)} did not take the event: ${reason}`, {
     status,
     hint:
       status === undefined

@@ -1,10 +1,9 @@
-import type { RunBegin } from '../../archive/run.ts';
-import type { Written } from '../../archive/writer.ts';
-import type { Context } from '../../cli/context.ts';
-import { formatNumber } from '../../render/quantity.ts';
-import { formatDuration } from '../../render/time.ts';
-import type { TailEvent } from '../../tail/options.ts';
-import type { WaitProgress } from '../../terminal/wait-progress.ts';
+import type { Context } from '../../app/command.ts';
+import type { RunBegin } from '../../logs/archive/archive.ts';
+import type { Written } from '../../logs/archive/writer.ts';
+import type { TailEvent } from '../../logs/entry.ts';
+import { formatDuration, formatNumber } from '../../output/time.ts';
+import type { WaitProgress } from '../../output/wait-progress.ts';
 import type { ArchiveInput } from './archive.ts';
 
 const CLOCK_SLACK_MS = 60_000;

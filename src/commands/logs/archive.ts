@@ -1,15 +1,12 @@
-import { openArchive } from '../../cli/archive-place.ts';
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { positiveDuration } from '../../cli/duration.ts';
-import { Grace } from '../../cli/grace.ts';
-import { moment } from '../../cli/moment.ts';
-import { flag, type Input, optionalArgument, value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
-import type { ArchiveRun } from '../../archive/run.ts';
+import { setMaxListeners } from 'node:events';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, optionalArgument, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { moment, positiveDuration, text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { type ArchiveSummary, archiveView } from '../../views/archive.ts';
+import type { ArchiveRun } from '../../logs/archive/archive.ts';
+import type { View } from '../../output/view.ts';
+import { openArchive } from './archive-location.ts';
 import { ArchiveNotices } from './archive-notices.ts';
 
 const parameters = {
@@ -44,6 +41,46 @@ const DEFAULT_RETENTION_MS = 86_400_000;
 // Each commit keeps the hashes of two minutes of entries, which a busy log has many of.
 const DEFAULT_EVERY_MS = 900_000;
 
+/** How such a summary is shown. */
+const archiveView: View<ArchiveSummary> = {
+  name: 'archive run',
+  fields: [
+    'archive',
+    'service',
+    'tenant_id',
+    'entries',
+    'late',
+    'timeless',
+    'raw',
+    'card_numbers',
+    'segments',
+    'read_from',
+    'read_to',
+    'gaps',
+    'hours_left_before',
+    'hours_left',
+    'record',
+    'sha256',
+  ],
+  columns: [
+    { path: 'archive', kind: 'id' },
+    { path: 'tenant_id', kind: 'id' },
+    { path: 'entries', kind: 'number' },
+    { path: 'late', kind: 'number' },
+    { path: 'timeless', kind: 'number' },
+    { path: 'raw', kind: 'number' },
+    { path: 'card_numbers', kind: 'number' },
+    { path: 'segments', kind: 'number' },
+    { path: 'read_from', kind: 'time' },
+    { path: 'read_to', kind: 'time' },
+    { path: 'gaps', kind: 'text' },
+    { path: 'hours_left_before', kind: 'number' },
+    { path: 'hours_left', kind: 'number' },
+    { path: 'record', kind: 'number' },
+    { path: 'sha256', kind: 'id' },
+  ],
+};
+
 /** `svc logs archive` */
 export const archive = defineCommand({
   name: 'archive',
@@ -68,11 +105,11 @@ export const archive = defineCommand({
   fields: archiveView.fields,
   parameters,
   async run(context, input) {
-    const place = placeOf(input);
+    const place = locationOf(input);
     const print = await recordPrinter(context, archiveView);
     const [{ runArchive }, { serviceOf }] = await Promise.all([
-      import('../../archive/run.ts'),
-      import('../../cli/runs.ts'),
+      import('../../logs/archive/archive.ts'),
+      import('../au/runs.ts'),
     ]);
     const grace = new Grace(context);
     const store = await openArchive(context, place, grace.signal);
@@ -98,7 +135,7 @@ export const archive = defineCommand({
   },
 });
 
-function placeOf({ dir, to }: ArchiveInput): string {
+function locationOf({ dir, to }: ArchiveInput): string {
   const place = dir ?? to;
   if (place !== undefined && place !== '' && (dir === undefined || to === undefined)) return place;
   throw new SvcError('usage', 'name one place for the archive: a directory, or --to', {
@@ -112,7 +149,7 @@ async function summaryOf(
   place: Pick<ArchiveSummary, 'archive' | 'service'>,
   input: ArchiveInput,
 ): Promise<ArchiveSummary> {
-  const { marginHours, marginMs } = await import('../../archive/margin.ts');
+  const { marginHours, marginMs } = await import('../../logs/archive/coverage.ts');
   const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
   const now = (await context.client()).now();
   const { entries, late, timeless, raw, cardNumbers, segments, gaps } = run.written;
@@ -144,11 +181,74 @@ async function check(run: ArchiveRun, input: ArchiveInput): Promise<number> {
     });
   }
   if (input.retentionMargin === undefined || run.isNew) return 0;
-  const { checkMargin, marginMs } = await import('../../archive/margin.ts');
+  const { checkMargin, marginMs } = await import('../../logs/archive/coverage.ts');
   checkMargin(marginMs(run.readTo, input.retention ?? DEFAULT_RETENTION_MS, run.now), input.retentionMargin);
   return 0;
 }
 
 function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+/** Longer than a last commit to a bucket takes that can be reached. */
+const GRACE_MS = 10_000;
+
+/**
+ * A signal for work that is brought to its end when the command is asked to end: it follows the command's own signal at
+ * once, or, from `begin` on, a little later.
+ */
+class Grace {
+  readonly #ended = new AbortController();
+  #hasBegun = false;
+
+  constructor(context: Pick<Context, 'signal' | 'clock' | 'onClose'>) {
+    setMaxListeners(0, this.#ended.signal);
+    const over = new AbortController();
+    context.onClose(() => over.abort());
+    const end = (): void => this.#ended.abort(context.signal.reason);
+    const follow = (): void => {
+      if (this.#hasBegun) context.clock.sleep(GRACE_MS, over.signal).then(end, () => undefined);
+      else end();
+    };
+    if (context.signal.aborted) end();
+    else context.signal.addEventListener('abort', follow, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** From now on there is something to bring to its end. */
+  begin(): void {
+    this.#hasBegun = true;
+  }
+}
+
+/** What a run of the archive came to. Times are RFC 3339, UTC. */
+export interface ArchiveSummary {
+  readonly archive: string;
+  readonly service: string;
+  readonly tenant_id: string;
+  /** Added by this run. */
+  readonly entries: number;
+  /** How many of them came late, and stand in supplementary segments. */
+  readonly late: number;
+  /** How many have no time that can be read, and stand under `date=unknown`. */
+  readonly timeless: number;
+  /** How many not every reader of JSON takes: they stand in `.raw.gz` files. */
+  readonly raw: number;
+  /** How many hold what looks like a card number. */
+  readonly card_numbers: number;
+  readonly segments: number;
+  /** The stretch of time that this run brought the archive over. */
+  readonly read_from: string;
+  readonly read_to: string;
+  /** Stretches found by this run of which entries may be missing. */
+  readonly gaps: readonly { readonly from: string; readonly to: string }[];
+  /** Hours until entries not yet archived would have been forgotten; null for an archive that has just begun. */
+  readonly hours_left_before: number | null;
+  readonly hours_left: number;
+  /** The newest record and its hash, which `svc logs verify --expect` takes. */
+  readonly record: number;
+  readonly sha256: string;
 }

@@ -1,22 +1,16 @@
-import { readManifest } from '../../archive/manifest.ts';
-import { readSegment } from '../../archive/read-segment.ts';
-import { sideBySide } from '../../archive/side-by-side.ts';
-import { openArchive } from '../../cli/archive-place.ts';
-import { ByteProgress } from '../../cli/byte-progress.ts';
-import type { Context } from '../../cli/context.ts';
-import type { Input } from '../../cli/parameter.ts';
-import { formatNumber } from '../../render/quantity.ts';
-import { parseTime } from '../../render/time.ts';
+import type { Context } from '../../app/command.ts';
+import type { Input } from '../../app/parameter.ts';
+import { readManifest } from '../../logs/archive/manifest.ts';
+import { readSegment } from '../../logs/archive/segment.ts';
+import { sideBySide } from '../../logs/archive/store.ts';
+import { beginAt } from '../../logs/checkpoint.ts';
+import { type Interval, LogCounts, type Notes, StatsBackfill } from '../../logs/count.ts';
+import { serviceLogs, type TailEvent, wholeSecond } from '../../logs/entry.ts';
+import { Tail } from '../../logs/follow.ts';
+import { formatNumber, parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { LogCounts, type Notes } from '../../stats/counts.ts';
-import type { Interval } from '../../stats/hours.ts';
-import { Past } from '../../stats/past.ts';
-import { Tail } from '../../tail/follow.ts';
-import type { TailEvent } from '../../tail/options.ts';
-import { serviceLogs } from '../../tail/source.ts';
-import { beginAt } from '../../tail/state.ts';
-import { wholeSecond } from '../../tail/window.ts';
-import { tellGaps } from './archive-gaps.ts';
+import { ByteProgress } from '../au/options.ts';
+import { openArchive } from './archive-location.ts';
 import {
   type ENTITY_PARAMETERS,
   entityFilter,
@@ -25,8 +19,9 @@ import {
   intervalOf,
   isAbout,
   matches,
-  tellFiltered,
+  reportFiltered,
 } from './entry-filter.ts';
+import { reportGaps } from './odd-entries.ts';
 
 const DAY_MS = 86_400_000;
 const OVERLAP_MS = 120_000;
@@ -55,7 +50,7 @@ export async function countService(context: Context, input: CountInput): Promise
     overlapMs: OVERLAP_MS,
     retentionMs: DAY_MS,
     untilPresent: true,
-    onEvent: (event) => tellLost(context, event),
+    onEvent: (event) => reportLost(context, event),
   });
   const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
   const isWithin = (at: number | undefined): boolean =>
@@ -74,11 +69,11 @@ export async function countService(context: Context, input: CountInput): Promise
   } finally {
     live?.fail();
   }
-  tellFiltered(context, input, { shown: counts.entries, read });
+  reportFiltered(context, input, { shown: counts.entries, read });
   return { counts, interval: { since, until: until ?? client.now() } };
 }
 
-function tellLost({ notices }: Context, event: TailEvent): void {
+function reportLost({ notices }: Context, event: TailEvent): void {
   if (event.kind !== 'gap' || event.to - event.from < LEAST_GAP_MS) return;
   notices.warn(
     `entries may be missing from ${iso(event.from) ?? ''} to ${iso(event.to) ?? ''}: older than the service keeps them`,
@@ -95,9 +90,9 @@ export async function countArchive(context: Context, input: CountInput, dir: str
   const end = covered.at(-1)?.to ?? now;
   const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
   const interval = { since: asked.since ?? until - DAY_MS, until };
-  tellGaps(context, manifest, interval, "'svc logs archive' brings it up to date");
+  reportGaps(context, manifest, interval, "'svc logs archive' brings it up to date");
   const counts = new LogCounts();
-  const past = new Past(interval, covered);
+  const past = new StatsBackfill(interval, covered);
   if (!past.isLong) {
     context.notices.note(
       `the archive holds less than 7 days before ${iso(interval.since) ?? ''}: too little to tell what is new or unusual`,
@@ -130,7 +125,7 @@ export async function countArchive(context: Context, input: CountInput, dir: str
 function take(
   log: Log,
   isCounted: boolean,
-  { counts, past, interval }: { counts: LogCounts; past: Past; interval: Interval },
+  { counts, past, interval }: { counts: LogCounts; past: StatsBackfill; interval: Interval },
 ): void {
   const at = parseTime(log.created_at);
   if (at === undefined || at >= interval.until) return;

@@ -1,12 +1,9 @@
-import type { Context } from '../../cli/context.ts';
-import { drawBar, drawSparkline } from '../../render/bars.ts';
-import { cleanText } from '../../render/clean.ts';
-import { hangText } from '../../render/hanging.ts';
-import { alignedPercent, formatNumber } from '../../render/quantity.ts';
-import { formatTime, parseTime } from '../../render/time.ts';
-import { wrapWords } from '../../render/wrap.ts';
-import { HOUR_MS, type Interval } from '../../stats/hours.ts';
-import type { StatsBy, StatsRow } from '../../views/log-stats.ts';
+import type { Context } from '../../app/command.ts';
+import { HOUR_MS, type Interval } from '../../logs/count.ts';
+import { drawBar, drawSparkline } from '../../output/bars.ts';
+import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
+import { alignedPercent, formatNumber, formatTime, parseTime } from '../../output/time.ts';
+import type { StatsBy, StatsRow } from './stats.ts';
 
 const BAR_COLUMNS = 16;
 const MOST_BARS = 12;
@@ -62,7 +59,7 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
   return [
     ...wrapWords(`by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`, context.out.width),
     `  ${context.palette.accent(drawSparkline(marks, context))}`,
-    hangText('  ', 2, busiest, context.out.width),
+    hangingIndent('  ', 2, busiest, context.out.width),
   ];
 }
 

@@ -1,12 +1,11 @@
-import type { PageOptions } from '../../api/cursor-pages.ts';
 import type { LogFilter } from '../../api/logs.ts';
-import type { Context } from '../../cli/context.ts';
-import { moment } from '../../cli/moment.ts';
-import { type Input, type Parameter, repeated, suggesting, value } from '../../cli/parameter.ts';
-import type { PreviewRequest } from '../../cli/preview.ts';
-import { pattern, text } from '../../cli/values.ts';
+import type { PageOptions } from '../../api/pages.ts';
+import type { Context, PreviewRequest } from '../../app/command.ts';
+import { type Input, type Parameter, repeated, suggesting, value } from '../../app/parameter.ts';
+import { moment, pattern, text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { Log } from '../../schema/log.ts';
+import type { View } from '../../output/view.ts';
+import type { EntityType, Log } from '../../schema/log.ts';
 
 /** Which entries are wanted, as far as the service can tell. */
 export const ENTITY_PARAMETERS = {
@@ -106,7 +105,7 @@ function isAboutId(
 }
 
 /** Says how much of what the service answered was dropped here. */
-export function tellFiltered(
+export function reportFiltered(
   { notices }: Context,
   input: EntryInput,
   { shown, read }: { readonly shown: number; readonly read: number },
@@ -124,7 +123,7 @@ export async function firstRequest(
 ): Promise<PreviewRequest> {
   const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
     import('../../api/logs.ts'),
-    import('../../api/cursor-pages.ts'),
+    import('../../api/pages.ts'),
   ]);
   return pageRequest(listLogsRequest(filter), options);
 }
@@ -141,3 +140,41 @@ function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
 function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {
   return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
 }
+
+/** How log entries are shown. */
+export const logView: View<Log> = {
+  name: 'log entry',
+  fields: [
+    'tenant_id',
+    'actor_id',
+    'actor_type',
+    'entity_type',
+    'entity_id',
+    'operation',
+    'message',
+    'created_at',
+  ],
+  columns: [
+    { path: 'created_at', kind: 'time' },
+    { path: 'entity_type', kind: 'text', priority: 5 },
+    {
+      path: 'operation',
+      kind: 'text',
+      priority: 4,
+      paint: (value) => (value === 'delete' ? 'warn' : undefined),
+    },
+    { path: 'entity_id', kind: 'id', priority: 2 },
+    { path: 'actor_type', kind: 'text', priority: 1 },
+    { path: 'message', kind: 'text', priority: 3 },
+  ],
+};
+
+/** How the kinds of entity are shown. */
+export const entityTypeView: View<EntityType> = {
+  name: 'entity type',
+  fields: ['value', 'display_name'],
+  columns: [
+    { path: 'value', kind: 'id' },
+    { path: 'display_name', kind: 'text' },
+  ],
+};

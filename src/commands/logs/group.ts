@@ -1,7 +1,6 @@
-import type { Group } from '../../cli/command.ts';
+import type { Group } from '../../app/command.ts';
 import { archive } from './archive.ts';
-import { entityTypes } from './entity-types.ts';
-import { list } from './list.ts';
+import { entityTypes, list } from './list.ts';
 import { search } from './search.ts';
 import { stats } from './stats.ts';
 import { tail } from './tail.ts';

@@ -1,12 +1,11 @@
 import type { Page } from '../../api/pages.ts';
-import type { Context } from '../../cli/context.ts';
-import type { Seen } from '../../cli/paging.ts';
+import type { Context } from '../../app/command.ts';
+import type { ListProgress } from '../../app/print.ts';
+import { ENTITY_TYPES } from '../../completion/complete.ts';
 import { SvcError } from '../../errors.ts';
-import { nearest } from '../../nearest.ts';
-import { parseTime } from '../../render/time.ts';
-import { ENTITY_TYPES } from '../../schema/entity-type-names.ts';
+import { parseTime } from '../../output/time.ts';
 import { type Log, LOG_OPERATIONS } from '../../schema/log.ts';
-import { typedWord } from '../../security/typed-word.ts';
+import { nearest, typedWord } from '../../security/typed-word.ts';
 import { isoTime } from './entry-filter.ts';
 
 const DEFAULT_RETENTION_MS = 86_400_000;
@@ -44,7 +43,7 @@ export class ListChecks {
   }
 
   /** Says what is to be said once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
-  async finish(context: Context, seen: Seen, now: number): Promise<void> {
+  async finish(context: Context, seen: ListProgress, now: number): Promise<void> {
     await this.#warnOfNames(context, seen);
     const { since, until = Infinity, retention = DEFAULT_RETENTION_MS, strict } = this.#checked;
     const edge = now - retention;
@@ -60,14 +59,14 @@ export class ListChecks {
     });
   }
 
-  async #warnOfNames({ system, notices }: Context, seen: Seen): Promise<void> {
+  async #warnOfNames({ system, notices }: Context, seen: ListProgress): Promise<void> {
     const { entityType, operation } = this.#checked;
     for (const name of operation) {
       const known = [...LOG_OPERATIONS, ...this.#operations];
       if (!known.includes(name)) notices.warn(unknown('operation', name, known));
     }
     if (entityType === undefined || seen.read > 0) return;
-    const { readEntityTypes } = await import('../../completion/entity-type-cache.ts');
+    const { readEntityTypes } = await import('../../completion/entity-types.ts');
     const known = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
     if (!known.includes(entityType)) notices.warn(unknown('entity type', entityType, known));
   }

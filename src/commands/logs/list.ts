@@ -1,28 +1,31 @@
 import type { LogFilter } from '../../api/logs.ts';
-import { defineCommand } from '../../cli/command.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, value } from '../../app/parameter.ts';
 import {
   checkPaging,
-  nothingSeen,
+  listPrinter,
+  newListProgress,
+  once,
   pageSizeFor,
   PAGING_PARAMETERS,
-  tellRest,
+  reportRest,
   wanted,
-} from '../../cli/paging.ts';
-import { positiveDuration } from '../../cli/duration.ts';
-import { flag, type Input, value } from '../../cli/parameter.ts';
-import { listPrinter } from '../../cli/print.ts';
-import { logView } from '../../views/log.ts';
+} from '../../app/print.ts';
+import { positiveDuration } from '../../app/values.ts';
+import type { EntityType } from '../../schema/log.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
+  entityTypeView,
   ENTRY_PARAMETERS,
   firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
   isFiltered,
   isoTime,
+  logView,
   matches,
-  tellFiltered,
+  reportFiltered,
 } from './entry-filter.ts';
 import { OddEntries } from './odd-entries.ts';
 
@@ -63,7 +66,7 @@ export const list = defineCommand({
     const filter = toFilter(input, interval);
     const print = await listPrinter(context, logView);
     const client = await context.client();
-    const { steadyPages } = await import('../../tail/steady-list.ts');
+    const { steadyPages } = await import('../../logs/steady-list.ts');
     const { ListChecks } = await import('./list-checks.ts');
     let isNarrower = false;
     const pages = steadyPages(client.logs, filter, {
@@ -73,15 +76,15 @@ export const list = defineCommand({
         isNarrower = true;
       },
     });
-    const seen = nothingSeen();
+    const seen = newListProgress();
     const odd = new OddEntries();
     const checks = new ListChecks({ ...input, ...interval });
     await print(odd.counted(wanted(checks.noted(pages), input, seen, (log) => matches(log, input))));
     odd.warn(context);
     // The cursor is of a list that these options would not give again.
     if (isNarrower) seen.next = undefined;
-    tellFiltered(context, input, seen);
-    tellRest(context, seen, 'no log entries');
+    reportFiltered(context, input, seen);
+    reportRest(context, seen, 'no log entries');
     await checks.finish(context, seen, client.now());
   },
   async request(context, input) {
@@ -96,4 +99,33 @@ export const list = defineCommand({
 
 function toFilter(input: ListInput, { since, until }: ReturnType<typeof intervalOf>): LogFilter {
   return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
+}
+
+/** `svc logs entity-types` */
+export const entityTypes = defineCommand({
+  name: 'entity-types',
+  summary: 'the values that --entity-type takes',
+  examples: [['svc logs entity-types', 'the kinds of entity that logs are about']],
+  permissions: ['log:read'],
+  fields: entityTypeView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await listPrinter(context, entityTypeView);
+    const client = await context.client();
+    const types = await client.logs.entityTypes();
+    await print(once(types));
+    await remember(context, types);
+  },
+  async request() {
+    return (await import('../../api/logs.ts')).entityTypesRequest();
+  },
+});
+
+// For completion, which asks no network.
+async function remember({ system, settings, notices }: Context, types: readonly EntityType[]): Promise<void> {
+  const { rememberEntityTypes } = await import('../../completion/entity-types.ts');
+  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
+  if (!rememberEntityTypes(system, service, found))
+    notices.verbose('entity types were not kept for completion');
 }

@@ -1,8 +1,8 @@
-import { type LogOddity, oddityOf } from '../../api/log-entry.ts';
-import type { Context } from '../../cli/context.ts';
-import { MAX_DEPTH } from '../../json-source.ts';
-import { formatNumber } from '../../render/quantity.ts';
-import { parseTime } from '../../render/time.ts';
+import { type LogOddity, oddityOf } from '../../api/logs.ts';
+import type { Context } from '../../app/command.ts';
+import { MAX_DEPTH } from '../../json/source.ts';
+import type { Coverage } from '../../logs/archive/coverage.ts';
+import { formatNumber, parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
 type Oddity = LogOddity | 'no time';
@@ -36,4 +36,38 @@ export class OddEntries {
     for (const [oddity, count] of this.#counts)
       notices.warn(`entries ${WORDS[oddity]}: ${formatNumber(count)}, kept as the service sent them`);
   }
+}
+
+interface Bounds {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+const MOST_GAPS = 5;
+
+/** Says of which parts of the stretch asked for the archive cannot tell. `newer`: how to have what is newer, if at all. */
+export function reportGaps(
+  { notices, clock }: Context,
+  { coverage }: { readonly coverage: Coverage },
+  { since = -Infinity, until = Infinity }: Bounds,
+  newer: string | undefined,
+): void {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  for (const { from, to } of gaps.slice(0, MOST_GAPS))
+    notices.warn(`entries may be missing from ${iso(from)} to ${iso(to)}`);
+  if (gaps.length > MOST_GAPS)
+    notices.warn(`and in ${gaps.length - MOST_GAPS} further gaps: 'svc logs verify' lists them`);
+  const covered = coverage.covered();
+  const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
+  if (begin === undefined || end === undefined) {
+    notices.note('the archive covers no time yet');
+    return;
+  }
+  if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${iso(begin)}`);
+  if (newer !== undefined && Math.min(until, clock.now()) > end)
+    notices.note(`the archive ends at ${iso(end)}; ${newer}`);
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
 }

@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
 import path from 'node:path';
-import type { Context } from '../../cli/context.ts';
-import { option, typedCommand } from '../../cli/typed-command.ts';
+import type { Context } from '../../app/command.ts';
+import { option, typedCommand } from '../../app/hint.ts';
 import { stateDirectory } from '../../config/paths.ts';
-import { destinationText } from '../../otlp/destination.ts';
-import type { Subject } from '../../tail/checkpoint.ts';
-import { keepCheckpoint } from '../../tail/kept-checkpoints.ts';
-import type { Standing } from '../../tail/state.ts';
+import { isSvcError } from '../../errors.ts';
+import { makeDirectory } from '../../files/directory.ts';
+import { type Subject, type TailPosition, writeCheckpoint } from '../../logs/checkpoint.ts';
+import { destinationText } from '../../logs/otlp/settings.ts';
 import type { TailInput } from './tail.ts';
 
 /** How a tail that has ended is resumed. */
@@ -19,14 +21,19 @@ export interface Resume {
  * The command that resumes a tail behind the entries that were taken, with its filters and form. A tail that was given
  * no checkpoint gets one of its own; where that cannot be written, a time from which on nothing is missed.
  */
-export function resumeTail(context: Context, input: TailInput, subject: Subject, taken: Standing): Resume {
+export function resumeTail(
+  context: Context,
+  input: TailInput,
+  subject: Subject,
+  taken: TailPosition,
+): Resume {
   const file = input.checkpoint ?? keptFile(context, subject, taken);
   const from = file === undefined ? ['--since', iso(taken.settled)] : option('--checkpoint', file);
   const words = ['logs', 'tail', ...from, ...filters(input), ...manner(input)];
   return { command: typedCommand(words, context.globals), mayRepeat: file === undefined };
 }
 
-function keptFile({ system, clock }: Context, subject: Subject, taken: Standing): string | undefined {
+function keptFile({ system, clock }: Context, subject: Subject, taken: TailPosition): string | undefined {
   const directory = stateDirectory(system);
   if (directory === undefined) return undefined;
   return keepCheckpoint(path.join(directory, 'tails'), subject, taken, clock.now());
@@ -61,4 +68,37 @@ function durationText(ms: number | undefined): string | undefined {
 
 function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+const KEPT_MS = 7 * 86_400_000;
+
+/**
+ * Keeps the checkpoint of a tail that was given no file for it, and removes those that were not used for seven days.
+ * Returns its file, or undefined where none can be written: the tail has ended all the same.
+ */
+function keepCheckpoint(
+  directory: string,
+  subject: Subject,
+  standing: TailPosition,
+  now: number,
+): string | undefined {
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  const file = path.join(directory, `${stamp}-${randomBytes(4).toString('hex')}.json`);
+  try {
+    makeDirectory(directory);
+    removeUnused(directory, now - KEPT_MS);
+    writeCheckpoint(file, subject, standing);
+    return file;
+  } catch (error) {
+    if (error instanceof Error && (isSvcError(error, 'local') || 'code' in error)) return undefined;
+    throw error;
+  }
+}
+
+// A lock is as old as the tail that holds it: the checkpoint beside it says whether that is in use.
+function removeUnused(directory: string, before: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    const used = fs.statSync(path.join(directory, name.replace(/\.lock$/, '')), { throwIfNoEntry: false });
+    if (used === undefined || used.mtimeMs < before) fs.rmSync(path.join(directory, name), { force: true });
+  }
 }

@@ -1,16 +1,14 @@
-import type { Manifest } from '../../archive/manifest.ts';
-import type { Lane } from '../../archive/merge.ts';
-import type { ArchiveStore } from '../../archive/store.ts';
-import { archivePlace, openArchive } from '../../cli/archive-place.ts';
-import { ByteProgress } from '../../cli/byte-progress.ts';
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { flag, type Input, value } from '../../cli/parameter.ts';
-import { listPrinter } from '../../cli/print.ts';
-import { integer } from '../../cli/values.ts';
-import { formatNumber } from '../../render/quantity.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, value } from '../../app/parameter.ts';
+import { listPrinter } from '../../app/print.ts';
+import { integer } from '../../app/values.ts';
+import type { Manifest } from '../../logs/archive/manifest.ts';
+import type { Lane } from '../../logs/archive/merge.ts';
+import type { ArchiveStore } from '../../logs/archive/store.ts';
+import { formatNumber } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { logView } from '../../views/log.ts';
+import { ByteProgress } from '../au/options.ts';
+import { archiveLocation, openArchive } from './archive-location.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -18,12 +16,13 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
+  logView,
   matches,
 } from './entry-filter.ts';
-import { tellGaps } from './archive-gaps.ts';
+import { reportGaps } from './odd-entries.ts';
 
 const parameters = {
-  dir: archivePlace,
+  dir: archiveLocation,
   ...INTERVAL_PARAMETERS,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS_HERE,
@@ -58,14 +57,14 @@ export const search = defineCommand({
     const bounds = intervalOf(input, context.clock.now());
     const print = await listPrinter(context, logView);
     const [{ readManifest }, { searchSegments }] = await Promise.all([
-      import('../../archive/manifest.ts'),
-      import('../../archive/search.ts'),
+      import('../../logs/archive/manifest.ts'),
+      import('../../logs/archive/search.ts'),
     ]);
     const store = await openArchive(context, input.dir);
     const manifest = await readManifest(store, bounds);
     const isWanted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
     const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
-    tellGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
+    reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
     const { segments } = manifest;
     const progress = new ByteProgress(context, 'search');
     const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -87,7 +86,7 @@ export const search = defineCommand({
     } finally {
       progress.stop();
     }
-    tellEnd(context, input, { shown, read, manifest });
+    reportEnd(context, input, { shown, read, manifest });
   },
 });
 
@@ -99,12 +98,12 @@ async function liveOf(
 ): Promise<Lane> {
   const [{ liveLane }, { checkSubject }, { fromStored }, { learnTenant }, { serviceLogs }, { serviceOf }] =
     await Promise.all([
-      import('../../archive/live.ts'),
-      import('../../archive/begin.ts'),
-      import('../../archive/standing.ts'),
-      import('../../archive/tenant.ts'),
-      import('../../tail/source.ts'),
-      import('../../cli/runs.ts'),
+      import('../../logs/archive/search.ts'),
+      import('../../logs/archive/manifest.ts'),
+      import('../../logs/archive/position.ts'),
+      import('../../logs/archive/record.ts'),
+      import('../../logs/entry.ts'),
+      import('../au/runs.ts'),
     ]);
   const { last } = manifest;
   checkSubject(store, manifest, { service: serviceOf(context) });
@@ -125,7 +124,7 @@ async function liveOf(
   });
 }
 
-function tellEnd(
+function reportEnd(
   { notices }: Context,
   { limit }: SearchInput,
   { shown, read, manifest }: { shown: number; read: number; manifest: Manifest },

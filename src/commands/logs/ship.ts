@@ -1,8 +1,8 @@
-import type { Context } from '../../cli/context.ts';
-import type { ListPrinter } from '../../cli/print.ts';
+import type { Context } from '../../app/command.ts';
+import type { ListPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { ExportEvent, OtlpExporter } from '../../otlp/exporter.ts';
-import { formatDuration } from '../../render/time.ts';
+import type { ExportEvent, OtlpExporter } from '../../logs/otlp/exporter.ts';
+import { formatDuration } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
 /** Entries in one post: so many can come twice after a crash. */
@@ -21,8 +21,8 @@ export interface Shipping {
 export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
   refuseShaping(context);
   const [{ OtlpExporter: Exporter }, { otlpSettings }, { createTransport }] = await Promise.all([
-    import('../../otlp/exporter.ts'),
-    import('../../otlp/settings.ts'),
+    import('../../logs/otlp/exporter.ts'),
+    import('../../logs/otlp/settings.ts'),
     import('../../http/transport.ts'),
   ]);
   const { system, globals, clock, signal, trace, out } = context;
@@ -43,7 +43,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
     idOf: (log) => ids.get(log),
     onEvent: (event) => {
       if (event.kind === 'partial success') rejected += event.rejected;
-      tell(context, event);
+      report(context, event);
     },
   });
   // With --curl nothing is sent, and the first request shown is the one to the service.
@@ -90,7 +90,7 @@ function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | un
   return timeUp.signal;
 }
 
-function tell({ notices }: Context, event: ExportEvent): void {
+function report({ notices }: Context, event: ExportEvent): void {
   switch (event.kind) {
     case 'cut off':
       return notices.warn(`the collector does not take entries: ${event.reason}; going on trying`);

@@ -1,10 +1,9 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { optionalArgument } from '../../cli/parameter.ts';
-import { isForPeople, listPrinter, once } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { optionalArgument } from '../../app/parameter.ts';
+import { isForPeople, listPrinter, once } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { type StatsRow, statsView } from '../../views/log-stats.ts';
+import type { View } from '../../output/view.ts';
 import type { Counted } from './count-entries.ts';
 import {
   ENTITY_PARAMETERS,
@@ -28,6 +27,20 @@ const parameters = {
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
 } as const;
+
+/** How counts of entries are shown. */
+const statsView: View<StatsRow> = {
+  name: 'count of log entries',
+  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at', 'note'],
+  columns: [
+    { path: 'by', kind: 'text' },
+    { path: 'value', kind: 'id' },
+    { path: 'count', kind: 'number' },
+    { path: 'first_at', kind: 'time', priority: 1 },
+    { path: 'last_at', kind: 'time', priority: 2 },
+    { path: 'note', kind: 'text', priority: 3 },
+  ],
+};
 
 /** `svc logs stats` */
 export const stats = defineCommand({
@@ -85,4 +98,27 @@ async function statsPrinter(context: Context): Promise<StatsPrinter> {
   return async ({ counts, interval, notes }) => {
     await print(once(counts.rows(interval, notes)));
   };
+}
+
+/** What entries are counted by; `all` is one row for all of them. */
+export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type' | 'actor';
+
+/** One count of `svc logs stats`: every row has the same members, so that it fits any table. */
+export interface StatsRow {
+  readonly by: StatsBy;
+  /**
+   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not tell it, and in the
+   * row for all. `(others)` stands for all that came after the first thousands of different ones.
+   */
+  readonly value: string | null;
+  /** Beside an actor: which type it is. */
+  readonly actor_type: string | null;
+  readonly count: number;
+  /** Of all entries, from 0 to 1. */
+  readonly share: number;
+  /** The earliest and the latest entry of the row, RFC 3339. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  /** What the archive's own past says of it: an actor that is new, an hour that is unusual. Null where nothing. */
+  readonly note: string | null;
 }

@@ -1,32 +1,32 @@
-import type { Context } from '../../cli/context.ts';
+import type { Context } from '../../app/command.ts';
 import { isSvcError } from '../../errors.ts';
-import { formatDuration } from '../../render/time.ts';
+import type { TailPosition } from '../../logs/checkpoint.ts';
+import type { TailEvent } from '../../logs/entry.ts';
+import { formatDuration } from '../../output/time.ts';
+import type { WaitProgress } from '../../output/wait-progress.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TailEvent } from '../../tail/options.ts';
-import type { Standing } from '../../tail/state.ts';
-import type { WaitProgress } from '../../terminal/wait-progress.ts';
+import { OddEntries } from './odd-entries.ts';
 import type { Resume } from './resume-tail.ts';
 
-interface Asked {
+interface TailRequest {
   readonly since?: unknown;
   readonly to?: URL | undefined;
   readonly checkpoint?: string | undefined;
 }
-import { OddEntries } from './odd-entries.ts';
 
 /** What a tail says on stderr: when it is cut off and has caught up, gaps, and the end. Live on a terminal. */
 export class TailNotices {
   /** How many stretches of time were found missing. */
   gaps = 0;
   readonly #context: Context;
-  readonly #asked: Asked;
+  readonly #asked: TailRequest;
   readonly #startedAt: number;
   readonly #live: WaitProgress | undefined;
   readonly #odd = new OddEntries();
   #entries = 0;
   #isCutOff = false;
 
-  constructor(context: Context, asked: Asked) {
+  constructor(context: Context, asked: TailRequest) {
     this.#context = context;
     this.#asked = asked;
     this.#startedAt = context.clock.now();
@@ -44,7 +44,7 @@ export class TailNotices {
   }
 
   /** Where it begins. `--since` stays in a command that runs again and again, and counts for its first run. */
-  start(kept: Standing | undefined): void {
+  start(kept: TailPosition | undefined): void {
     const { notices } = this.#context;
     const { to, checkpoint, since } = this.#asked;
     const ignored = since === undefined ? '' : ' (--since ignored)';
@@ -80,7 +80,7 @@ export class TailNotices {
   }
 
   /** The end, however it came: how much was written, and how to resume. */
-  end({ readTo }: Standing, resume: () => Resume): void {
+  end({ readTo }: TailPosition, resume: () => Resume): void {
     const { notices, clock, signal } = this.#context;
     this.#live?.fail();
     // The reader of the output has gone, as it does in a pipe to `head`: what it took is not known.

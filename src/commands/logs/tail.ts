@@ -1,18 +1,13 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { positiveDuration } from '../../cli/duration.ts';
-import { resolvePath } from '../../cli/files.ts';
-import { moment } from '../../cli/moment.ts';
-import { flag, type Input, suggesting, value } from '../../cli/parameter.ts';
-import { listPrinter } from '../../cli/print.ts';
-import { integer, text } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, suggesting, value } from '../../app/parameter.ts';
+import { listPrinter } from '../../app/print.ts';
+import { integer, moment, positiveDuration, resolvePath, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { withLock } from '../../lock.ts';
-import { parseDestination } from '../../otlp/destination.ts';
+import { withLock } from '../../files/lock.ts';
+import type { Subject, TailPosition } from '../../logs/checkpoint.ts';
+import { parseDestination } from '../../logs/otlp/settings.ts';
 import type { Log } from '../../schema/log.ts';
-import type { Subject } from '../../tail/checkpoint.ts';
-import type { Standing } from '../../tail/state.ts';
-import { logView } from '../../views/log.ts';
+import { isLoopback } from '../../security/address.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -20,11 +15,11 @@ import {
   firstRequest,
   isFiltered,
   isoTime,
+  logView,
   matches,
 } from './entry-filter.ts';
-import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
 import { resumeTail } from './resume-tail.ts';
-import { checkInterval } from './tail-interval.ts';
+import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
 import { TailNotices } from './tail-notices.ts';
 
 const parameters = {
@@ -95,7 +90,7 @@ export const tail = defineCommand({
     checkInterval(context, input.interval);
     // Only the printer knows the fields: they are checked before anything is asked of anyone.
     const print = await listPrinter(context, logView);
-    const { serviceOf } = await import('../../cli/runs.ts');
+    const { serviceOf } = await import('../au/runs.ts');
     const subject = { service: serviceOf(context), entityType: undefined, entityId: undefined, ...filter };
     const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
     const work = (): Promise<number> => follow(context, input, { subject, file, print });
@@ -123,18 +118,18 @@ async function follow(
   { subject, file, print }: Following,
 ): Promise<number> {
   const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }] = await Promise.all([
-    import('../../tail/follow.ts'),
-    import('../../tail/source.ts'),
-    import('../../tail/checkpoint.ts'),
+    import('../../logs/follow.ts'),
+    import('../../logs/entry.ts'),
+    import('../../logs/checkpoint.ts'),
   ]);
-  const { beginNow, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } = await import('../../tail/follow-logs.ts');
+  const { beginNow, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } = await import('../../logs/follow-logs.ts');
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
   const notices = new TailNotices(context, input);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
   const begin = kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
   let taken = begin;
-  const save = (standing: Standing): void => {
+  const save = (standing: TailPosition): void => {
     if (file !== undefined) writeCheckpoint(file, subject, standing);
     taken = standing;
   };
@@ -187,4 +182,15 @@ interface Missing {
   readonly gaps: number;
   /** Entries that the collector did not take. */
   readonly rejected: number;
+}
+
+const SHORTEST_MS = 1_000;
+
+/** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
+function checkInterval({ settings }: Context, intervalMs: number | undefined): void {
+  const url = settings.baseUrl?.value;
+  if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
+  throw new SvcError('usage', '--interval must be 1s or longer', {
+    hint: 'A key has 200 requests a minute for everything; without --interval the pace follows what happens.',
+  });
 }

@@ -1,13 +1,38 @@
-import type { Verification, Verified } from '../../archive/verify.ts';
-import { archivePlace, openArchive } from '../../cli/archive-place.ts';
-import { ByteProgress } from '../../cli/byte-progress.ts';
-import { defineCommand } from '../../cli/command.ts';
-import { flag, value } from '../../cli/parameter.ts';
-import { isForPeople, listPrinter } from '../../cli/print.ts';
-import { sha256 } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, value } from '../../app/parameter.ts';
+import { isForPeople, listPrinter } from '../../app/print.ts';
+import { sha256 } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { type ArchiveCheckRow, archiveCheckView, checkRow } from '../../views/archive-check.ts';
-import { counted, stretchRow, summaryRows, summaryText } from './verify-summary.ts';
+import type { CoverageRange } from '../../logs/archive/coverage.ts';
+import type { Verification, Verified } from '../../logs/archive/verify.ts';
+import { cleanText, wrapWords } from '../../output/text.ts';
+import { formatBytes, formatDuration, formatNumber, formatTime } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { ByteProgress } from '../au/options.ts';
+import { archiveLocation, openArchive } from './archive-location.ts';
+
+/** How the rows are shown; a table shows only those of findings. */
+const archiveCheckView: View<ArchiveCheckRow> = {
+  name: 'row of a verification',
+  fields: [
+    'kind',
+    'problem',
+    'path',
+    'message',
+    'from',
+    'to',
+    'records',
+    'segments',
+    'entries',
+    'bytes',
+    'sha256',
+  ],
+  columns: [
+    { path: 'problem', kind: 'text', paint: () => 'bad' },
+    { path: 'path', kind: 'id' },
+    { path: 'message', kind: 'text' },
+  ],
+};
 
 /** `svc logs verify` */
 export const verify = defineCommand({
@@ -23,14 +48,14 @@ export const verify = defineCommand({
   exitCodes: [5, 12, 14],
   fields: archiveCheckView.fields,
   parameters: {
-    dir: archivePlace,
+    dir: archiveLocation,
     expect: value('--expect <sha256>', 'the chain must hold the record with this hash', sha256),
     strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
   },
   async run(context, { dir, expect, strict }) {
     const isPicture = isForPeople(context) && context.globals.fields === undefined;
     const print = await listPrinter(context, archiveCheckView);
-    const { Verification: Verifying } = await import('../../archive/verify.ts');
+    const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);
     const progress = new ByteProgress(context, 'verify');
     const verification = new Verifying(store, {
@@ -89,4 +114,118 @@ function judge(
     hint: "Nothing of what is there was changed. Run 'svc logs archive' at least once within the retention of the logs.",
     facts: { gaps: gaps.map(stretchRow) },
   });
+}
+
+/** Rows for what is covered and what is not, and for the archive as a whole. */
+function summaryRows({
+  coverage,
+  records,
+  segments,
+  entries,
+  bytes,
+  sha256: newest,
+}: Verified): ArchiveCheckRow[] {
+  const covered = coverage.covered();
+  return [
+    ...covered.map((one) => checkRow('covered', 'nothing is missing here', stretchRow(one))),
+    ...coverage.gaps().map((one) => checkRow('gap', 'entries may be missing here', stretchRow(one))),
+    checkRow('archive', `${entries} entries in ${segments} segments`, {
+      from: iso(covered[0]?.from),
+      to: iso(covered.at(-1)?.to),
+      records,
+      segments,
+      entries,
+      bytes,
+      sha256: newest ?? null,
+    }),
+  ];
+}
+
+/** The same in words, with the verdict. */
+function summaryText(context: Context, found: Verified, findings: number): string {
+  const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
+  const { palette, out } = context;
+  const columns = out.isTerminal ? out.width : Infinity;
+  const wrap = (text: string): string[] => wrapWords(text, columns);
+  const verdict =
+    findings === 0
+      ? wrap('as it was written: nothing was changed, removed, reordered, cut or added').map(palette.good)
+      : wrap(`not as it was written: ${counted(findings, 'finding')}`).map(palette.bad);
+  const lines = [
+    ...(findings > 0 ? [''] : []),
+    ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),
+    ...wrap(`${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`),
+    ...(shared === 0 ? [] : wrap(`${counted(shared, 'entry')} of other tenants, which share them`)),
+    ...coverage.covered().flatMap((one) => wrap(`covered: ${shown(context, one)}`)),
+    ...coverage
+      .gaps()
+      .flatMap((one) => wrap(`gap, entries may be missing: ${shown(context, one)}`).map(palette.warn)),
+    ...wrap(`newest hash: ${newest ?? 'none'}`),
+    ...verdict,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function shown({ settings, out, clock }: Context, one: CoverageRange): string {
+  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
+  const [from, to] = [one.from, one.to].map((at) =>
+    formatTime(new Date(at).toISOString(), style, clock.now()),
+  );
+  return `${from ?? ''} to ${to ?? ''} (${formatDuration(one.to - one.from)})`;
+}
+
+/** A number with its noun. */
+function counted(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** The two ends of a stretch as a row has them. */
+function stretchRow({ from, to }: CoverageRange): { from: string | null; to: string | null } {
+  return { from: iso(from), to: iso(to) };
+}
+
+function iso(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+/**
+ * A line of what `svc logs verify` finds: something wrong, a stretch of time that is covered or that is not, and in
+ * the end the archive as a whole. Every row has the same members; those that do not apply are null.
+ */
+export interface ArchiveCheckRow {
+  readonly kind: 'finding' | 'covered' | 'gap' | 'archive';
+  readonly problem: string | null;
+  readonly path: string | null;
+  readonly message: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly records: number | null;
+  readonly segments: number | null;
+  readonly entries: number | null;
+  readonly bytes: number | null;
+  /** Of the newest record: it stands for all that was written. */
+  readonly sha256: string | null;
+}
+
+/** A row with nothing but its kind and its words. */
+function checkRow(
+  kind: ArchiveCheckRow['kind'],
+  message: string,
+  more: Partial<ArchiveCheckRow> = {},
+): ArchiveCheckRow {
+  return {
+    kind,
+    problem: null,
+    path: null,
+    message,
+    from: null,
+    to: null,
+    records: null,
+    segments: null,
+    entries: null,
+    bytes: null,
+    sha256: null,
+    ...more,
+  };
 }

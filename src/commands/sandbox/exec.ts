@@ -1,11 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { repeated, rest, value } from '../../cli/parameter.ts';
-import { SvcError } from '../../errors.ts';
-import { runChild, sandboxVariables } from './child.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { repeated, rest, value } from '../../app/parameter.ts';
+import { isSvcError, SvcError, systemCodeOf } from '../../errors.ts';
+import type { RunningSandbox } from '../../sandbox/options.ts';
+import type { Environment } from '../../system.ts';
 import { type CountCalls, expectation, rateLimit, summary, unmet } from './gates.ts';
 import {
   directoryFrom,
@@ -44,7 +45,7 @@ export const exec = defineCommand({
   },
   async run(context, input) {
     const count = await counter(input.expect.map(({ call }) => call));
-    const directory = await place(context, input.directory);
+    const directory = await sandboxUrl(context, input.directory);
     const sandbox = await openServer(context, { directory, port: 0 }, input);
     const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
@@ -66,7 +67,7 @@ type Calls = readonly { readonly method: string; readonly path: string }[];
 
 /** Checks the paths of expectations before anything is started. */
 async function counter(expected: readonly string[]): Promise<(calls: Calls) => CountCalls> {
-  const { matchesCall, readCallPattern } = await import('../../sandbox/call-pattern.ts');
+  const { matchesCall, readCallPattern } = await import('../../sandbox/faults/fault.ts');
   if (expected.some((call) => readCallPattern(call) === undefined))
     throw new SvcError(
       'usage',
@@ -78,9 +79,83 @@ async function counter(expected: readonly string[]): Promise<(calls: Calls) => C
   };
 }
 
-async function place(context: Context, given: string | undefined): Promise<string> {
+async function sandboxUrl(context: Context, given: string | undefined): Promise<string> {
   if (given !== undefined) return directoryFrom(context, given);
   const directory = await mkdtemp(path.join(tmpdir(), 'svc-sandbox-'));
   context.onClose(() => rm(directory, { recursive: true, force: true }));
   return directory;
+}
+
+/** What a shell answers for a command that it does not find, or may not run. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { interrupted: 'SIGINT', hangup: 'SIGHUP' };
+
+// How long a child may take to end in order.
+const GRACE_MS = 5000;
+
+/**
+ * Runs a command on the terminal or pipes that this process has, and resolves to its exit code, as a shell would
+ * give it. Signals that reach this process reach the child.
+ */
+async function runChild(
+  { system, notices, signal }: Context,
+  words: readonly string[],
+  added: Environment,
+): Promise<number> {
+  signal.throwIfAborted();
+  const { startProgram } = await import('../../security/child-environment.ts');
+  const { constants } = await import('node:os');
+  const { isatty } = await import('node:tty');
+  const child = startProgram(words, system.env, added);
+  const end = (): void => endChild(child, signal.reason, [0, 1, 2].some(isatty));
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code, ended) =>
+        resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])),
+      );
+    });
+  } catch (error) {
+    const why = systemCodeOf(error);
+    notices.warn(`the command could not be started (${why ?? 'unknown reason'})`);
+    return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): void {
+  const name = isSvcError(reason) ? reason.code : '';
+  // Ctrl-C on a terminal reaches both; a second one would end many a program at once.
+  if (name === 'interrupted' && onTerminal) return;
+  child.kill(SIGNALS[name] ?? 'SIGTERM');
+  if (name === 'time_up') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+}
+
+/**
+ * Variables for a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a
+ * store that are there already stay: they may be for something else that the command does.
+ */
+function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
+  const [management, privateKey] = keys;
+  if (management === undefined || privateKey === undefined)
+    throw new SvcError('bug', 'the sandbox has no keys');
+  const direct = ['127.0.0.1', 'localhost'];
+  const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
+  const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
+  return {
+    SVC_PROFILE: undefined,
+    ...(proxied && { NO_PROXY: without, no_proxy: without }),
+    SVC_BASE_URL: url,
+    SVC_MANAGEMENT_API_KEY: management.value,
+    SVC_PRIVATE_API_KEY: privateKey.value,
+    ...(env['AWS_ACCESS_KEY_ID'] === undefined && {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_ACCESS_KEY_ID: store.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+    }),
+  };
 }

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../duration.ts';
+import { parseDuration } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';
 import type { LedgerEntry } from '../../sandbox/ledger.ts';
 

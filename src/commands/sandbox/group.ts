@@ -1,10 +1,7 @@
-import type { Group } from '../../cli/command.ts';
-import { cards } from './cards.ts';
-import { clock } from './clock.ts';
+import type { Group } from '../../app/command.ts';
+import { clock, reset } from './control.ts';
 import { exec } from './exec.ts';
-import { openapi } from './openapi.ts';
-import { requests } from './requests.ts';
-import { reset } from './reset.ts';
+import { cards, openapi, requests } from './inspect.ts';
 import { start } from './start.ts';
 
 /** `svc sandbox` */

@@ -1,14 +1,11 @@
-import type { Context } from '../../cli/context.ts';
-import { positiveDuration } from '../../cli/duration.ts';
-import { resolvePath } from '../../cli/files.ts';
+import type { Context } from '../../app/command.ts';
+import { choice, flag, type Input, repeated, value } from '../../app/parameter.ts';
+import { sandboxDirectory } from '../../app/sandbox-directory.ts';
+import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
+import { SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
-import { readRegularFileSync } from '../../regular-file.ts';
-import { choice, flag, type Input, repeated, value } from '../../cli/parameter.ts';
-import { sandboxDirectory } from '../../cli/sandbox-directory.ts';
-import { hostName, integer, text } from '../../cli/values.ts';
-import { SvcError } from '../../errors.ts';
+import { readRegularFileSync } from '../../files/read-pipe.ts';
 import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
-import { systemCodeOf } from '../../system-code.ts';
 
 /** The option that says where a sandbox's state is. */
 export const directoryParameter = value(
@@ -99,7 +96,7 @@ export async function openServer(
 async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
   if (input.fault.length === 0 && input.scenario === undefined) return undefined;
   const { readFault } = await import('../../sandbox/faults/read-fault.ts');
-  const { readScenario } = await import('../../sandbox/faults/read-scenario.ts');
+  const { readScenario } = await import('../../sandbox/faults/read-fault.ts');
   const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
   const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));
   if (input.scenario !== undefined) {

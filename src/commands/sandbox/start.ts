@@ -1,10 +1,8 @@
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { integer } from '../../cli/values.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { integer } from '../../app/values.ts';
 import { isSvcError } from '../../errors.ts';
-import { sandboxReadyView } from '../../views/sandbox.ts';
 import {
   directoryFrom,
   directoryParameter,
@@ -12,6 +10,7 @@ import {
   openServer,
   SERVER_PARAMETERS,
 } from './server-options.ts';
+import { sandboxReadyView } from './view.ts';
 
 /** `svc sandbox start` */
 export const start = defineCommand({

@@ -1,12 +1,10 @@
-import { defineCommand, type Result } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { dryRunParameter, Preview } from '../../cli/preview.ts';
-import { flag, type Input, value } from '../../cli/parameter.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
+import { flag, type Input, value } from '../../app/parameter.ts';
+import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { cleanText } from '../../render/clean.ts';
+import { cleanText } from '../../output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
-import { headline, tenantWords } from './show-difference.ts';
+import { describeTenant, headline } from './view.ts';
 
 const parameters = {
   confirm: value('--confirm <tenant id>', 'the id of the tenant, in place of typing its name', text),
@@ -37,7 +35,7 @@ export const deleteTenant = defineCommand({
     if (input.confirm === undefined) await askForName(context, tenant);
     if (input.dryRun) return new Preview((await import('../../api/tenant.ts')).deleteTenantRequest());
     await client.tenant.delete();
-    context.notices.note(`deleted the ${tenantWords(tenant)} (${tenant.id})`);
+    context.notices.note(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
   },
   async request() {
     return (await import('../../api/tenant.ts')).readTenantRequest();
@@ -57,7 +55,7 @@ function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof param
   }
   // A type that is new to us is not taken for a harmless one.
   if (production || tenant.type === 'test') return;
-  throw new SvcError('usage', `this is a ${tenantWords(tenant)}; nothing was deleted`, {
+  throw new SvcError('usage', `this is a ${describeTenant(tenant)}; nothing was deleted`, {
     hint: 'If it is the one that is to go, pass --production as well.',
   });
 }

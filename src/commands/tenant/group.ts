@@ -1,4 +1,4 @@
-import type { Group } from '../../cli/command.ts';
+import type { Group } from '../../app/command.ts';
 import { deleteTenant } from './delete.ts';
 import { show } from './show.ts';
 import { update } from './update.ts';

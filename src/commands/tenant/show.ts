@@ -1,6 +1,6 @@
-import { defineCommand } from '../../cli/command.ts';
-import { isForPeople, recordPrinter } from '../../cli/print.ts';
-import { tenantMark, tenantView } from '../../views/tenant.ts';
+import { defineCommand } from '../../app/command.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { tenantMark, tenantView } from './view.ts';
 
 /** `svc tenant show` */
 export const show = defineCommand({

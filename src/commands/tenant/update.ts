@@ -1,17 +1,13 @@
 import type { Client } from '../../api/client.ts';
-import { defineCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
-import { nameValue } from '../../cli/name-value.ts';
-import { Preview } from '../../cli/preview.ts';
-import { flag, repeated, value } from '../../cli/parameter.ts';
-import { recordPrinter } from '../../cli/print.ts';
-import { text } from '../../cli/values.ts';
+import { type Context, defineCommand, Preview } from '../../app/command.ts';
+import { readJsonBody } from '../../app/json-body.ts';
+import { flag, repeated, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { nameValue, type NameValue, text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { TenantBody, TenantChange } from '../../tenant/change.ts';
-import { tenantView } from '../../views/tenant.ts';
-import { readChange } from './read-change.ts';
-import { showDifference, tenantWords } from './show-difference.ts';
+import { describeTenant, showDifference, tenantView } from './view.ts';
 
 /** `svc tenant update` */
 export const update = defineCommand({
@@ -63,7 +59,7 @@ export const update = defineCommand({
     const after = await client.tenant.update(body);
     await print(after);
     const ignored = differences(body, bodyOf(after)).map((field) => field.path);
-    tellResult(context, body, ignored);
+    reportResult(context, body, ignored);
   },
   async request(context, input) {
     await readChange(context, { ...input, dryRun: true });
@@ -76,17 +72,17 @@ async function confirmUpdate(
   tenant: Tenant,
   { settings }: TenantChange,
 ): Promise<boolean> {
-  const { unknownSettings } = await import('../../tenant/settings.ts');
+  const { unknownSettings } = await import('../../tenant/change.ts');
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with settings that are not known (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
-  return prompts.confirm(`Update the ${tenantWords(tenant)}${what}?`, 'Pass --yes.');
+  return prompts.confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
 }
 
 /** Reads the tenant once more, just before it is replaced: what somebody else wrote meanwhile must not be lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const [{ changedFields }, now] = await Promise.all([
-    import('../../tenant/changed.ts'),
+    import('../../tenant/change.ts'),
     client.tenant.read(),
   ]);
   const changed = changedFields(before, now);
@@ -97,7 +93,7 @@ async function refuseRace(client: Client, before: Tenant): Promise<void> {
   });
 }
 
-function tellResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
+function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
   if (ignored.length === 0) return notices.note(`updated the tenant ${name}`);
   throw new SvcError(
     'altered',
@@ -107,4 +103,46 @@ function tellResult({ notices }: Context, { name }: TenantBody, ignored: readonl
       facts: { fields: ignored },
     },
   );
+}
+
+/** Where a change of the tenant is given. */
+export interface ChangeInput {
+  readonly name: string | undefined;
+  readonly set: readonly NameValue[];
+  readonly file: string | undefined;
+  readonly dryRun: boolean;
+}
+
+/** The change as given by file and flags, a flag above the file; checked as far as it can be without the tenant. */
+async function readChange(context: Context, input: ChangeInput): Promise<TenantChange> {
+  const { name, set, file } = input;
+  if (name === undefined && set.length === 0 && file === undefined) {
+    throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
+  }
+  checkCanConfirm(context, input);
+  const { checkSettingValue } = await import('../../tenant/change.ts');
+  if (name !== undefined) (await import('../../tenant/change-file.ts')).checkTenantName(name);
+  for (const setting of set) checkSettingValue(setting.name, setting.value);
+  const base = file === undefined ? NO_CHANGE : await changeFromFile(context, file);
+  return {
+    ...base,
+    name: name ?? base.name,
+    settings: new Map([...base.settings, ...set.map((one) => [one.name, one.value] as const)]),
+  };
+}
+
+const NO_CHANGE: TenantChange = { name: undefined, settings: new Map(), expected: new Map() };
+
+async function changeFromFile(context: Context, file: string): Promise<TenantChange> {
+  const { changeFromJson } = await import('../../tenant/change-file.ts');
+  return changeFromJson(await readJsonBody(context, file));
+}
+
+/** A question that nobody can answer is better refused before anything is read. */
+function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
+  if (globals.yes || dryRun || (file !== '-' && prompts.canAsk)) return;
+  const why = file === '-' ? 'standard input holds the change' : 'nobody can be asked';
+  throw new SvcError('input_needed', `an update is confirmed first, and ${why}`, {
+    hint: 'Pass --yes, or --dry-run to see the difference only.',
+  });
 }

@@ -1,14 +1,37 @@
-import { defineCommand } from '../../cli/command.ts';
-import { percent } from '../../cli/percent.ts';
-import { value } from '../../cli/parameter.ts';
-import type { Context } from '../../cli/context.ts';
-import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/print.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { value } from '../../app/parameter.ts';
+import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { percent } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
-import { formatNumber, formatPercent } from '../../render/quantity.ts';
-import type { MonthlyActive } from '../../tenant/usage.ts';
-import type { UsageReport } from '../../schema/usage.ts';
-import { usageCsvView, usageRows, usageView } from '../../views/usage.ts';
-import { usagePrinter } from './draw-usage.ts';
+import { drawBar, drawGauge } from '../../output/bars.ts';
+import { wrapWords } from '../../output/text.ts';
+import { formatNumber, formatPercent } from '../../output/time.ts';
+import type { Tone, View } from '../../output/view.ts';
+import type { UsageReport } from '../../schema/tenant.ts';
+import { countsByType, type MonthlyActive, monthlyActive } from '../../tenant/usage.ts';
+
+/** How the usage report is shown as the service sent it. */
+const usageView: View<UsageReport> = {
+  name: 'usage report',
+  fields: [
+    'token_report.included_monthly_active_tokens',
+    'token_report.monthly_active_tokens',
+    'token_report.metrics_by_type',
+    'token_report.metrics_by_type.*',
+    'token_report.*',
+  ],
+  columns: [
+    { path: 'token_report.included_monthly_active_tokens', header: 'included tokens', kind: 'number' },
+    { path: 'token_report.monthly_active_tokens', header: 'active tokens', kind: 'number' },
+  ],
+};
+
+/** The report as rows: one a token type, with the totals of the report on each. */
+const usageCsvView: View<Readonly<Record<string, unknown>>> = {
+  name: 'token type',
+  fields: ['type', 'count', 'last_created_at', 'monthly_active_tokens', 'included_monthly_active_tokens'],
+  columns: [],
+};
 
 /** `svc tenant usage` */
 export const usage = defineCommand({
@@ -68,7 +91,7 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
   if (active === 0 || active * 100 < warnAt * included) return;
   throw new SvcError(
     'threshold',
-    `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${shareWords(share)}): ${warnAt}% is reached`,
+    `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${describeShare(share)}): ${warnAt}% is reached`,
     {
       hint: "Plan for more included tokens, or look for what uses them: 'svc tenant usage' shows the types.",
       facts: {
@@ -80,6 +103,76 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
   );
 }
 
-function shareWords(share: number): string {
+function describeShare(share: number): string {
   return Number.isFinite(share) ? formatPercent(share) : 'none are included';
 }
+
+const BAR_WIDTH = 24;
+const GAUGE_WIDTH = 30;
+
+/** Draws the report for people: a bar for each token type, then the gauge, in warning colours from `warnAt` percent. */
+async function usagePrinter(
+  context: Context,
+  warnAt: number,
+): Promise<(report: UsageReport) => Promise<void>> {
+  const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
+  const print = await listPrinter(context, { ...usageRowView, columns });
+  return async (report) => {
+    const counts = countsByType(report);
+    const most = counts[0]?.count ?? 0;
+    const rows = counts.map(({ type, count, lastCreatedAt }) => ({
+      type,
+      count,
+      bar: drawBar(count, most, BAR_WIDTH, context),
+      last_created_at: lastCreatedAt,
+    }));
+    if (rows.length > 0) await print(once(rows));
+    else context.notices.note('the report counts no tokens of any type');
+    const gap = rows.length > 0 ? '\n' : '';
+    await context.out.write(`${gap}${monthlyLines(monthlyActive(report), context, warnAt)}`);
+  };
+}
+
+function monthlyLines({ active, included, share }: MonthlyActive, context: Context, warnAt: number): string {
+  const of = included === undefined ? '' : ` of ${formatNumber(included)} included`;
+  const told = `monthly active tokens: ${active === undefined ? 'not told' : formatNumber(active)}${of}`;
+  const words = wrapWords(told, context.out.isTerminal ? context.out.width : Infinity).join('\n');
+  if (share === undefined) return `${words}\n`;
+  if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
+  if (context.plain) return `${words}: ${formatPercent(share)}\n`;
+  const gauge = drawGauge(share, GAUGE_WIDTH, context);
+  return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}\n`;
+}
+
+function toneOf(share: number, warnAt: number): Tone {
+  if (share > 1) return 'bad';
+  return share * 100 >= warnAt ? 'warn' : 'good';
+}
+
+/** The rows of `usageCsvView`, the type with the most tokens first. */
+function usageRows({ token_report: report }: UsageReport): Readonly<Record<string, unknown>>[] {
+  const { metrics_by_type: types, ...totals } = report;
+  return Object.entries(types ?? {})
+    .toSorted(([, a], [, b]) => b.count - a.count)
+    .map(([type, metrics]) => Object.assign({ type }, totals, metrics));
+}
+
+/** The tokens of one type, with their bar. */
+export interface UsageRow {
+  readonly type: string;
+  readonly count: number;
+  readonly bar: string;
+  readonly last_created_at: string | undefined;
+}
+
+/** How the counts by token type are shown. */
+const usageRowView: View<UsageRow> = {
+  name: 'token type',
+  fields: ['type', 'count', 'bar', 'last_created_at'],
+  columns: [
+    { path: 'type', kind: 'id' },
+    { path: 'count', kind: 'number' },
+    { path: 'bar', header: 'share', kind: 'text', paint: () => 'accent' },
+    { path: 'last_created_at', kind: 'time', priority: 1 },
+  ],
+};

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import { cellsOf, cellText, linesOf } from './csv.ts';
-import { outcomeOf, type RequestRow, type VaultCard } from './outcome.ts';
+import {
+  REQUEST_COLUMNS,
+  RESULT_COLUMNS,
+  type ResultCode,
+  SANDBOX_MERCHANT_ID,
+} from '../../schema/account-updater-files.ts';
 
 /** What the rows of a request file are looked up in. */
 export interface Vault {
@@ -130,4 +134,108 @@ function readRow(text: string, line: number): RequestRow {
   const [token = '', year = '', month = '', merchant = ''] = cells;
   if (token === '') throw new FileProblem(`Line ${line}: the token is missing.`);
   return { token, year, month, merchant };
+}
+
+/**
+ * Lines of a UTF-8 file, many at a time, without their ends; a byte order mark stays. Throws a TypeError on
+ * other encodings.
+ */
+async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let rest = '';
+  const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 18, signal });
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.map(withoutReturn);
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield [withoutReturn(rest)];
+}
+
+/** Cells of a line; undefined when a quote stays open or stands amid a cell. */
+export function cellsOf(line: string): string[] | undefined {
+  if (!line.includes('"')) return line.split(',');
+  const cells: string[] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
+  for (;;) {
+    const match = cell.exec(line);
+    if (match === null) return undefined;
+    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
+    if (match[3] === '') return cells;
+  }
+}
+
+/** A cell as it is written, quoted where it must be. */
+export function cellText(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+/** A row of a request file; empty where the cell is. */
+export interface RequestRow {
+  readonly token: string;
+  readonly year: string;
+  readonly month: string;
+  readonly merchant: string;
+}
+
+/** What the card networks know of a card. */
+export interface CardNews {
+  readonly code?: ResultCode | undefined;
+  readonly newNumber?: string | undefined;
+  readonly newMonth?: string | undefined;
+  /** 4 digits. */
+  readonly newYear?: string | undefined;
+}
+
+/** A card token as the vault holds it. */
+export interface VaultCard extends CardNews {
+  readonly month?: string | undefined;
+  readonly year?: string | undefined;
+  /** Whether an earlier job made it: the networks have no news of such a card. */
+  readonly refreshed: boolean;
+}
+
+/** What a result row says. */
+export interface Outcome {
+  readonly code: ResultCode;
+  readonly newToken: boolean;
+  readonly newYear: string;
+  readonly newMonth: string;
+}
+
+/** The outcome of one row; undefined for a row that is left out of the result. */
+export function outcomeOf(row: RequestRow, card: VaultCard | undefined): Outcome | undefined {
+  if (card === undefined) return plain('ERR_INVALID_TOKEN');
+  if (row.merchant !== '' && row.merchant !== SANDBOX_MERCHANT_ID) return plain('ERR_INVALID_CONFIG');
+  if (!hasExpiration(row, card)) return plain('ERR_INVALID_EXP_DATE');
+  if (card.refreshed || card.code === undefined) return undefined;
+  if (!yieldsToken(card)) return plain(card.code);
+  return {
+    code: card.code,
+    newToken: true,
+    newYear: card.newYear?.slice(-2) ?? '',
+    newMonth: card.newMonth ?? '',
+  };
+}
+
+/** Whether the news of a card make a new token. A conversion to another brand may change nothing on the card. */
+export function yieldsToken(card: CardNews): boolean {
+  const changed = card.newNumber !== undefined || card.newYear !== undefined;
+  return card.code === 'UPD_CORRECTED' || (card.code?.startsWith('UPD_') === true && changed);
+}
+
+function plain(code: ResultCode): Outcome {
+  return { code, newToken: false, newYear: '', newMonth: '' };
+}
+
+// The row's date counts where it has one, each half for itself, as the interface words it.
+function hasExpiration(row: RequestRow, card: VaultCard): boolean {
+  const year = row.year === '' ? card.year?.slice(-2) : row.year;
+  const month = row.month === '' ? card.month : row.month;
+  return /^\d\d$/.test(year ?? '') && /^(0[1-9]|1[0-2])$/.test(month ?? '');
 }

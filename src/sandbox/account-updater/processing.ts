@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { renameSync } from 'node:fs';
-import { derivedToken } from '../seed/cards.ts';
-import { isDue } from '../state/job-status.ts';
+import { derivedToken } from '../seed/entities.ts';
+import { isDue } from '../state/events.ts';
 import type { SandboxState } from '../state/state.ts';
 import type { Job } from '../state/world.ts';
-import type { StoreFiles } from '../store/files.ts';
-import { requestObject, resultObject } from '../store/objects.ts';
+import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
 import { findCard } from '../vault/card.ts';
-import type { VaultCard } from './outcome.ts';
-import { processRequestFile, type Vault } from './process-file.ts';
+import { processRequestFile, type Vault, type VaultCard } from './process-file.ts';
 
 /**
  * Makes result files. Each upload's result is the same whoever makes it and whenever, so it is made when first

@@ -1,6 +1,5 @@
 import { StoreRefusal } from '../store/refusal.ts';
 import type { StoredObject } from './objects.ts';
-import { element, xmlDocument } from './xml.ts';
 
 const MOST_KEYS = 1000;
 
@@ -26,7 +25,7 @@ export function objectList(bucket: string, objects: readonly StoredObject[], que
   ]);
 }
 
-interface Asked {
+interface ListQuery {
   readonly prefix: string;
   readonly delimiter: string;
   /** Only keys after this one. */
@@ -43,7 +42,7 @@ interface Row {
   readonly after: string;
 }
 
-function readQuery(query: URLSearchParams): Asked {
+function readQuery(query: URLSearchParams): ListQuery {
   const size = Number(query.get('max-keys') ?? MOST_KEYS);
   if (!Number.isInteger(size) || size < 0)
     throw new StoreRefusal(400, 'InvalidArgument', 'max-keys must be a whole number.');
@@ -57,7 +56,7 @@ function readQuery(query: URLSearchParams): Asked {
   };
 }
 
-function rowsOf(objects: readonly StoredObject[], { prefix, delimiter, after }: Asked): Row[] {
+function rowsOf(objects: readonly StoredObject[], { prefix, delimiter, after }: ListQuery): Row[] {
   const rows: Row[] = [];
   for (const object of objects) {
     const { key } = object;
@@ -98,4 +97,25 @@ function readToken(token: string): string {
   if (!token.startsWith('1/'))
     throw new StoreRefusal(400, 'InvalidArgument', 'The continuation token provided is incorrect');
   return Buffer.from(token.slice(2), 'base64').toString('utf8');
+}
+
+const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
+
+/** An element that holds text. */
+export function element(name: string, text: string): string {
+  return `<${name}>${escape(text)}</${name}>`;
+}
+
+/** A document, of elements that are XML already. */
+export function xmlDocument(name: string, inner: readonly string[]): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="${NAMESPACE}">${inner.join('')}</${name}>`;
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replace(/[\r\n]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { FIRST_BUCKET } from './credentials.ts';
+import { FIRST_BUCKET } from './signature.ts';
 
 /** What is known of an object. */
 export interface StoredObject {

@@ -6,7 +6,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../routes/route.ts';
 import { StoreRefusal } from '../store/refusal.ts';
-import { objectHead, type ObjectFiles } from './objects.ts';
+import { type ObjectFiles, objectHead } from './objects.ts';
 
 /** The object that a request is about, and what is known of the request. */
 export interface ObjectCall {

@@ -1,11 +1,11 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../routes/route.ts';
 import type { Service } from '../service.ts';
-import { sendRefusal, StoreRefusal } from '../store/refusal.ts';
-import { getObject } from './get-object.ts';
-import { objectList } from './list-objects.ts';
-import { type ObjectCall, putObject } from './put-object.ts';
+import { readRange, sendRefusal, StoreRefusal } from '../store/refusal.ts';
+import { element, objectList, xmlDocument } from './list-objects.ts';
+import { conditionFailed, type ObjectCall, putObject } from './put-object.ts';
 import { checkSignature } from './signature.ts';
-import { element, xmlDocument } from './xml.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
@@ -18,7 +18,7 @@ export async function serveBuckets(service: Service, exchange: Exchange): Promis
   try {
     const now = service.state.now();
     const payload = checkSignature(incoming, now);
-    const { bucket, key } = placeOf(exchange.path);
+    const { bucket, key } = objectLocation(exchange.path);
     const call = { objects: service.objects, exchange, bucket, key, payload, now };
     if (key === '') serveBucket(call);
     else await serveObject(call);
@@ -32,7 +32,7 @@ export async function serveBuckets(service: Service, exchange: Exchange): Promis
 
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
 
-function placeOf(path: string): { bucket: string; key: string } {
+function objectLocation(path: string): { bucket: string; key: string } {
   const [, bucket = '', ...rest] = path.split('/');
   try {
     return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(rest.join('/')) };
@@ -90,4 +90,35 @@ function sendXml({ incoming, outgoing }: Exchange, text: string): void {
 
 function notImplemented(): StoreRefusal {
   return new StoreRefusal(501, 'NotImplemented', 'The sandbox does not implement this operation.');
+}
+
+/** Sends an object, or a range of it, or for HEAD only what is known of it. */
+async function getObject({ objects, exchange, bucket, key }: ObjectCall): Promise<void> {
+  const { incoming, outgoing } = exchange;
+  const found = objects.find(bucket, key);
+  if (found === undefined)
+    throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.', { Key: key });
+  const etag = `"${found.md5}"`;
+  const { 'if-match': match, 'if-none-match': none } = incoming.headers;
+  if (match !== undefined && match !== '*' && match !== etag) throw conditionFailed('If-Match');
+  outgoing.setHeader('etag', etag);
+  outgoing.setHeader('last-modified', new Date(found.at).toUTCString());
+  if (none === etag || none === '*') {
+    outgoing.statusCode = 304;
+    return void outgoing.end();
+  }
+  const range = found.bytes === 0 ? undefined : readRange(incoming.headers.range, found.bytes);
+  if (range === 'unsatisfiable') {
+    outgoing.setHeader('content-range', `bytes */${found.bytes}`);
+    throw new StoreRefusal(416, 'InvalidRange', 'The range cannot be satisfied.');
+  }
+  const { first, last } = range ?? { first: 0, last: found.bytes - 1 };
+  outgoing.statusCode = range === undefined ? 200 : 206;
+  if (range !== undefined) outgoing.setHeader('content-range', `bytes ${first}-${last}/${found.bytes}`);
+  outgoing.setHeader('accept-ranges', 'bytes');
+  outgoing.setHeader('content-type', 'binary/octet-stream');
+  outgoing.setHeader('content-length', last - first + 1);
+  if (incoming.method === 'HEAD' || last < first) return void outgoing.end();
+  const { file, start } = found;
+  await pipeline(createReadStream(file, { start: start + first, end: start + last }), outgoing);
 }

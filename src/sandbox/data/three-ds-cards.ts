@@ -1,4 +1,4 @@
-import type { ScenarioName } from '../three-ds/scenarios.ts';
+import type { ScenarioName } from '../three-ds/networks.ts';
 
 /** A test card of 3-D Secure, and what happens when it is authenticated. */
 export interface ThreeDsCard {

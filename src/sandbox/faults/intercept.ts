@@ -1,11 +1,9 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { setTimeout as later } from 'node:timers';
 import { isSigned } from '../buckets/signature.ts';
 import type { Interceptor } from '../options.ts';
 import { problem } from '../problem.ts';
-import { captureAnswer } from './capture-answer.ts';
 import { type Effect, type Fault, FaultChooser } from './fault.ts';
-import { sendDamaged } from './send-damaged.ts';
 
 /** Makes requests go wrong as the faults say. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {
@@ -29,7 +27,7 @@ interface Struck {
 
 function apply(effect: Effect, struck: Struck): void {
   if (!effect.applied || !preventsRequest(effect)) return strikeNow(effect, struck);
-  captureAnswer(struck.outgoing, () => strikeNow(effect, struck));
+  captureResponse(struck.outgoing, () => strikeNow(effect, struck));
   struck.proceed();
 }
 
@@ -42,9 +40,9 @@ function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): voi
     for (const [name, value] of Object.entries(effect.headers ?? {})) outgoing.setHeader(name, value);
     sendDamaged(outgoing, effect, incoming.method === 'HEAD' ? Buffer.alloc(0) : body);
   };
-  if (answersItself(effect)) return send(ownAnswer(effect, incoming, outgoing));
-  if (!changesAnswer(effect)) return proceed();
-  captureAnswer(outgoing, (body) => {
+  if (respondsItself(effect)) return send(ownResponse(effect, incoming, outgoing));
+  if (!changesResponse(effect)) return proceed();
+  captureResponse(outgoing, (body) => {
     if (effect.body === undefined) return send(body);
     const other = Buffer.from(effect.body);
     outgoing.setHeader('content-length', other.length);
@@ -54,18 +52,18 @@ function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): voi
 }
 
 function preventsRequest(effect: Effect): boolean {
-  return answersItself(effect) || effect.malformed === true || [effect.hang, effect.reset].includes('head');
+  return respondsItself(effect) || effect.malformed === true || [effect.hang, effect.reset].includes('head');
 }
 
-function answersItself({ status, redirect }: Effect): boolean {
+function respondsItself({ status, redirect }: Effect): boolean {
   return status !== undefined || redirect !== undefined;
 }
 
-function changesAnswer({ headers, body, hang, reset, truncate, trickle }: Effect): boolean {
+function changesResponse({ headers, body, hang, reset, truncate, trickle }: Effect): boolean {
   return [headers, body, hang, reset, truncate, trickle].some((part) => part !== undefined);
 }
 
-function ownAnswer(effect: Effect, incoming: IncomingMessage, outgoing: ServerResponse): Buffer {
+function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: ServerResponse): Buffer {
   const status = effect.status ?? 307;
   outgoing.statusCode = status;
   if (effect.redirect !== undefined) outgoing.setHeader('location', effect.redirect);
@@ -97,3 +95,59 @@ const STORE_CODES: Readonly<Record<number, string>> = {
   500: 'InternalError',
   503: 'SlowDown',
 };
+
+/** Holds an answer back: what the sandbox writes is gathered, and given whole once it has ended. */
+export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  const gather = (chunk: unknown): void => {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  };
+  Object.assign(outgoing, {
+    write(chunk: unknown, ...rest: unknown[]): boolean {
+      gather(chunk);
+      calledBack(rest);
+      return true;
+    },
+    end(chunk?: unknown, ...rest: unknown[]): ServerResponse {
+      gather(chunk);
+      // The methods of the class come back into sight.
+      for (const name of ['write', 'end']) Reflect.deleteProperty(outgoing, name);
+      done(Buffer.concat(chunks));
+      calledBack([chunk, ...rest]);
+      return outgoing;
+    },
+  });
+}
+
+function calledBack(given: readonly unknown[]): void {
+  for (const callback of given) if (typeof callback === 'function') queueMicrotask(() => void callback());
+}
+
+/** Sends a body as the effect damages it: stopped, reset, cut, or a byte at a time. The head is set already. */
+function sendDamaged(outgoing: ServerResponse, effect: Effect, body: Buffer): void {
+  if (effect.hang === 'body') return begin(outgoing, body.subarray(0, Math.floor(body.length / 2)));
+  if (typeof effect.reset === 'number') {
+    // A reset overtakes what was sent before it unless that had the time to be read.
+    return begin(outgoing, body.subarray(0, effect.reset), () => {
+      later(() => outgoing.socket?.resetAndDestroy(), 20).unref();
+    });
+  }
+  if (effect.truncate !== undefined)
+    return begin(outgoing, body.subarray(0, effect.truncate), () => outgoing.socket?.destroySoon());
+  if (effect.trickle !== undefined) return trickle(outgoing, body, effect.trickle);
+  outgoing.end(body);
+}
+
+function begin(outgoing: ServerResponse, part: Buffer, then?: () => void): void {
+  outgoing.flushHeaders();
+  if (part.length === 0) then?.();
+  else outgoing.write(part, () => then?.());
+}
+
+function trickle(outgoing: ServerResponse, body: Buffer, pause: number, sent = 0): void {
+  if (outgoing.destroyed) return;
+  if (sent === body.length) return void outgoing.end();
+  outgoing.write(body.subarray(sent, sent + 1));
+  later(() => trickle(outgoing, body, pause, sent + 1), pause).unref();
+}

@@ -1,12 +1,8 @@
-import { EVENT_TYPES } from '../../schema/event.ts';
-import { webhookDeliverySchema } from '../../schema/event.ts';
-import { problemSchema } from '../../schema/problem.ts';
-import type { Shape } from '../../schema/shape.ts';
-import { STORE_ROUTES } from '../routes/store.ts';
-import { API_ROUTES } from '../routes/table.ts';
+import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater.ts';
+import { problemSchema, type Shape } from '../../schema/response.ts';
 import type { ApiRoute, StoreRoute } from '../routes/route.ts';
-import { componentSchemas, reference } from './components.ts';
-import { EXAMPLES, WEBHOOK_EXAMPLE } from './examples.ts';
+import { API_ROUTES, STORE_ROUTES } from '../routes/table.ts';
+import { componentSchemas, EXAMPLES, reference, WEBHOOK_EXAMPLE } from './components.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type AccountUpdaterJob,
   accountUpdaterJobPageSchema,
   accountUpdaterJobSchema,
-  type AccountUpdaterJob,
 } from '../../schema/account-updater.ts';
-import { jobView } from '../account-updater/job-view.ts';
-import { cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { CURSOR_QUERY, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
-import { jobStatus } from '../state/job-status.ts';
-import { CURSOR_QUERY } from './query.ts';
+import { applicationId, tenantId } from '../seed/entities.ts';
+import type { Service } from '../service.ts';
+import { expiryOf, jobStatus } from '../state/events.ts';
+import type { Job } from '../state/world.ts';
+import { requestObject, resultObject, signedAddress } from '../store/files.ts';
+import { isoTime } from '../time.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
+
+/** How long a download address lives, in milliseconds. */
+const DOWNLOAD_LIFE_MS = 15 * 60 * 1000;
 
 /** Endpoints of the Account Updater. Its files go to and from the store. */
 export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
@@ -84,4 +90,27 @@ async function listJobs({ service, query, now }: Call): Promise<unknown> {
     size,
     next,
   );
+}
+
+/** A job as the service answers it. Addresses are signed anew at every look. */
+function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
+  const { seed, secret } = service.state.world.start;
+  const status = jobStatus(job, now);
+  const sign = (method: string, object: string, expires: number): string =>
+    signedAddress(service.origin(), { method, object, expires }, secret);
+  return {
+    id: job.id,
+    tenant_id: tenantId(seed),
+    status,
+    created_by: applicationId(seed, job.application),
+    created_at: isoTime(job.createdAt),
+    ...(status === 'pending' && {
+      expires_at: isoTime(expiryOf(job)),
+      upload_url: sign('PUT', requestObject(job.id), expiryOf(job)),
+    }),
+    errors: status === 'failed' ? [...(job.result?.errors ?? [])] : [],
+    ...(status === 'completed' && {
+      download_url: sign('GET', resultObject(job.id), now + DOWNLOAD_LIFE_MS),
+    }),
+  };
 }

@@ -1,4 +1,4 @@
-import { answerChallenge, showChallenge } from '../three-ds/pages/challenge.ts';
+import { showChallenge, submitChallenge } from '../three-ds/pages/challenge.ts';
 import { collectMethod, notifyMethod, showMethod } from '../three-ds/pages/method.ts';
 import type { Visit } from '../three-ds/pages/serve.ts';
 
@@ -17,7 +17,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
     method: 'POST',
     path: '/acs/challenge/:id/:token',
     summary: 'Answer a challenge',
-    handle: answerChallenge,
+    handle: submitChallenge,
   },
   { method: 'GET', path: '/acs/method/:id/:token', summary: 'Show the method page', handle: showMethod },
   {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Shape } from '../../schema/shape.ts';
+import type { Shape } from '../../schema/response.ts';
 import type { KeyKind, Permission, SandboxKey } from '../keys.ts';
 import type { Service } from '../service.ts';
 
 /** An answer of the API: a JSON body, or none. */
-export interface Answer {
+export interface RouteResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

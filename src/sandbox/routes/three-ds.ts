@@ -1,26 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
 import {
-  authenticationResultSchema,
-  challengeResultSchema,
   type AuthenticationResult,
+  authenticationResultSchema,
   type ChallengeResult,
-} from '../../schema/three-ds/authentication.ts';
-import {
+  challengeResultSchema,
+  type CreatedSession,
   createdSessionSchema,
   createSessionSchema,
-  threeDsSessionSchema,
-  type CreatedSession,
   type ThreeDsSession,
+  threeDsSessionSchema,
 } from '../../schema/three-ds/session.ts';
-import { notFound } from '../problem.ts';
+import type { SessionType } from '../../schema/three-ds/values.ts';
+import { invalid, invalidFields, notFound, problem, ProblemError } from '../problem.ts';
+import type { World } from '../state/world.ts';
 import { authenticate } from '../three-ds/authenticate.ts';
-import { challengeResultView, resultView } from '../three-ds/authentication-view.ts';
-import { createSession } from '../three-ds/create-session.ts';
-import { createdView, sessionView } from '../three-ds/session-view.ts';
-import type { Session } from '../three-ds/sessions.ts';
+import { findNetwork } from '../three-ds/networks.ts';
+import type { Session, SessionEvent } from '../three-ds/sessions.ts';
+import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
+import { type Card, findCard, findIntentCard } from '../vault/card.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 const ENTITY_TYPE = '3ds_session';
+
+const NAMES: readonly Named[] = ['token_id', 'token_intent_id', 'pan'];
 
 /** Endpoints of 3-D Secure. An expired session is not there any more: 404. */
 export const THREE_DS_ROUTES: readonly ApiRoute[] = [
@@ -105,4 +108,58 @@ function sessionOf({ service, params, now }: Call): Session {
   const session = service.state.world.sessions.find(params['id'] ?? '', now);
   if (session === undefined) throw notFound('The 3DS session');
   return session;
+}
+
+/** Creates a session from a request's body. Throws a 400 that says what is wrong, a 422 for a foreign network. */
+async function createSession({ service, key, now, json }: Call): Promise<Session> {
+  const { sessionType, named, token } = readBody(await json());
+  const card = cardOf(service.state.world, named, token, now);
+  if (findNetwork(card.network) === undefined)
+    throw new ProblemError(
+      problem(422, 'Unprocessable Content', "The card's network takes no part in 3-D Secure."),
+    );
+  const nonce = randomUUID();
+  const { network, lastFour, scenario } = card;
+  const { sessions } = service.state.record({
+    type: '3ds-session',
+    at: now,
+    nonce,
+    application: key.application,
+    sessionType,
+    named,
+    token,
+    network,
+    lastFour,
+    scenario,
+  });
+  const session = sessions.createdWith(nonce);
+  if (session === undefined) throw new Error('the journal lost a session');
+  return session;
+}
+
+type Named = SessionEvent['named'];
+
+function readBody(body: unknown): { sessionType: SessionType; named: Named; token: string } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalid('body', 'Must be an object.');
+  const errors: Record<string, string[]> = {};
+  const { type } = createSessionSchema.shape;
+  const parsed = type.safeParse(Reflect.get(body, 'type'));
+  if (!parsed.success) errors['type'] = [`Must be one of ${type.options.join(', ')}.`];
+  const given = NAMES.filter((name) => (Reflect.get(body, name) ?? undefined) !== undefined);
+  const [named = 'token_id'] = given;
+  const token: unknown = Reflect.get(body, named);
+  if (given.length === 0) errors['token_id'] = ['One of token_id and token_intent_id is required.'];
+  else if (given.length > 1) errors[named] = ['Only one of token_id, token_intent_id and pan is allowed.'];
+  else if (typeof token !== 'string') errors[named] = ['Must be a string.'];
+  if (!parsed.success || typeof token !== 'string' || Object.keys(errors).length > 0)
+    throw invalidFields(errors);
+  return { sessionType: parsed.data, named, token };
+}
+
+function cardOf(world: World, named: Named, token: string, now: number): Card {
+  const isIntent = named === 'token_intent_id';
+  const card = isIntent ? findIntentCard(world, token) : findCard(world, token, now);
+  if (card !== undefined) return card;
+  throw invalid(named, `There is no such card token${isIntent ? ' intent' : ''}.`);
 }

@@ -1,8 +1,11 @@
-import { cardTokenSchema, createCardTokenSchema, type CardToken } from '../../schema/card-token.ts';
+import { randomUUID } from 'node:crypto';
+import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
+import { invalid, invalidFields } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
 import { isoTime } from '../time.ts';
-import { createToken } from '../vault/create-token.ts';
-import { maskedNumber } from '../vault/mask.ts';
+import { positionsOfNumber } from '../vault/card.ts';
+import { maskedNumber } from '../vault/three-ds-cards.ts';
+import type { NewToken, TokenEvent } from '../vault/tokens.ts';
 import type { ApiRoute, Call } from './route.ts';
 
 /** The one endpoint of tokens: the creation that test cards need. */
@@ -37,4 +40,75 @@ async function create(call: Call): Promise<CardToken> {
     created_by: applicationId(seed, created.application),
     created_at: isoTime(created.at),
   };
+}
+
+/**
+ * Creates a card token from a request's body. Throws a 400 that says what is wrong and repeats nothing of it: a
+ * card number must go nowhere.
+ */
+async function createToken({ service, key, now, json }: Call): Promise<NewToken> {
+  const card = readCard(await json());
+  const nonce = randomUUID();
+  const { tokens } = service.state.record({
+    type: 'token',
+    at: now,
+    nonce,
+    application: key.application,
+    ...card,
+  });
+  const token = tokens.createdWith(nonce);
+  if (token === undefined) throw new Error('the journal lost a token');
+  return token;
+}
+
+type CardFacts = Omit<TokenEvent, 'type' | 'at' | 'nonce' | 'application'>;
+
+function readCard(body: unknown): CardFacts {
+  if (memberOf(body, 'type') !== 'card')
+    throw invalid('type', 'Must be card: the sandbox makes no other tokens.');
+  const data = memberOf(body, 'data');
+  const number: unknown = memberOf(data, 'number');
+  const month = readDigits(memberOf(data, 'expiration_month'), /^(0?[1-9]|1[0-2])$/);
+  const year = readDigits(memberOf(data, 'expiration_year'), /^20\d\d$/);
+  const errors: Record<string, string[]> = {};
+  if (!isCardNumber(number)) errors['data.number'] = ['Must be the digits of a card number.'];
+  if (month === null) errors['data.expiration_month'] = ['Must be a month from 1 to 12.'];
+  if (year === null) errors['data.expiration_year'] = ['Must be a year of 4 digits.'];
+  if (!isCardNumber(number) || month === null || year === null) throw invalidFields(errors);
+  return {
+    firstSix: number.slice(0, 6),
+    lastFour: number.slice(-4),
+    length: number.length,
+    ...(month !== undefined && { month: month.padStart(2, '0') }),
+    ...(year !== undefined && { year }),
+    ...positionsOfNumber(number),
+  };
+}
+
+/** Undefined when absent, null when wrong. Numbers are taken as well as text. */
+function readDigits(value: unknown, pattern: RegExp): string | undefined | null {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  return pattern.test(String(value)) ? String(value) : null;
+}
+
+// Some of the published test cards have no right check digit.
+function isCardNumber(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{12,19}$/.test(value)) return false;
+  return hasCheckDigit(value) || Object.keys(positionsOfNumber(value)).length > 0;
+}
+
+function hasCheckDigit(number: string): boolean {
+  const sum = number
+    .split('')
+    .toReversed()
+    .reduce((total, digit, place) => {
+      const value = Number(digit) * (place % 2 === 0 ? 1 : 2);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
+  return sum % 10 === 0;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -1,7 +1,6 @@
 import { TEST_CARDS } from '../data/account-updater-cards.ts';
 import { SANDBOX_KEYS } from '../keys.ts';
-import { cardToken } from './cards.ts';
-import { mix, NAMESPACE, uuidOf } from './random.ts';
+import { hex, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
 /** A kind of entity in the sandbox's tenant. */
 export interface EntityKind {
@@ -80,4 +79,62 @@ function kind(
   id: EntityKind['id'],
 ): EntityKind {
   return { value, displayName, count, weight, id };
+}
+
+/** The seed of a sandbox that was not given one. The shipped example file is made from it. */
+export const DEFAULT_SEED = 1;
+
+/** The token of a test card in a sandbox of this seed. `index` is the card's place in `TEST_CARDS`. */
+export function cardToken(seed: number, index: number): string {
+  return uuidOf(seed, NAMESPACE.card, index);
+}
+
+/** Where a token comes from: the vault's test cards, or a row of a job's result. */
+export type CardOrigin =
+  | { readonly kind: 'seeded'; readonly index: number }
+  | { readonly kind: 'derived'; readonly index: number; readonly job: number; readonly row: number };
+
+/**
+ * The token that a job's row yields. The id itself says, in a disguised and checked form, what it stands for
+ * (job number below 2^24, row below 2^24, card below 2^8), so hundreds of thousands need no storage.
+ */
+export function derivedToken(seed: number, job: number, row: number, index: number): string {
+  const check = mix(seed, NAMESPACE.derivedCard, job, row, index);
+  const second = mix(check, seed, row, job);
+  const first = (((job << 8) | index) ^ mix(seed, check, second, 0)) >>> 0;
+  const middle = (row ^ mix(seed, check, second, 1)) & 0xffffff;
+  return uuidFromHex(hex(first, 8) + hex(middle, 6) + hex(check, 8) + hex(second, 8));
+}
+
+/** Finds what a token stands for; undefined for a token that this sandbox never made. */
+export function originOfToken(seed: number, token: string): CardOrigin | undefined {
+  const seeded = seededTokens(seed).get(token);
+  return seeded === undefined ? readDerived(seed, token) : { kind: 'seeded', index: seeded };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
+
+function readDerived(seed: number, token: string): CardOrigin | undefined {
+  if (!UUID.test(token)) return undefined;
+  const digits =
+    token.slice(0, 8) + token.slice(9, 13) + token.slice(15, 18) + token.slice(20, 23) + token.slice(24);
+  const word = (from: number, to: number): number => Number.parseInt(digits.slice(from, to), 16);
+  const check = word(14, 22);
+  const second = word(22, 30);
+  const first = (word(0, 8) ^ mix(seed, check, second, 0)) >>> 0;
+  const row = (word(8, 14) ^ mix(seed, check, second, 1)) & 0xffffff;
+  const job = first >>> 8;
+  const index = first & 0xff;
+  return derivedToken(seed, job, row, index) === token ? { kind: 'derived', index, job, row } : undefined;
+}
+
+const known = new Map<number, ReadonlyMap<string, number>>();
+
+function seededTokens(seed: number): ReadonlyMap<string, number> {
+  let tokens = known.get(seed);
+  if (tokens === undefined) {
+    tokens = new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index]));
+    known.set(seed, tokens);
+  }
+  return tokens;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -9,8 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { randomUUID } from 'node:crypto';
-import { readEvent, type JournalEvent, type StartEvent } from './events.ts';
+import { type JournalEvent, readEvent, type StartEvent } from './events.ts';
 
 /**
  * The append-only record that every sandbox process of a directory shares. Each line goes out in one write to a

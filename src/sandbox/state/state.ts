@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { TenantType } from '../tenant/tenant-view.ts';
-import { DEFAULT_SEED } from '../seed/cards.ts';
+import type { TenantType } from '../routes/tenant.ts';
+import { DEFAULT_SEED } from '../seed/entities.ts';
 import { prepareDirectory, type StatePaths } from './directory.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal } from './journal.ts';

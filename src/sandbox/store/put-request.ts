@@ -5,13 +5,11 @@ import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
-import { recordAudit } from '../audit.ts';
 import type { Exchange } from '../routes/route.ts';
-import type { Service } from '../service.ts';
-import { jobStatus } from '../state/job-status.ts';
+import { recordAudit, type Service } from '../service.ts';
+import { jobStatus } from '../state/events.ts';
 import type { Job } from '../state/world.ts';
-import { checkAddress } from './address.ts';
-import { jobOfObject } from './objects.ts';
+import { checkAddress, jobOfObject } from './files.ts';
 import { StoreRefusal } from './refusal.ts';
 
 /** Takes a request file in. An upload that breaks off, or does not match its MD5, leaves nothing. */

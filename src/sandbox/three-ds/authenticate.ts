@@ -1,11 +1,11 @@
-import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import { currencyName } from '../../schema/three-ds/currencies.ts';
-import { problem, ProblemError } from '../problem.ts';
+import { type AuthenticateRequest, authenticateSchema } from '../../schema/three-ds/authenticate.ts';
+import { currencyName } from '../../schema/three-ds/formats.ts';
+import type { SessionType } from '../../schema/three-ds/values.ts';
+import { invalidFields, problem, ProblemError } from '../problem.ts';
 import type { Call } from '../routes/route.ts';
-import { checkAuthenticate } from './check-body.ts';
-import type { AuthenticationEvent, ShownPurchase } from './events.ts';
-import { scenarioOf } from './scenarios.ts';
-import type { Session } from './sessions.ts';
+import { type Broken, brokenConditions } from './conditions.ts';
+import { scenarioOf } from './networks.ts';
+import type { AuthenticationEvent, Session, ShownPurchase } from './sessions.ts';
 
 /**
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was
@@ -73,4 +73,92 @@ function amountText(amount: string, exponent: number, currency: string): string 
   const whole = digits.slice(0, digits.length - exponent);
   const number = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
   return `${number} ${currencyName(currency) ?? `(currency ${currency})`}`;
+}
+
+/**
+ * Checks the body of an authenticate request. Throws a 400 with every violation. Members that the interface does
+ * not have are let pass.
+ */
+export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
+  removeUnknownMembers(body);
+  const parsed = authenticateSchema.safeParse(body);
+  const broken = [
+    ...(parsed.success ? [] : brokenFields(parsed.error.issues, body)),
+    ...between(body, sessionType),
+  ];
+  if (broken.length > 0 || !parsed.success) throw invalidFields(grouped(broken));
+  return parsed.data;
+}
+
+function removeUnknownMembers(body: unknown): void {
+  for (const issue of authenticateSchema.safeParse(body).error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const holder = at(body, issue.path);
+    if (typeof holder !== 'object' || holder === null) continue;
+    for (const key of issue.keys) Reflect.deleteProperty(holder, key);
+  }
+}
+
+function brokenFields(issues: readonly { readonly path: readonly PropertyKey[] }[], body: unknown): Broken[] {
+  return issues.map(({ path }) => [
+    path.map(String).join('.') || 'body',
+    at(body, path) === undefined ? 'Is required.' : `Must be ${describe(authenticateSchema, path)}.`,
+  ]);
+}
+
+function between(body: unknown, sessionType: SessionType): Broken[] {
+  return brokenConditions({
+    category: at(body, ['authentication_category']),
+    type: at(body, ['authentication_type']),
+    decoupled: at(body, ['request_decoupled_challenge']),
+    sessionType,
+    has: (path) => at(body, path.split('.')) !== undefined,
+  });
+}
+
+function grouped(broken: readonly Broken[]): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  for (const [path, message] of broken) (errors[path] ??= []).push(message);
+  return errors;
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = Reflect.get(found, name);
+  }
+  return found;
+}
+
+/** What is said of the member of a shape that a path leads to: it reads well behind "must be". */
+function describe(shape: unknown, path: readonly PropertyKey[]): string {
+  let found = unwrapped(shape);
+  for (const name of path)
+    found = unwrapped(typeof name === 'number' ? get(found, 'element') : get(get(found, 'shape'), name));
+  const values = get(found, 'options');
+  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
+  return TYPES[String(get(get(found, 'def'), 'type'))] ?? descriptionOf(found) ?? 'of another form';
+}
+
+// These need no closer words, and what is described of them tells what they mean, not what they must be.
+const TYPES: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+};
+
+// Optional members are wrapped once.
+function unwrapped(shape: unknown): unknown {
+  return get(get(shape, 'def'), 'innerType') ?? shape;
+}
+
+function descriptionOf(shape: unknown): string | undefined {
+  const text = get(shape, 'description');
+  return typeof text === 'string' ? text : undefined;
+}
+
+function get(value: unknown, name: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -1,5 +1,4 @@
-import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../schema/three-ds/request-values.ts';
-import type { SessionType } from '../../schema/three-ds/values.ts';
+import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
 
 /** A member of a body that breaks a rule between fields, and what it must be. */
 export type Broken = readonly [path: string, message: string];

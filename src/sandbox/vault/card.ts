@@ -1,10 +1,9 @@
 import { TEST_CARDS, type TestCard } from '../data/account-updater-cards.ts';
 import { THREE_DS_CARDS } from '../data/three-ds-cards.ts';
-import { originOfToken } from '../seed/cards.ts';
-import { jobStatus } from '../state/job-status.ts';
+import { originOfToken } from '../seed/entities.ts';
+import { jobStatus } from '../state/events.ts';
 import type { World } from '../state/world.ts';
-import { networkOf } from '../three-ds/networks.ts';
-import { ORDINARY, type ScenarioName } from '../three-ds/scenarios.ts';
+import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
 import { THREE_DS_CARD_EXPIRY, threeDsCardOfIntent, threeDsCardOfToken } from './three-ds-cards.ts';
 import type { TokenEvent } from './tokens.ts';
 
@@ -50,7 +49,7 @@ export function findIntentCard(world: World, intent: string): Card | undefined {
 }
 
 /** The place of a number in the test cards of each feature. */
-export function placesOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
+export function positionsOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
   const updaterCard = TEST_CARDS.findIndex((card) => card.number === number);
   const threeDsCard = THREE_DS_CARDS.findIndex((card) => card.number === number);
   return { ...(updaterCard >= 0 && { updaterCard }), ...(threeDsCard >= 0 && { threeDsCard }) };
@@ -72,7 +71,7 @@ function threeDsCard(index: number): Card | undefined {
   const card = THREE_DS_CARDS[index];
   if (card === undefined) return undefined;
   const { number, network, scenario } = card;
-  const { updaterCard } = placesOfNumber(number);
+  const { updaterCard } = positionsOfNumber(number);
   return {
     network,
     scenario,

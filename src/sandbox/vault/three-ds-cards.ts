@@ -1,8 +1,7 @@
 import { THREE_DS_CARDS } from '../data/three-ds-cards.ts';
-import { DEFAULT_SEED } from '../seed/cards.ts';
+import { DEFAULT_SEED } from '../seed/entities.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
-import type { ScenarioName } from '../three-ds/scenarios.ts';
-import { maskedNumber } from './mask.ts';
+import type { ScenarioName } from '../three-ds/networks.ts';
 
 /** When the seeded test cards of 3-D Secure expire. */
 export const THREE_DS_CARD_EXPIRY = { month: '12', year: '2030' };
@@ -30,12 +29,12 @@ export function sandboxThreeDsCards(seed: number = DEFAULT_SEED): SandboxThreeDs
 
 /** The place of a seeded card token in the test cards; undefined for another token. */
 export function threeDsCardOfToken(seed: number, token: string): number | undefined {
-  return placesOf(seed).tokens.get(token);
+  return positionsOf(seed).tokens.get(token);
 }
 
 /** The place of a seeded token intent in the test cards; undefined for another. */
 export function threeDsCardOfIntent(seed: number, intent: string): number | undefined {
-  return placesOf(seed).intents.get(intent);
+  return positionsOf(seed).intents.get(intent);
 }
 
 function threeDsToken(seed: number, index: number): string {
@@ -46,14 +45,14 @@ function threeDsTokenIntent(seed: number, index: number): string {
   return uuidOf(seed, NAMESPACE.tokenIntent, index);
 }
 
-interface Places {
+interface CardPositions {
   readonly tokens: ReadonlyMap<string, number>;
   readonly intents: ReadonlyMap<string, number>;
 }
 
-const known = new Map<number, Places>();
+const known = new Map<number, CardPositions>();
 
-function placesOf(seed: number): Places {
+function positionsOf(seed: number): CardPositions {
   let places = known.get(seed);
   if (places === undefined) {
     places = {
@@ -63,4 +62,9 @@ function placesOf(seed: number): Places {
     known.set(seed, places);
   }
   return places;
+}
+
+/** A card number with all hidden but the first six and the last four digits. */
+export function maskedNumber(firstSix: string, lastFour: string, length: number): string {
+  return firstSix + '*'.repeat(length - 10) + lastFour;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { objectAddress } from '../../../src/archive/s3/address.ts';
-import { signedHeaders } from '../../../src/archive/s3/sign.ts';
-import { elements, elementText } from '../../../src/archive/s3/xml.ts';
+import { elements, elementText } from '../../../src/logs/s3/read.ts';
+import { objectAddress, signedHeaders } from '../../../src/logs/s3/requests.ts';
 
 const endpoint = new URL('https://s3.example.com/base/');
 

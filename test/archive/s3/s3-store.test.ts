@@ -4,9 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openArchiveStore, type StoreHost } from '../../../src/archive/open-store.ts';
-import type { ArchiveStore, LocalFile } from '../../../src/archive/store.ts';
-import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/credentials.ts';
+import {
+  type ArchiveStore,
+  type LocalFile,
+  openArchiveStore,
+  type StoreHost,
+} from '../../../src/logs/archive/store.ts';
+import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/signature.ts';
 import type { Interceptor, RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 

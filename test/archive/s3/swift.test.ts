@@ -3,11 +3,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openArchiveStore } from '../../../src/archive/open-store.ts';
-import type { ArchiveStore } from '../../../src/archive/store.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { toBucket } from '../../sandbox/buckets/bucket-request.ts';
+import { type ArchiveStore, openArchiveStore } from '../../../src/logs/archive/store.ts';
+import { systemClock } from '../../../src/system.ts';
 import { logAgo, startLogServer } from '../../commands/logs/log-server.ts';
+import { toBucket } from '../../sandbox/buckets/bucket-request.ts';
 import { Home } from '../../support/svc.ts';
 import { hasSwift, startSwift, type Swift } from './swift.ts';
 

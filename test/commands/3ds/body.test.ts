@@ -259,7 +259,7 @@ describe('--set', () => {
     ['purchase_info=1', /names an object/],
     ['broadcast_info=1', /names an object/],
     ['message_extensions.5.id=x', /behind the end/],
-    ['message_extensions.__proto__.id=x', /not a field/],
+    ['message_extensions.__proto__.id=x', /unknown field/],
     ['nothing', /a name, =, and a value/],
     ['=1', /a name, =, and a value/],
   ])('%s is a usage error', async (set, words) => {

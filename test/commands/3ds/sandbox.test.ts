@@ -73,7 +73,7 @@ describe('3DS against the sandbox', () => {
   it('R57 the sandbox takes the template of every combination', async () => {
     const [card] = sandboxThreeDsCards();
     const { SESSION_TYPES_BY_AUTHENTICATION_TYPE: types } =
-      await import('../../../src/schema/three-ds/request-values.ts');
+      await import('../../../src/schema/three-ds/values.ts');
     for (const [type, sessions] of Object.entries(types))
       for (const session of sessions) {
         const { code, stderr } = await authenticated(card?.token ?? '', session, type);

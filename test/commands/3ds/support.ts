@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { type Clock, systemClock } from '../../../src/clock.ts';
 import { main } from '../../../src/main.ts';
+import { type Clock, systemClock } from '../../../src/system.ts';
 
 /** A request that reached the server. */
 export interface Call {

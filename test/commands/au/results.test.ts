@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { captureAnswer } from '../../../src/sandbox/faults/capture-answer.ts';
+import { captureResponse } from '../../../src/sandbox/faults/intercept.ts';
 import type { Interceptor } from '../../../src/sandbox/options.ts';
 import { CAN_OBEY_MODES } from '../../support/svc.ts';
 import { type Desk, openDesk } from './support.ts';
@@ -73,7 +73,7 @@ describe('a run that took a false response for its results', () => {
     const { desk, run, right } = await completed({
       intercept(incoming, outgoing, proceed) {
         if (isFalse && incoming.url?.startsWith('/store/results/'))
-          captureAnswer(outgoing, () => outgoing.setHeader('content-length', 0).end());
+          captureResponse(outgoing, () => outgoing.setHeader('content-length', 0).end());
         proceed();
       },
     });
@@ -88,7 +88,7 @@ describe('a run that took a false response for its results', () => {
 /** A store whose ETag looks like an MD5 and is none. */
 const otherTag: Interceptor = (incoming, outgoing, proceed) => {
   if (incoming.url?.startsWith('/store/results/'))
-    captureAnswer(outgoing, (body) => outgoing.setHeader('etag', `"${'0'.repeat(32)}"`).end(body));
+    captureResponse(outgoing, (body) => outgoing.setHeader('etag', `"${'0'.repeat(32)}"`).end(body));
   proceed();
 };
 
@@ -132,7 +132,7 @@ describe('results with tokens that were not requested', () => {
       pickupMs: 0,
       intercept(incoming, outgoing, proceed) {
         if (incoming.url?.startsWith('/store/results/'))
-          captureAnswer(outgoing, (body) => {
+          captureResponse(outgoing, (body) => {
             const other = Buffer.from(body.toString().replace(/\n[^,]+/, '\nsomebody-elses-token'));
             outgoing.removeHeader('etag');
             outgoing.setHeader('content-length', other.length).end(other);

@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunRecord } from '../../../src/runs/record.ts';
+import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';

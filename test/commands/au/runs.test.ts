@@ -14,14 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../src/runs/record.ts';
+import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { uploadsTaken } from '../../runs/support.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { CAN_OBEY_MODES, finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { openDesk } from './support.ts';
-import { CAN_OBEY_MODES, finished, Home, LAUNCHER, type Finished } from '../../support/svc.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
 let sandbox: RunningSandbox;

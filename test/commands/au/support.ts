@@ -1,10 +1,10 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { RunRecord } from '../../../src/runs/record.ts';
+import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox, SandboxOptions } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { webhookDeliverySchema } from '../../../src/schema/event.ts';
+import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
 import { until } from '../../events/support.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';

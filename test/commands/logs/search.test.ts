@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { systemClock } from '../../../src/system.ts';
 import { buildArchive, filesIn, TENANT } from '../../archive/build.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 import { logAgo, startLogServer } from './log-server.ts';
 

@@ -1,12 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { systemClock, type Clock } from '../../../src/clock.ts';
 import { readConfig, updateConfig } from '../../../src/config/store.ts';
 import { SvcError } from '../../../src/errors.ts';
-import { withLock } from '../../../src/lock.ts';
-import { herePlace } from '../../../src/lock-owner.ts';
-import type { System } from '../../../src/system.ts';
+import { thisHost, withLock } from '../../../src/files/lock.ts';
+import { type Clock, type System, systemClock } from '../../../src/system.ts';
 
 // The process that the tests start, many at once, and kill.
 
@@ -82,7 +80,7 @@ const ACTIONS: Record<string, Action> = {
 
 function leaveDead(lock: string): void {
   const token = randomBytes(8).toString('hex');
-  const dead = { pid: 2 ** 30, token, since: new Date().toISOString(), place: herePlace() };
+  const dead = { pid: 2 ** 30, token, since: new Date().toISOString(), place: thisHost() };
   fs.writeFileSync(`${lock}-${token}`, JSON.stringify(dead));
   fs.renameSync(`${lock}-${token}`, lock);
 }

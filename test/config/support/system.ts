@@ -3,8 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/clock.ts';
-import type { System } from '../../../src/system.ts';
+import type { Clock, System } from '../../../src/system.ts';
 
 /** A clock whose sleeps end at once and move it; `onSleep` runs at each. */
 export function fakeClock(onSleep: () => void = () => {}): Clock & { slept: number } {

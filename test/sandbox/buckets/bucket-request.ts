@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { AwsV4Signer } from 'aws4fetch';
-import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/credentials.ts';
+import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/signature.ts';
 
 /** A request to a bucket as a test makes it: signed by a library, sent by Node, and changed in between. */
 export interface BucketRequest {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import { faultInterceptor } from '../../../src/sandbox/faults/intercept.ts';
-import { readFaultLine } from '../../../src/sandbox/faults/read-scenario.ts';
+import { readFaultLine } from '../../../src/sandbox/faults/read-fault.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from '../harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;

@@ -1,9 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesCall, readCallPattern } from '../../../src/sandbox/call-pattern.ts';
-import { FaultChooser, FaultSyntaxError } from '../../../src/sandbox/faults/fault.ts';
-import { readFault } from '../../../src/sandbox/faults/read-fault.ts';
-import { readFaultLine, readScenario } from '../../../src/sandbox/faults/read-scenario.ts';
+import {
+  FaultChooser,
+  FaultSyntaxError,
+  matchesCall,
+  readCallPattern,
+} from '../../../src/sandbox/faults/fault.ts';
+import { readFault, readFaultLine, readScenario } from '../../../src/sandbox/faults/read-fault.ts';
 
 const logs = { method: 'GET', path: '/logs' };
 const always = { kind: 'always' } as const;

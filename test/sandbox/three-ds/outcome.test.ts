@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
+import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';
 import type {
   AuthenticationEvent,
-  ChallengeAnswer,
   ChallengeEvent,
-} from '../../../src/sandbox/three-ds/events.ts';
-import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';
-import { SCENARIOS, type ScenarioName } from '../../../src/sandbox/three-ds/scenarios.ts';
-import type { Session } from '../../../src/sandbox/three-ds/sessions.ts';
+  ChallengeReply,
+  Session,
+} from '../../../src/sandbox/three-ds/sessions.ts';
 
-const ANSWERS: readonly ChallengeAnswer[] = ['right-code', 'wrong-code', 'approve', 'decline', 'cancel'];
+const ANSWERS: readonly ChallengeReply[] = ['right-code', 'wrong-code', 'approve', 'decline', 'cancel'];
 const OPEN = new Set(['challenge', 'decoupled_challenge']);
 
 const scenario = fc.constantFrom(...(Object.keys(SCENARIOS) as ScenarioName[]));
@@ -30,7 +30,7 @@ function story(
   name: ScenarioName,
   type: 'customer' | 'merchant',
   decoupled: boolean,
-  steps: readonly (readonly [ChallengeAnswer, number])[],
+  steps: readonly (readonly [ChallengeReply, number])[],
 ): Story {
   let at = 1000;
   const answers = steps.map(([answer, pause]): ChallengeEvent => {

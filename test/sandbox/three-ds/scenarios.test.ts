@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { THREE_DS_CARDS } from '../../../src/sandbox/data/three-ds-cards.ts';
-import { SCENARIOS, type ScenarioName } from '../../../src/sandbox/three-ds/scenarios.ts';
+import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
 import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
-import { authenticationResultSchema } from '../../../src/schema/three-ds/authentication.ts';
+import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE } from '../harness.ts';
 import {
   MERCHANT_PAYMENT,

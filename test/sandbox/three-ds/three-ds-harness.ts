@@ -1,12 +1,13 @@
-import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
-import type { ScenarioName } from '../../../src/sandbox/three-ds/scenarios.ts';
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
+import type { ScenarioName } from '../../../src/sandbox/three-ds/networks.ts';
+import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
 import type {
   Authentication,
   AuthenticationResult,
   ChallengeResult,
-} from '../../../src/schema/three-ds/authentication.ts';
-import type { CreatedSession, ThreeDsSession } from '../../../src/schema/three-ds/session.ts';
+  CreatedSession,
+  ThreeDsSession,
+} from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE, sandbox } from '../harness.ts';
 
 export const PURCHASE = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   authenticationResultSchema,
   challengeResultSchema,
-} from '../../../src/schema/three-ds/authentication.ts';
-import { threeDsSessionSchema } from '../../../src/schema/three-ds/session.ts';
+  threeDsSessionSchema,
+} from '../../../src/schema/three-ds/session.ts';
 
 describe('answers about 3DS', () => {
   it('R23 need little, and keep what is new', () => {

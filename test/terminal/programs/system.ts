@@ -1,9 +1,8 @@
-import { systemClock } from '../../../src/clock.ts';
 import { SvcError } from '../../../src/errors.ts';
-import type { System } from '../../../src/system.ts';
-import { reportError } from '../../../src/terminal/error-report.ts';
-import { ReaderGone } from '../../../src/terminal/output.ts';
-import { openTerminal, type Terminal } from '../../../src/terminal/terminal.ts';
+import { reportError } from '../../../src/output/error-report.ts';
+import { ReaderGone } from '../../../src/output/output.ts';
+import { openTerminal, type Terminal } from '../../../src/output/terminal.ts';
+import { type System, systemClock } from '../../../src/system.ts';
 
 /** Runs a small program of the tests over the real process, with the endings that a command has. */
 export async function runProgram(body: (terminal: Terminal, system: System) => Promise<void>): Promise<void> {

@@ -1,8 +1,7 @@
-import type { ChallengeAnswer } from '../events.ts';
-import { outcomeOf } from '../outcome.ts';
-import { answeredPage, challengePage, RIGHT_CODE, type Challenged } from './challenge-page.ts';
-import { sendElsewhere, sendPage } from './html.ts';
-import { OtherPage, readForm, visitedSession, type Visit } from './serve.ts';
+import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
+import type { AuthenticationEvent, ChallengeReply, Session } from '../sessions.ts';
+import { html, type Html, type Page, sendElsewhere, sendPage } from './html.ts';
+import { OtherPage, readForm, type Visit, visitedSession } from './serve.ts';
 
 /** Shows a challenge. */
 export function showChallenge(visit: Visit): void {
@@ -10,13 +9,13 @@ export function showChallenge(visit: Visit): void {
 }
 
 /** Takes an answer to a challenge. The browser then asks for the page anew, so that going back sends nothing. */
-export async function answerChallenge(visit: Visit): Promise<void> {
+export async function submitChallenge(visit: Visit): Promise<void> {
   const form = await readForm(visit.exchange);
   const challenged = challengedOf(visit);
   const { session, authentication, now } = challenged;
   const outcome = outcomeOf(session, authentication, now);
-  if (outcome.status !== 'challenge') throw new OtherPage(answeredPage());
-  const answer = answerIn(form, outcome.challenge?.type === 'out-of-band');
+  if (outcome.status !== 'challenge') throw new OtherPage(completedPage());
+  const answer = replyIn(form, outcome.challenge?.type === 'out-of-band');
   if (answer === undefined) throw new OtherPage(challengePage(challenged, true));
   const { service, exchange } = visit;
   service.state.record({ type: '3ds-challenge', at: now, session: session.id, answer });
@@ -32,7 +31,7 @@ function challengedOf(visit: Visit): Challenged {
 }
 
 /** Undefined for a form that holds no answer. */
-function answerIn(form: URLSearchParams, isApp: boolean): ChallengeAnswer | undefined {
+function replyIn(form: URLSearchParams, isApp: boolean): ChallengeReply | undefined {
   const answer = form.get('answer');
   if (answer === 'cancel') return answer;
   if (isApp) return answer === 'approve' || answer === 'decline' ? answer : undefined;
@@ -41,3 +40,125 @@ function answerIn(form: URLSearchParams, isApp: boolean): ChallengeAnswer | unde
   if (code === '') return undefined;
   return code === RIGHT_CODE ? 'right-code' : 'wrong-code';
 }
+
+/** The code that is right on every challenge page. The page tells it. */
+export const RIGHT_CODE = '123456';
+
+/** A session with a challenge page, at a time. */
+export interface Challenged {
+  readonly session: Session;
+  readonly authentication: AuthenticationEvent;
+  readonly now: number;
+}
+
+/** The challenge page of a session as things stand. `missing`: a form came without a code. */
+function challengePage(challenged: Challenged, missing = false): Page {
+  const outcome = outcomeOf(challenged.session, challenged.authentication, challenged.now);
+  if (outcome.status !== 'challenge') return settledPage(outcome);
+  const { shown } = challenged.authentication;
+  const title = shown.amount === undefined ? 'Confirm that it is you' : 'Confirm your payment';
+  const isApp = outcome.challenge?.type === 'out-of-band';
+  const main = html` <h1>${title}</h1>
+    ${facts(challenged)} ${isApp ? appForm() : codeForm(outcome.challenge?.attempts ?? 0, missing)}`;
+  return { status: missing ? 400 : 200, title, main };
+}
+
+/** What is said to an answer that comes after the challenge was settled. */
+function completedPage(): Page {
+  const title = 'Already answered';
+  return {
+    status: 409,
+    title,
+    main: html` <h1>${title}</h1>
+      <p>This question was answered before. The first answer counts, and nothing was changed now.</p>
+      <p>You can close this page.</p>`,
+  };
+}
+
+function facts({ session, authentication: { shown } }: Challenged): Html {
+  const amount =
+    shown.amount === undefined
+      ? html``
+      : html`<dt>Amount</dt>
+          <dd>${shown.amount}</dd>`;
+  return html`<dl>
+    <dt>Merchant</dt>
+    <dd><bdi>${shown.merchant}</bdi></dd>
+    ${amount}
+    <dt>Card</dt>
+    <dd>ending in ${session.created.lastFour}</dd>
+  </dl>`;
+}
+
+function codeForm(attempts: number, missing: boolean): Html {
+  const wrong = wrongText(attempts, missing);
+  const state = wrong === '' ? html`` : html` aria-invalid="true" aria-describedby="wrong hint" autofocus`;
+  const usual = wrong === '' ? html` aria-describedby="hint"` : html``;
+  return html`<form method="post">
+      <label for="code">Code from your bank</label>
+      <input
+        id="code"
+        name="code"
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        maxlength="20"
+        required${state}${usual}
+      />
+      ${wrong === '' ? html`` : html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
+      <div class="buttons">
+        <button class="first" name="answer" value="code">Confirm</button>
+        <button name="answer" value="cancel" formnovalidate>Cancel</button>
+      </div>
+    </form>
+    <p class="hint" id="hint">
+      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${String(MAX_ATTEMPTS)}
+      wrong ones end the challenge.
+    </p>`;
+}
+
+function wrongText(attempts: number, missing: boolean): string {
+  if (missing) return 'Enter the code.';
+  if (attempts === 0) return '';
+  const left = MAX_ATTEMPTS - attempts;
+  return `That code is not right. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
+}
+
+function appForm(): Html {
+  return html`<p>Your bank asks you to confirm this in its app.</p>
+    <form method="post">
+      <div class="buttons">
+        <button class="first" name="answer" value="approve">Approve in the bank’s app</button>
+        <button name="answer" value="decline">Decline in the bank’s app</button>
+        <button name="answer" value="cancel">Cancel</button>
+      </div>
+    </form>
+    <p class="hint">The sandbox has no app: these buttons stand for it.</p>`;
+}
+
+function settledPage({ status, reason, cancelReason }: Outcome): Page {
+  const [title, text] = settledText(status, cancelReason ?? reason);
+  return {
+    status: 200,
+    title,
+    main: html` <h1>${title}</h1>
+      <p role="status">${text}</p>
+      <p>You can close this page and go back to the merchant.</p>
+      <p class="hint">
+        In the sandbox: the challenge result now says
+        <b>${status}</b>${reason === undefined ? '' : html` (${reason})`}.
+      </p>`,
+  };
+}
+
+function settledText(status: Outcome['status'], why = ''): readonly [title: string, text: string] {
+  const words = WORDS[why];
+  if (words !== undefined) return words;
+  if (status === 'successful' || status === 'attempted') return ['Thank you', 'Your answer was taken.'];
+  return ['Not confirmed', 'Your bank did not confirm that it is you.'];
+}
+
+const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  'cardholder-canceled': ['Cancelled', 'You cancelled. The merchant is told that you were not confirmed.'],
+  'acs-timeout': ['Time is up', 'The question was not answered in time.'],
+  'max-challenges-exceeded': ['Not confirmed', 'The code was wrong too often.'],
+};

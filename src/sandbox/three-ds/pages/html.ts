@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Exchange } from '../../routes/route.ts';
-import { STYLE } from './style.ts';
 
 /** Text that is safe inside HTML. Only `html` makes it from text. */
 export class Html {
@@ -48,6 +47,66 @@ export function sendElsewhere({ outgoing }: Exchange, status: 303 | 307, address
   setPolicies(outgoing);
   outgoing.end();
 }
+
+/** The one style sheet of the pages. Its hash goes into their content policy. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #f2f4f7; --paper: #fff; --ink: #1a2230; --quiet: #4b5565; --line: #7b8696;
+  --accent: #1d4ed8; --on-accent: #fff; --bad: #b42318; --hint: #fdf3d7; --on-hint: #4a3500;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #10151d; --paper: #1a212c; --ink: #eef1f5; --quiet: #b4bdca; --line: #8b96a6;
+    --accent: #9db8ff; --on-accent: #0c1a3d; --bad: #ff9c92; --hint: #3a2f10; --on-hint: #ffe7a3;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 1rem; max-width: 30rem; background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere;
+}
+header {
+  display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0 1rem;
+  margin-block: 0.5rem 1rem;
+}
+header p { margin: 0; font-weight: 600; }
+header .note { font-weight: 400; }
+.note { color: var(--quiet); font-size: 0.9375rem; }
+main { background: var(--paper); border: 1px solid var(--line); border-radius: 0.5rem; padding: 1.25rem; }
+h1 { margin: 0 0 0.75rem; font-size: 1.375rem; line-height: 1.25; }
+p { margin: 0 0 1rem; }
+main > :last-child { margin-bottom: 0; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 0.25rem 1rem; margin: 0 0 1.25rem; }
+dt { color: var(--quiet); }
+dd { margin: 0; text-align: end; font-weight: 600; }
+label { display: block; margin-bottom: 0.25rem; font-weight: 600; }
+input {
+  width: 100%; padding: 0.625rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem;
+  background: var(--paper); color: inherit; font: inherit; font-size: 1.25rem; letter-spacing: 0.15em;
+}
+input[aria-invalid="true"] { border: 2px solid var(--bad); }
+.buttons { display: flex; flex-direction: column; gap: 0.75rem; margin: 1.25rem 0; }
+button {
+  min-height: 2.75rem; padding: 0.5rem 1rem; border: 1px solid var(--accent); border-radius: 0.375rem;
+  background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer;
+}
+button.first { background: var(--accent); color: var(--on-accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.wrong { margin: 0.5rem 0 0; color: var(--bad); font-weight: 600; }
+.hint { padding: 0.75rem; border-radius: 0.375rem; background: var(--hint); color: var(--on-hint); }
+.hint b { font-family: ui-monospace, monospace; font-size: 1.0625rem; }
+@media (max-width: 22rem) {
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 0.5rem; text-align: start; }
+}
+@media print {
+  :root { color-scheme: light; --ground: #fff; --paper: #fff; --ink: #000; --quiet: #333; }
+  body { margin: 0; padding: 0; }
+  main { border: 0; padding: 0; }
+  form, .hint { display: none; }
+}
+`;
 
 // Merchants show these pages in a frame, so framing is let be.
 const CONTENT_POLICY = [

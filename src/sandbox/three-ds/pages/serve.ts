@@ -1,10 +1,9 @@
-import { readText } from '../../body.ts';
-import { ProblemError } from '../../problem.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ProblemError, readText } from '../../problem.ts';
 import type { Exchange } from '../../routes/route.ts';
 import type { Service } from '../../service.ts';
-import { isPageAddress, type Page as PageName } from '../page-address.ts';
 import type { Session } from '../sessions.ts';
-import { html, sendPage, type Page } from './html.ts';
+import { html, type Page, sendPage } from './html.ts';
 
 /** A request for a page of the access control server. */
 export interface Visit {
@@ -77,4 +76,43 @@ function plainPage(status: number, title: string, text: string): Page {
     main: html`<h1>${title}</h1>
       <p>${text}</p>`,
   };
+}
+
+/** A page of the card issuer's access control server, which the sandbox serves too. */
+export type PageName = 'challenge' | 'method';
+
+// Where pages of the access control server are.
+const PAGE_PATH = '/acs/';
+
+/** The address of a session's challenge page. What it carries cannot be guessed; a browser needs no key. */
+export function challengeAddress(service: Service, session: Session): string {
+  return pageAddress(service, 'challenge', session);
+}
+
+/** The address of a session's method page. */
+export function methodAddress(service: Service, session: Session): string {
+  return pageAddress(service, 'method', session);
+}
+
+/** The address that is told when the method is completed. */
+export function notificationAddress(service: Service, session: Session): string {
+  return `${service.origin()}/3ds/sessions/${session.id}/method-notification`;
+}
+
+/** Whether a page's address carries what it must. */
+function isPageAddress(service: Service, page: PageName, session: string, token: string): boolean {
+  const given = Buffer.from(token);
+  const right = Buffer.from(pageToken(service, page, session));
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+// In the path, since a query that looks signed is hidden wherever addresses are shown, and people need this one.
+// The host is no part of what is signed: any process of the directory serves the page.
+function pageAddress(service: Service, page: PageName, { id }: Session): string {
+  return `${service.origin()}${PAGE_PATH}${page}/${id}/${pageToken(service, page, id)}`;
+}
+
+function pageToken(service: Service, page: PageName, session: string): string {
+  const { secret } = service.state.world.start;
+  return createHmac('sha256', secret).update(`${page}\n${session}`).digest('base64url');
 }

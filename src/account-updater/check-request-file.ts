@@ -1,0 +1,251 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type CheckedHeader, checkHeader } from './check-header.ts';
+import { checkForCards, checkRow, LINE_TOO_LONG } from './check-row.ts';
+import { LineBlocks, type LineReader } from './line-blocks.ts';
+import { type Capacity, takePlainRows, Tokens } from './plain-rows.ts';
+import {
+  LONGEST_LINE,
+  Problems,
+  REQUEST_LIMITS,
+  type RequestFileCheck,
+  type RequestFilePart,
+  type RequestLimits,
+} from './request-file.ts';
+
+/** How a request file is checked. */
+export interface CheckOptions {
+  /** The most that one upload may hold; by default what the service takes. */
+  readonly limits?: RequestLimits | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the bytes read so far, after every chunk. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Leaves the quick way out; the result is the same. For tests and measurements. */
+  readonly slowly?: boolean | undefined;
+}
+
+/**
+ * Reads a request file once, in flat memory, and tells all that is wrong with it, how it is to be cut into uploads,
+ * and its hash. Lines may end with LF or CRLF, also mixed; the last may have no end. However the bytes are
+ * cut into chunks, the result is the same.
+ */
+export async function checkRequestFile(
+  source: AsyncIterable<Uint8Array>,
+  options: CheckOptions = {},
+): Promise<RequestFileCheck> {
+  const scan = new RequestFileScan(options);
+  const blocks = new LineBlocks(scan);
+  let bytes = 0;
+  for await (const chunk of source) {
+    options.signal?.throwIfAborted();
+    blocks.feed(chunk);
+    bytes += chunk.length;
+    options.onProgress?.(bytes);
+  }
+  const last = blocks.finish();
+  if (last !== undefined) scan.lastLine(last);
+  return scan.finish(bytes);
+}
+
+const LF = 10;
+const CR = 13;
+
+class RequestFileScan implements LineReader {
+  readonly #limits: RequestLimits;
+  readonly #slowly: boolean;
+  readonly #problems = new Problems();
+  readonly #tokens = new Tokens();
+  readonly #parts: Parts;
+  /** What can be made of the lines below the header; undefined until the header was seen. */
+  #below: CheckedHeader['below'] | undefined;
+  #line = 0;
+  #rows = 0;
+
+  constructor({ limits = REQUEST_LIMITS, slowly = false }: CheckOptions) {
+    this.#limits = limits;
+    this.#slowly = slowly;
+    this.#parts = new Parts(limits);
+  }
+
+  lines(bytes: Uint8Array): void {
+    if (this.#below !== undefined) return this.#takeRows(bytes);
+    const header = bytes.subarray(0, bytes.indexOf(LF) + 1);
+    this.#takeHeader(withoutLineEnd(header));
+    this.#parts.begin(header);
+    this.#takeRows(bytes.subarray(header.length));
+  }
+
+  longBytes(bytes: Uint8Array): void {
+    this.#parts.hash(bytes);
+  }
+
+  longLine(first: Uint8Array): void {
+    if (this.#below === undefined) this.#takeHeader(first);
+    else if (this.#below !== 'nothing') this.#takeLine(first);
+  }
+
+  /** The last line of the file, where it has no line end. */
+  lastLine(line: Uint8Array): void {
+    if (this.#below === undefined) {
+      this.#takeHeader(line);
+      this.#parts.begin(line);
+      return;
+    }
+    if (this.#parts.isFull(line.length)) this.#parts.cut();
+    if (this.#below !== 'nothing') this.#parts.count(this.#takeLine(line), line.length);
+    this.#parts.hash(line);
+  }
+
+  finish(bytes: number): RequestFileCheck {
+    if (bytes === 0) this.#problems.add(1, [{ rule: 'empty_file', problem: 'the file is empty' }]);
+    else if (this.#rows === 0 && this.#problems.count === 0)
+      this.#problems.add(1, [{ rule: 'no_rows', problem: 'the file has no row below its header' }]);
+    const { count, first, byRule } = this.#problems;
+    const { sha256, parts, headerBytes } = this.#parts.finish();
+    return {
+      ok: count === 0,
+      rows: this.#rows,
+      bytes,
+      sha256,
+      problems: first,
+      problemCount: count,
+      problemsByRule: byRule,
+      duplicates: duplicatesOf(this.#tokens),
+      exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
+      headerBytes: count === 0 ? headerBytes : 0,
+      parts: count === 0 ? parts : [],
+    };
+  }
+
+  #takeHeader(line: Uint8Array): void {
+    const { findings, below } = checkHeader(line.subarray(0, LONGEST_LINE));
+    this.#below = below;
+    this.#line = 1;
+    this.#problems.add(1, findings);
+    if (line.length > LONGEST_LINE && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
+  }
+
+  /** Goes over whole lines: the quick way as far as it leads, then one line the slow way, and so on. */
+  #takeRows(bytes: Uint8Array): void {
+    let hashed = 0;
+    for (let at = this.#below === 'nothing' ? bytes.length : 0; at < bytes.length;) {
+      at = this.#takePlainRows(bytes, at);
+      if (at === bytes.length) break;
+      const end = bytes.indexOf(LF, at) + 1;
+      if (this.#parts.isFull(end - at)) {
+        this.#parts.hash(bytes.subarray(hashed, at));
+        this.#parts.cut();
+        hashed = at;
+      } else {
+        this.#parts.count(this.#takeLine(withoutLineEnd(bytes.subarray(at, end))), end - at);
+        at = end;
+      }
+    }
+    this.#parts.hash(bytes.subarray(hashed));
+  }
+
+  #takePlainRows(bytes: Uint8Array, at: number): number {
+    if (this.#slowly || this.#below !== 'rows') return at;
+    const { end, rows } = takePlainRows(bytes, at, this.#parts.room(at), this.#line + 1, this.#tokens);
+    this.#line += rows;
+    this.#rows += rows;
+    this.#parts.count(rows, end - at);
+    return end;
+  }
+
+  /** Checks one line the slow way; gives how many rows it is: one, or none when it is blank. */
+  #takeLine(line: Uint8Array): number {
+    this.#line += 1;
+    const { findings, token } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
+    this.#problems.add(this.#line, findings);
+    if (findings.length === 0 && this.#below === 'rows') {
+      const bytes = Buffer.from(token);
+      this.#tokens.add(new DataView(bytes.buffer, bytes.byteOffset), 0, bytes.length, this.#line);
+    }
+    const rows = line.length === 0 || findings[0]?.rule === 'blank_line' ? 0 : 1;
+    this.#rows += rows;
+    return rows;
+  }
+}
+
+function duplicatesOf(tokens: Tokens): RequestFileCheck['duplicates'] {
+  tokens.settle();
+  return { count: tokens.count, first: tokens.first, comparedTo: tokens.comparedTo };
+}
+
+function withoutLineEnd(line: Uint8Array): Uint8Array {
+  return line.subarray(0, line.at(-2) === CR ? -2 : -1);
+}
+
+/** Cuts a file into parts within the limits while it is read once, and hashes the whole and each part. */
+class Parts {
+  readonly #limits: RequestLimits;
+  readonly #whole = createHash('sha256');
+  readonly #done: RequestFilePart[] = [];
+  /** Of the part under way; the first part starts as the whole does, so it needs none of its own. */
+  #hash: Hash | undefined;
+  #header: Uint8Array = new Uint8Array();
+  #start = 0;
+  #end = 0;
+  #firstRow = 1;
+  #rows = 0;
+
+  constructor(limits: RequestLimits) {
+    this.#limits = limits;
+  }
+
+  /** The header line with its line end; it goes in front of every part. */
+  begin(header: Uint8Array): void {
+    this.#header = Uint8Array.from(header);
+    this.#whole.update(header);
+    this.#start = header.length;
+    this.#end = header.length;
+  }
+
+  /** Whether the next row, of this many bytes, must go into another part. A part takes one row at the least. */
+  isFull(bytes: number): boolean {
+    const { rows, end } = this.room(0);
+    return this.#rows > 0 && (rows <= 0 || bytes > end);
+  }
+
+  /** What the part under way can still take, where the next row starts at `at` of what is being read. */
+  room(at: number): Capacity {
+    const rows = this.#limits.rows - this.#rows;
+    return { rows, end: at + this.#limits.bytes - this.#header.length - (this.#end - this.#start) };
+  }
+
+  /** Counts rows, the bytes of which will be hashed later. Lines that are no rows count as bytes only. */
+  count(rows: number, bytes: number): void {
+    this.#rows += rows;
+    this.#end += bytes;
+  }
+
+  /** Hashes bytes of the part under way. */
+  hash(bytes: Uint8Array): void {
+    this.#whole.update(bytes);
+    this.#hash?.update(bytes);
+  }
+
+  /** Ends the part under way and starts the next; all its bytes must have been hashed. A part without rows goes on. */
+  cut(): void {
+    if (this.#rows === 0) return;
+    const hash = this.#hash ?? this.#whole.copy();
+    this.#done.push({
+      firstRow: this.#firstRow,
+      rows: this.#rows,
+      start: this.#start,
+      end: this.#end,
+      bytes: this.#header.length + this.#end - this.#start,
+      sha256: hash.digest('hex'),
+    });
+    this.#hash = createHash('sha256').update(this.#header);
+    this.#firstRow += this.#rows;
+    this.#start = this.#end;
+    this.#rows = 0;
+  }
+
+  /** All parts, and the hash of the whole. */
+  finish(): { sha256: string; parts: readonly RequestFilePart[]; headerBytes: number } {
+    this.cut();
+    return { sha256: this.#whole.digest('hex'), parts: this.#done, headerBytes: this.#header.length };
+  }
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Client } from '../api/client.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import { UnprovenDownload } from '../transfer/retry.ts';
+import { fileSource } from '../transfer/source.ts';
+import { moveIntoPlace } from '../transfer/target.ts';
+import type { RunOptions } from './events.ts';
+import { notePoll } from './poll-parts.ts';
+import type { PartResults, RunPart, RunRecord } from './record.ts';
+import { downloadResults, flawsOf } from './results.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** Failures that concern one part's results; after any other there is no use in trying the next. */
+const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'incomplete', 'altered', 'bad_answer'] as const;
+
+/**
+ * Downloads the results of every completed part into the run's directory, whole, and notes each. A part whose job is
+ * missing is polled on.
+ * @returns the first failure that concerns one part alone; the others were brought all the same
+ */
+export async function collectResults(
+  client: Client,
+  run: RunDirectory,
+  options: RunOptions,
+): Promise<SvcError | undefined> {
+  let failure: SvcError | undefined;
+  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+    try {
+      await collectPart(client, run, part, options);
+    } catch (error) {
+      const isKept = await restore(run, part);
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+        if (part.results) part.results.proof ??= 'content';
+      } else if (isSvcError(error, 'job_expired'))
+        await notePoll({ ...options, client, record: run.record, save: () => run.save() }, part, undefined);
+      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      else throw error;
+    }
+  }
+  return failure;
+}
+
+async function collectPart(
+  client: Client,
+  run: RunDirectory,
+  part: RunPart,
+  options: RunOptions,
+): Promise<void> {
+  const target = run.resultsFile(part);
+  try {
+    // A download that was whole but not noted is fetched again: the file alone does not prove that it is.
+    const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
+      ...options,
+      overwrite: true,
+      rowsSent: part.rows,
+    });
+    noteResults(run, part, { bytes, sha256, proof });
+  } catch (error) {
+    throw error instanceof UnprovenDownload ? noteUnproven(run, part, error) : error;
+  }
+}
+
+function noteResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
+  part.results = { file: path.basename(run.resultsFile(part)), ...results };
+  part.state = 'downloaded';
+  delete part.unproven;
+  run.save();
+}
+
+/** The results of a part came, and are not proven whole. The part stays as it was. */
+export class RefusedResults extends SvcError {}
+
+function noteUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+  const { kept, code, message, facts } = error;
+  if (kept) {
+    part.unproven = { ...kept, file: path.basename(kept.file) };
+    run.save();
+  }
+  return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
+    hint: kept
+      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, take them with 'svc au download ${run.name} --accept-unproven'.`
+      : `Try again later with 'svc au wait ${run.name}': nothing is paid for it. If it stays so, contact support with the job id.`,
+    retryable: true,
+    facts: { ...facts, run: run.record.id, job: part.job },
+  });
+}
+
+/** Takes results that were kept although they are not proven whole: the operator vouches for them. */
+export async function acceptUnproven(run: RunDirectory): Promise<void> {
+  for (const part of run.record.parts) {
+    const { unproven, state } = part;
+    const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
+    if (unproven === undefined || !hasEnded) continue;
+    const target = run.resultsFile(part);
+    if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
+    await moveIntoPlace(`${target}.unproven`, target, true);
+    noteResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
+  }
+}
+
+function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
+  part.state = 'failed';
+  part.errors = [message];
+  run.save();
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
+}
+
+/** Lets all results be downloaded again. Those that are kept are given up only for new ones. */
+export function refetchResults({ record }: RunDirectory): void {
+  for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
+}
+
+/** Goes back to the results that are kept, where there are any. */
+async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
+  if (!(await isIntact(run, part))) return false;
+  part.state = 'downloaded';
+  run.save();
+  return true;
+}
+
+/** Lets results be downloaded again that are no longer as they came, or that an earlier version took too easily. */
+export async function invalidateResults(run: RunDirectory): Promise<void> {
+  const { record } = run;
+  for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
+    const { results } = part;
+    const isKept = await isIntact(run, part);
+    if (isKept && results?.proof !== undefined) continue;
+    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', part.rows) : [];
+    if (isKept && results && flaws.length === 0) results.proof = 'content';
+    else {
+      part.state = 'completed';
+      // A file without its last line end may be whole: it is given up only for another.
+      if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
+      // The merged file is still the run's own, and is to be replaced.
+      if (record.results) record.writing = record.results;
+      delete record.results;
+    }
+    run.save();
+  }
+}
+
+/** Whether results are kept that no version of this one proved. */
+export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
+}
+
+async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
+  const { results } = part;
+  return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
+}
+
+/** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
+export async function hashOf(file: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of (await fileSource(file)).open()) hash.update(chunk);
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,212 @@
+import { createHash, type Hash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { writeFailure } from '../errors.ts';
+import { csvRow } from '../output/csv.ts';
+import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
+import { fileSource } from '../transfer/source.ts';
+import { inspectTarget, moveIntoPlace } from '../transfer/target.ts';
+import { hashOf } from './collect.ts';
+import { readResults } from './read-results.ts';
+import type { ResultsFile, RunRecord } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** A file that was put together. */
+export interface Merged {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** How parts are put together. */
+export interface MergeOptions {
+  readonly overwrite: boolean;
+  /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
+  readonly mark: string;
+  /** Called when the draft is whole and on the disk, before it gets its name. */
+  readonly onWhole?: ((merged: Merged) => void) | undefined;
+}
+
+const LF = 10;
+
+/**
+ * Puts the results of all parts, in the order of the input, into one file: whole or not at all. Parts with the same
+ * header are joined byte for byte; where a part has other columns, the file has the columns of all, by name.
+ */
+export async function mergeResults(
+  parts: readonly string[],
+  target: string,
+  { overwrite, mark, onWhole }: MergeOptions,
+): Promise<Merged> {
+  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${mark}.svc-merge`);
+  const handle = await openDraft(draft, target);
+  try {
+    const merged = await write(handle, (await haveOneHeader(parts)) ? joined(parts) : united(parts));
+    await handle.sync();
+    await handle.close();
+    onWhole?.(merged);
+    await moveIntoPlace(draft, target, overwrite);
+    return merged;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await fs.rm(draft, { force: true });
+    throw writeFailure(target, error);
+  }
+}
+
+async function openDraft(draft: string, target: string): Promise<FileHandle> {
+  try {
+    await fs.rm(draft, { force: true });
+    return await fs.open(draft, 'wx', 0o600);
+  } catch (error) {
+    throw writeFailure(target, error);
+  }
+}
+
+async function write(handle: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<Merged> {
+  const hash: Hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    await handle.writeFile(chunk);
+    hash.update(chunk);
+    bytes += chunk.byteLength;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+async function haveOneHeader(parts: readonly string[]): Promise<boolean> {
+  const headers = await Promise.all(parts.map((part) => headerOf(part)));
+  return headers.every((header) => header.equals(headers[0] ?? header));
+}
+
+async function headerOf(file: string): Promise<Buffer> {
+  for await (const chunk of (await fileSource(file)).open()) {
+    const end = chunk.indexOf(LF);
+    return Buffer.from(end === -1 ? chunk : chunk.subarray(0, end + 1));
+  }
+  return Buffer.alloc(0);
+}
+
+async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  let endsLine = true;
+  for (const [index, part] of parts.entries()) {
+    let inHeader = index > 0;
+    for await (const chunk of (await fileSource(part)).open()) {
+      const rest = inHeader ? behindHeader(chunk) : chunk;
+      inHeader = false;
+      if (rest.byteLength === 0) continue;
+      if (!endsLine) yield Uint8Array.of(LF);
+      yield rest;
+      // Only at a seam between two parts a line end can be missing.
+      endsLine = true;
+    }
+    endsLine = (await lastByte(part)) === LF;
+  }
+}
+
+function behindHeader(chunk: Uint8Array): Uint8Array {
+  const end = chunk.indexOf(LF);
+  return end === -1 ? new Uint8Array() : chunk.subarray(end + 1);
+}
+
+async function lastByte(file: string): Promise<number | undefined> {
+  const handle = await fs.open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    return bytesRead === 1 ? buffer[0] : LF;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* united(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  const extra = new Set<string>();
+  for (const part of parts) {
+    for await (const [row] of readResults((await fileSource(part)).open())) {
+      for (const name of Object.keys(row?.extra ?? {})) extra.add(name);
+      break;
+    }
+  }
+  yield Buffer.from(csvRow([...RESULT_COLUMNS, ...extra]));
+  for (const part of parts) {
+    for await (const rows of readResults((await fileSource(part)).open())) {
+      const lines = rows.map((row) =>
+        csvRow([
+          ...RESULT_COLUMNS.map((name) => row[name]),
+          ...[...extra].map((name) => row.extra[name] ?? ''),
+        ]),
+      );
+      yield Buffer.from(lines.join(''));
+    }
+  }
+}
+
+/** Where the results of a run are to go. */
+export interface Destination {
+  readonly out: string;
+  /** Whether a file that is there may be replaced. */
+  readonly force: boolean;
+}
+
+/** The name of merged results that stay in the run's directory. */
+const KEPT = 'results.csv';
+
+/**
+ * Writes the results of all parts into one file, in the order of the input. A file that the run wrote before, and that
+ * is still as it was, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
+ * the run's directory, to be copied.
+ */
+export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
+  const { record } = run;
+  const own = force ? undefined : await ownResults(record, out);
+  if (own && own === record.results) return recordResults(run, { ...own, file: path.resolve(out) });
+  const overwrite = force || own !== undefined;
+  const target = await inspectTarget(out, overwrite);
+  return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
+}
+
+/** Writes the results into the run's own directory. */
+export function keepResults(run: RunDirectory): Promise<ResultsFile> {
+  return merge(run, path.join(run.path, KEPT), true);
+}
+
+/** Looks at the place before anything is asked of the service. A result file that this run wrote is no obstacle. */
+export async function checkDestination(
+  record: RunRecord | undefined,
+  { out, force }: Destination,
+): Promise<void> {
+  if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
+}
+
+async function merge(run: RunDirectory, file: string, overwrite: boolean): Promise<ResultsFile> {
+  const { record } = run;
+  // Of an abandoned run some parts may have none.
+  const parts = record.parts.filter(({ state }) => state === 'downloaded');
+  const files = parts.map((part) => run.resultsFile(part));
+  const target = path.resolve(file);
+  const merged = await mergeResults(files, target, {
+    overwrite,
+    mark: record.id,
+    onWhole: (whole) => {
+      record.writing = { file: target, ...whole };
+      run.save();
+    },
+  });
+  return recordResults(run, { file: target, ...merged });
+}
+
+function recordResults(run: RunDirectory, results: ResultsFile): ResultsFile {
+  delete run.record.writing;
+  run.record.results = results;
+  run.save();
+  return results;
+}
+
+/** What is known of a file that is the merged results of this run, byte for byte. */
+async function ownResults({ results, writing }: RunRecord, file: string): Promise<ResultsFile | undefined> {
+  if (!results && !writing) return undefined;
+  const hash = await hashOf(file);
+  return [results, writing].find((known) => known?.sha256 === hash);
+}

@@ -1,0 +1,264 @@
+import { containsCardNumber } from '../security/card-number.ts';
+import { type Duplicate, LONGEST_LINE } from './request-file.ts';
+
+/** How far the quick way came. */
+export interface PlainRows {
+  /** Offset behind the last row taken. */
+  readonly end: number;
+  readonly rows: number;
+}
+
+/** Where the quick way has to stop. */
+export interface Capacity {
+  readonly rows: number;
+  /** Offset that no row may end behind. */
+  readonly end: number;
+}
+
+/**
+ * The quick way over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
+ * rows from `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends
+ * there. All that it takes, `checkRow` finds nothing in; a test holds them together.
+ */
+export function takePlainRows(
+  bytes: Uint8Array,
+  start: number,
+  room: Capacity,
+  firstLine: number,
+  tokens: Tokens,
+): PlainRows {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let row = start;
+  let rows = 0;
+  while (row < bytes.length && rows < room.rows) {
+    const token = row + quoteAt(bytes, row);
+    const tokenEnd = plainTokenEnd(bytes, view, token);
+    const year = closed(bytes, row, tokenEnd) + 1;
+    if (bytes[year - 1] !== COMMA || tokenEnd === token) break;
+    const month = closed(bytes, year, plainYearEnd(bytes, year + quoteAt(bytes, year))) + 1;
+    if (bytes[month - 1] !== COMMA) break;
+    const merchant = closed(bytes, month, plainMonthEnd(bytes, month + quoteAt(bytes, month))) + 1;
+    if (bytes[merchant - 1] !== COMMA) break;
+    const end = closed(bytes, merchant, plainCellEnd(bytes, merchant + quoteAt(bytes, merchant)));
+    const next = bytes[end] === CR ? end + 1 : end;
+    if (bytes[next] !== LF || end - row > LONGEST_LINE || next >= room.end) break;
+    tokens.add(view, token, tokenEnd, firstLine + rows);
+    rows += 1;
+    row = next + 1;
+  }
+  return { end: row, rows };
+}
+
+/** 1 where a quoted cell starts, else 0. */
+function quoteAt(bytes: Uint8Array, at: number): number {
+  return bytes[at] === QUOTE ? 1 : 0;
+}
+
+/** The offset behind the cell that starts at `start`, given where its content ends; `ODD` where its quote is not closed. */
+function closed(bytes: Uint8Array, start: number, end: number): number {
+  if (bytes[start] !== QUOTE) return end;
+  return bytes[end] === QUOTE ? end + 1 : ODD;
+}
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const ZERO = 48;
+const ODD = -1; // as an offset: never a comma, never a line end
+
+// as an offset: never a comma, never a line end
+
+// What a byte is within a cell. Quotes, control characters and all that is not ASCII end the quick way.
+// Bit 1 keeps a count of digits going, bit 0 adds to it: ids mix letters and digits, where branches guess badly.
+const END = 0;
+const SIGN = 2;
+const DIGIT = 3;
+const LETTER = 4;
+const bareKinds = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z]/.test(character)) return LETTER;
+  if (/[0-9]/.test(character)) return DIGIT;
+  return /[ -~]/.test(character) && !/[",]/.test(character) ? SIGN : END;
+});
+const quotedKinds = bareKinds.with(COMMA, SIGN);
+const FEWEST_CARD_DIGITS = 13;
+
+/** The offset behind the cell, or `ODD`: it starts or ends with a space, or may be a card number. */
+function plainCellEnd(bytes: Uint8Array, start: number): number {
+  const kinds = bytes[start - 1] === QUOTE ? quotedKinds : bareKinds;
+  let digits = 0;
+  let left = 0; // negative once there were enough digits without a letter between
+  let at = start;
+  for (let kind = kinds[bytes[at] ?? 0] ?? END; kind !== END; kind = kinds[bytes[at] ?? 0] ?? END) {
+    digits = (digits + (kind & 1)) & -((kind >> 1) & 1);
+    left |= FEWEST_CARD_DIGITS - 1 - digits;
+    at += 1;
+  }
+  if (at > start && (bytes[start] === SPACE || bytes[at - 1] === SPACE)) return ODD;
+  return left < 0 && holdsCardNumber(bytes, start, at) ? ODD : at;
+}
+
+function holdsCardNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  return containsCardNumber(String.fromCharCode(...bytes.subarray(start, end)), 'cell');
+}
+
+const DASH = 45;
+const UUID_LENGTH = 36;
+
+/** As `plainCellEnd`; a UUID, the common token and never a card number, is told by its shape. */
+function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number {
+  const end = start + UUID_LENGTH;
+  const uuid =
+    (bytes[end] === COMMA || bytes[end] === QUOTE) &&
+    bytes[start + 8] === DASH &&
+    bytes[start + 13] === DASH &&
+    bytes[start + 18] === DASH &&
+    bytes[start + 23] === DASH &&
+    areHex(view, start, start + 8) &&
+    areHex(view, start + 9, start + 13) &&
+    areHex(view, start + 14, start + 18) &&
+    areHex(view, start + 19, start + 23) &&
+    areHex(view, start + 24, end);
+  return uuid ? end : plainCellEnd(bytes, start);
+}
+
+/** Whether there are hexadecimal digits only; looks at two bytes at a time. */
+function areHex(view: DataView, start: number, end: number): boolean {
+  let others = 0;
+  for (let at = start; at < end; at += 2) others |= notHexPair[view.getUint16(at, true)] ?? 1;
+  return others === 0;
+}
+
+const hexDigits = Array.from('0123456789abcdefABCDEF', (digit) => digit.charCodeAt(0));
+const notHexPair = new Uint8Array(0x1_0000).fill(1);
+for (const first of hexDigits) for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
+
+/** The offset behind two digits, or `start`: the cell is empty or wrong, and what stands there tells which. */
+function plainYearEnd(bytes: Uint8Array, start: number): number {
+  return digitAt(bytes, start) <= 9 && digitAt(bytes, start + 1) <= 9 ? start + 2 : start;
+}
+
+function plainMonthEnd(bytes: Uint8Array, start: number): number {
+  const month = digitAt(bytes, start) * 10 + digitAt(bytes, start + 1);
+  return digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12 ? start + 2 : start;
+}
+
+/** Above 9 where no digit stands. */
+function digitAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) - ZERO) >>> 0;
+}
+
+const KEPT = 20;
+const FIELDS = 3; // two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
+// two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
+const FEWEST = 2 ** 13;
+const MOST = 2 ** 19;
+const WAITING = 256;
+
+/**
+ * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot and three slots
+ * for two tokens: once 524,288 different tokens were met (more than one upload takes) it looks no further, and says so.
+ */
+export class Tokens {
+  readonly first: Duplicate[] = [];
+  count = 0;
+  /** The last line that was compared, once there were too many tokens. */
+  comparedTo: number | undefined;
+  readonly #most: number;
+  /** How many tokens the table takes: a power of two. */
+  #room: number;
+  #table: Int32Array;
+  #free: number;
+  // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
+  readonly #waiting = new Int32Array(WAITING * FIELDS);
+  #waitingTo = 0;
+
+  /** `most` different tokens are remembered: a power of two. */
+  constructor(most = MOST) {
+    this.#most = most;
+    this.#room = Math.min(FEWEST, most);
+    this.#table = tableFor(this.#room);
+    this.#free = this.#room;
+  }
+
+  /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
+  add(bytes: DataView, start: number, end: number, line: number): void {
+    if (this.comparedTo !== undefined) return;
+    let low = (end - start) | 0;
+    let high = 0x9e3779b9 | 0;
+    let at = start;
+    for (; at + 8 <= end; at += 8) {
+      low = Math.imul(low ^ bytes.getInt32(at, true), 0x85ebca6b);
+      high = Math.imul(high ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
+      low ^= high >>> 15;
+      high ^= low >>> 13;
+    }
+    for (; at < end; at += 1) {
+      low = Math.imul(low ^ bytes.getUint8(at), 0x85ebca6b);
+      high = Math.imul(high ^ (low >>> 15), 0xc2b2ae35);
+    }
+    this.#wait(Math.imul(low ^ (high >>> 16), 0x27d4eb2f), high, line);
+  }
+
+  /** Looks up the tokens taken in last; before it, `count` and `first` may lag behind. */
+  settle(): void {
+    const waiting = this.#waiting;
+    for (let at = 0; at < this.#waitingTo && this.comparedTo === undefined; at += FIELDS)
+      this.#look(waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
+    this.#waitingTo = 0;
+  }
+
+  #wait(low: number, high: number, line: number): void {
+    const at = this.#waitingTo;
+    this.#waiting[at] = low;
+    this.#waiting[at + 1] = high;
+    this.#waiting[at + 2] = line;
+    this.#waitingTo = at + FIELDS;
+    if (this.#waitingTo === this.#waiting.length) this.settle();
+  }
+
+  #look(low: number, high: number, line: number): void {
+    const table = this.#table;
+    // Of twice the room, three quarters: the table is that long.
+    const slot = (((low ^ (low >>> 15)) & (this.#room * 2 - 1)) * 3) >>> 2;
+    for (let at = slot * FIELDS; ; at += FIELDS) {
+      if (at === table.length) at = 0;
+      const firstLine = table[at + 2] ?? 0;
+      if (firstLine === 0) return this.#insert(at, low, high, line);
+      if (table[at] === low && table[at + 1] === high) return this.#repeat(line, firstLine);
+    }
+  }
+
+  #insert(at: number, low: number, high: number, line: number): void {
+    if (this.#free === 0) {
+      this.comparedTo = line - 1;
+      return;
+    }
+    this.#free -= 1;
+    this.#table[at] = low;
+    this.#table[at + 1] = high;
+    this.#table[at + 2] = line;
+    if (this.#free === 0 && this.#room < this.#most) this.#grow();
+  }
+
+  #grow(): void {
+    const old = this.#table;
+    // In few steps: the tables before this one may stay in memory for long.
+    this.#room = Math.min(this.#room * 8, this.#most);
+    this.#table = tableFor(this.#room);
+    this.#free = this.#room;
+    for (let at = 0; at < old.length; at += FIELDS)
+      if (old[at + 2] !== 0) this.#look(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0);
+  }
+
+  #repeat(line: number, firstLine: number): void {
+    this.count += 1;
+    if (this.first.length < KEPT) this.first.push({ line, firstLine });
+  }
+}
+
+function tableFor(tokens: number): Int32Array {
+  return new Int32Array(tokens * 1.5 * FIELDS);
+}

@@ -1,0 +1,171 @@
+import type { Client } from '../api/client.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import { type AccountUpdaterJob, UPLOAD_LIFE_MS } from '../schema/account-updater.ts';
+import { detachJob, findJob, jobPages, MISSING_MS, type RunWork } from './job.ts';
+import { type RunPart, sentOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { isOwnTenant } from './tenant-proof.ts';
+
+/**
+ * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
+ * part gets another job only where its file was never sent whole, or is proven never to have been processed.
+ */
+export async function notePoll(
+  work: RunWork,
+  part: RunPart,
+  job: AccountUpdaterJob | undefined,
+): Promise<void> {
+  if (job === undefined) await noteMissing(work, part);
+  else if (job.status === 'pending') notePending(part, job);
+  else noteStored(work, part, job);
+  work.save();
+}
+
+function notePending(part: RunPart, job: AccountUpdaterJob): void {
+  delete part.missing_since;
+  part.seen = job.status;
+  if (job.expires_at) part.expires_at = job.expires_at;
+  // What the store acknowledged can take a moment to be seen: that is followed, not doubted.
+  const states = { some: 'created', all: 'unknown', stored: 'uploaded' } as const;
+  part.sent = sentOf(part);
+  part.state = states[part.sent];
+}
+
+function noteStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpdaterJob): void {
+  delete part.missing_since;
+  part.seen = job.status;
+  part.sent = 'stored';
+  part.state = 'uploaded';
+  if (job.status === 'completed') {
+    part.state = 'completed';
+    part.done_at ??= new Date(client.now()).toISOString();
+    onEvent?.({ kind: 'completed', job: job.id });
+  }
+  if (job.status === 'failed') {
+    part.state = 'failed';
+    part.errors = job.errors ?? [];
+    onEvent?.({ kind: 'failed', job: job.id, errors: part.errors });
+  }
+}
+
+/**
+ * Records since when a job is missing.
+ * @throws SvcError `config` when that is because the key belongs to another tenant
+ */
+export async function noteMissingSince(work: RunWork, part: RunPart): Promise<void> {
+  if (part.missing_since !== undefined) return;
+  if (work.record.tenant_id !== undefined) await isOwnTenant(work);
+  if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
+  part.missing_since = new Date(work.client.now()).toISOString();
+}
+
+async function noteMissing(work: RunWork, part: RunPart): Promise<void> {
+  await noteMissingSince(work, part);
+  const job = part.job ?? '';
+  const sent = sentOf(part);
+  if (sent === 'some' || (await isNeverProcessed(work, part))) {
+    detachJob({ part, save: work.save }, 'gone');
+    return sent === 'some' ? undefined : work.onEvent?.({ kind: 'gone', job });
+  }
+  part.sent = sent;
+  part.state = sent === 'all' || isLongMissing(work, part) ? 'unknown' : 'uploaded';
+}
+
+function isLongMissing({ client }: RunWork, { missing_since: since = '' }: RunPart): boolean {
+  return client.now() - Date.parse(since) >= MISSING_MS;
+}
+
+/**
+ * Whether an upload is proven never to have been processed: the store never acknowledged it, its address has expired,
+ * and for a while neither the job nor the list of this tenant's jobs has shown it.
+ */
+async function isNeverProcessed(work: RunWork, part: RunPart): Promise<boolean> {
+  const sentAt = Date.parse(part.sent_at ?? '');
+  const expiry = part.expires_at === undefined ? sentAt + UPLOAD_LIFE_MS : Date.parse(part.expires_at);
+  const isExpired = work.client.now() > expiry;
+  if (sentOf(part) !== 'all' || !isExpired || !isLongMissing(work, part)) return false;
+  // A job takes its file within an hour of its creation.
+  return isAbsentFromList(work, part, sentAt - 2 * UPLOAD_LIFE_MS);
+}
+
+/** Whether the list of the run's own tenant, back to `since`, is without the part's job. */
+async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Promise<boolean> {
+  try {
+    if (!(await isOwnTenant(work))) return false;
+    for await (const jobs of jobPages(work.client)) {
+      if (jobs.some(({ id }) => id === part.job)) return false;
+      if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
+    }
+    return true;
+  } catch (error) {
+    if (isSvcError(error, 'network', 'server', 'bad_answer', 'rate_limited', 'forbidden')) return false;
+    throw error;
+  }
+}
+
+/** Whether it cannot be told of some part whether the service has its file. */
+export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
+  return parts.some(({ state }) => state === 'unknown');
+}
+
+/** What a run ends in while the fate of an upload is not known. Nothing is uploaded again unless the operator says so. */
+export function unknownError({ record, name }: Pick<RunDirectory, 'record' | 'name'>): SvcError {
+  const { input, cycle } = record;
+  const ofCycle = cycle === undefined ? '' : ` --cycle ${cycle}`;
+  const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${ofCycle}`;
+  const unknown = record.parts.filter(({ state }) => state === 'unknown');
+  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+    {
+      hint: `Find out with 'svc au status ${name}' and 'svc au list'; 'svc au sync' keeps polling and settles it. Only if it was not processed, submit it again with '${submit} --again': rows that were processed are then paid for twice.`,
+      retryable: false,
+      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
+    },
+  );
+}
+
+function reasonOf(part: RunPart): string {
+  if (part.missing_since === undefined) return 'all of it was sent, and the job still reads pending';
+  const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
+  return `${stored}, and the job has not been found since ${part.missing_since}`;
+}
+
+/**
+ * Polls every job that is under way, or whose file is in doubt, once and notes what has become of it. One list call
+ * covers a hundred jobs; only what it does not show is read singly.
+ * @returns the parts that are still under way
+ */
+export async function pollJobs(work: RunWork): Promise<RunPart[]> {
+  const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
+  const jobs = await findJobs(work.client, waiting);
+  for (const part of waiting) await notePoll(work, part, jobs.get(part.job ?? ''));
+  return waiting.filter(({ state }) => state === 'uploaded');
+}
+
+async function findJobs(client: Client, parts: readonly RunPart[]): Promise<Map<string, AccountUpdaterJob>> {
+  const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
+  const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
+  for (const id of wanted) {
+    const job = await findJob(client, id);
+    if (job) found.set(id, job);
+  }
+  return found;
+}
+
+/** Takes from `wanted` what the list shows. Pages without any of ours must not cost more than single reads would. */
+async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
+  const found = new Map<string, AccountUpdaterJob>();
+  let fruitless = 0;
+  for await (const jobs of jobPages(client)) {
+    const before = wanted.size;
+    for (const job of jobs) if (wanted.delete(job.id)) found.set(job.id, job);
+    if (wanted.size === 0) break;
+    if (wanted.size < before) continue;
+    fruitless += 1;
+    // Newest first: once ours were met, a page without any lies behind them all.
+    if (found.size > 0 || fruitless > wanted.size / 4) break;
+  }
+  return found;
+}

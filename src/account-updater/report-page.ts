@@ -1,0 +1,253 @@
+import { cleanText } from '../output/text.ts';
+import { formatNumber, formatPercent } from '../output/time.ts';
+import {
+  ACTION_GROUP_NAMES,
+  CLASS_NAMES,
+  type Report,
+  type ReportCode,
+  shownCode,
+  sumOf,
+} from './report-view.ts';
+
+/**
+ * A report as one self-contained page: no script, nothing loaded from anywhere. `madeAt` in milliseconds since the
+ * epoch.
+ */
+export function reportPage(report: Report, madeAt: number): string {
+  const { file, rows } = report;
+  const made = new Date(madeAt).toISOString();
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Account Updater report: ${escapeHtml(file)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Account Updater report</h1>
+<p>${escapeHtml(file)}: ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}</p>
+<p class="soft">Made <time datetime="${made}">${made.slice(0, 16).replace('T', ' ')} UTC</time></p>
+${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}</main>
+</body>
+</html>
+`;
+}
+
+function requestSection(report: Report): string {
+  const { request } = report;
+  if (request === null) return '';
+  const odd = request.not_requested + request.answered_again;
+  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.answered_again)} with a token that was answered before`;
+  const verdict =
+    odd > 0
+      ? `<p class="odd"><strong>Rows that answer nothing:</strong> ${counts}.</p>`
+      : request.matched_by === 'count'
+        ? '<p class="odd">The rows were counted only: there are too many tokens to compare.</p>'
+        : '<p class="fine">Every row of the results answers a row of the request.</p>';
+  return `<section><h2>Against the request</h2>
+<p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
+${verdict}
+</section>
+`;
+}
+
+function codeSection({ codes, rows }: Report): string {
+  if (codes.length === 0) return '<section><h2>By result code</h2><p>The file has no rows.</p></section>\n';
+  const bars = codes.map(({ code, count, class: kind }) => barOf(shownCode(code), count, rows, kind));
+  return `<section class="long"><h2>By result code</h2>
+${barChart({ id: 'codes', title: 'Rows by result code' }, bars, rows)}
+<table class="stack" role="table"><caption>Result codes, what they mean, and what to do</caption>
+<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Code</th><th scope="col" role="columnheader" class="number">Rows</th><th scope="col" role="columnheader" class="number">Share</th><th scope="col" role="columnheader">Meaning</th><th scope="col" role="columnheader">What to do</th></tr></thead>
+<tbody role="rowgroup">${codes.map((code) => codeRow(code)).join('\n')}</tbody></table>
+</section>
+`;
+}
+
+// The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
+function codeRow({ code, count, share, meaning, action }: ReportCode): string {
+  return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${formatPercent(share)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
+}
+
+function columnSection({ extra_columns: names }: Report): string {
+  if (names.length === 0) return '';
+  const items = names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ');
+  return `<section><h2>Columns not known here</h2><p>${items}</p></section>\n`;
+}
+
+/** How many rows there are of each class. */
+function classSection(report: Report): string {
+  const whole = report.rows + (report.request?.unchanged ?? 0);
+  const counts = CLASS_NAMES.map(([kind, name]) => ({
+    kind: kind as string,
+    name,
+    count: report.codes.reduce((sum, code) => (code.class === kind ? sum + code.count : sum), 0),
+  })).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
+  if (report.request) counts.push({ kind: 'unchanged', name: 'unchanged', count: report.request.unchanged });
+  return countSection(
+    { id: 'classes', title: 'By class', column: 'Class', caption: 'Rows by class' },
+    counts,
+    whole,
+  );
+}
+
+/** What the codes ask for, with what the operator chose for them. */
+function stepSection({ codes, rows }: Report): string {
+  const counts = ACTION_GROUP_NAMES.map(([pile, name]) => ({
+    kind: pile as string,
+    name,
+    count: codes.reduce((sum, code) => (code.pile === pile ? sum + code.count : sum), 0),
+  })).filter(({ count }) => count > 0);
+  if (counts.length === 0) return '';
+  return countSection(
+    { id: 'steps', title: 'What to do', column: 'Step', caption: 'Rows by what to do' },
+    counts,
+    rows,
+  );
+}
+
+interface Counted {
+  /** Name of a class of the style sheet. */
+  readonly kind: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+interface CountText {
+  readonly id: string;
+  readonly title: string;
+  /** Head of the first column. */
+  readonly column: string;
+  readonly caption: string;
+}
+
+/** A chart, and the same as a table. */
+function countSection(
+  { id, title, column, caption }: CountText,
+  counts: readonly Counted[],
+  whole: number,
+): string {
+  const bars = counts.map(({ kind, name, count }) => barOf(name, count, whole, kind));
+  const rows = counts.map(
+    ({ name, count }) =>
+      `<tr><th scope="row">${name}</th><td class="number">${formatNumber(count)}</td><td class="number">${shareOf(count, whole)}</td></tr>`,
+  );
+  return `<section><h2>${title}</h2>
+${barChart({ id, title: caption }, bars, whole)}
+<table><caption>${caption}</caption>
+<thead><tr><th scope="col">${column}</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Share</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table>
+</section>
+`;
+}
+
+/** A bar with its count and share. */
+function barOf(label: string, count: number, whole: number, tone: string): Bar {
+  return { label, words: `${formatNumber(count)} (${shareOf(count, whole)})`, value: count, tone };
+}
+
+function shareOf(count: number, whole: number): string {
+  return whole === 0 ? '0%' : formatPercent(count / whole);
+}
+
+/** One bar of a chart. */
+export interface Bar {
+  readonly label: string;
+  /** What stands at its end: "1,234 (12.3%)". */
+  readonly words: string;
+  readonly value: number;
+  /** Name of a class of the style sheet that colours it. */
+  readonly tone: string;
+}
+
+/** What a chart is called, for who cannot see it too. */
+export interface ChartText {
+  /** Unique in the page. */
+  readonly id: string;
+  readonly title: string;
+}
+
+const ROW = 42;
+const BAR_TOP = 20;
+const BAR_HEIGHT = 12;
+
+/**
+ * Horizontal bars as SVG, each its share of `whole`, which is as wide as the chart. Lengths are percentages and there is no viewBox, so that text keeps its size on a narrow
+ * screen: it stands above its bar, the numbers at the right.
+ */
+function barChart({ id, title }: ChartText, bars: readonly Bar[], whole: number): string {
+  const told = bars.map(({ label, words }) => `${label}: ${words}`).join('; ');
+  const rows = bars.map((bar, at) => chartBar(bar, at * ROW, whole)).join('');
+  return `<svg class="chart" role="img" aria-labelledby="${id}-title ${id}-desc" width="100%" height="${bars.length * ROW}">
+<title id="${id}-title">${escapeHtml(title)}</title>
+<desc id="${id}-desc">${escapeHtml(told)}</desc>
+${rows}</svg>`;
+}
+
+function chartBar({ label, words, value, tone }: Bar, top: number, whole: number): string {
+  const width = value === 0 ? 0 : Math.max(0.5, (value / whole) * 100);
+  const text = top + 14;
+  const bar = top + BAR_TOP;
+  return `<text x="0" y="${text}">${escapeHtml(label)}</text><text class="end" x="100%" y="${text}">${escapeHtml(words)}</text>
+<rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${tone}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
+`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text for any place in a page, attributes in quotes too; characters that hide or turn text are made visible. */
+function escapeHtml(text: string): string {
+  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+}
+
+/** The style sheet of the page: light, dark, narrow, and on paper. */
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #fff; --line: #d0d7de; --track: #eaeef2;
+  --updated: #1a7f37; --warned: #9a6700; --error: #cf222e; --unknown: #8250df; --unchanged: #57606a; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --soft: #9da7b3; --page: #0d1117; --line: #30363d; --track: #21262d;
+    --updated: #3fb950; --warned: #d29922; --error: #f85149; --unknown: #a371f7; --unchanged: #8b949e; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.25rem 0 .75rem; }
+p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
+.soft { color: var(--soft); }
+.odd { border-left: 4px solid var(--error); padding: .25rem .75rem; }
+.fine { border-left: 4px solid var(--updated); padding: .25rem .75rem; }
+.chart { display: block; overflow: visible; margin: 0 0 1rem; }
+.chart text { font-size: 14px; fill: var(--ink); }
+.chart .end { text-anchor: end; font-variant-numeric: tabular-nums; }
+.track { fill: var(--track); }
+.updated, .update { fill: var(--updated); } .warned, .contact, .exclude { fill: var(--warned); }
+.error, .fix { fill: var(--error); } .unknown { fill: var(--unknown); } .unchanged, .keep { fill: var(--unchanged); }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
+thead th { white-space: nowrap; }
+th[scope=row] { font-weight: 600; overflow-wrap: break-word; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+@media (max-width: 40rem) {
+  .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .stack, .stack caption, .stack tbody, .stack tr, .stack th, .stack td { display: block; }
+  .stack tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .stack th, .stack td { overflow-wrap: anywhere; border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
+  .stack td::before { content: attr(data-label) ": "; color: var(--soft); }
+}
+@media print {
+  body { font-size: 11pt; } main { max-width: none; padding: 0; }
+  rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  section, tr { break-inside: avoid; } section.long { break-inside: auto; } h2 { break-after: avoid; }
+}
+`;

@@ -1,0 +1,206 @@
+import { drawBar } from '../output/bars.ts';
+import { cleanText, hangingIndent } from '../output/text.ts';
+import { alignedPercent, formatNumber, formatPercent } from '../output/time.ts';
+import type { Palette, Tone, View } from '../output/view.ts';
+import type { MatchedBy, Mismatch } from './reconcile.ts';
+import type { ActionGroup, NextStep, ResultClass } from './result-codes.ts';
+
+/** What a result file says, in numbers. */
+export interface Report {
+  readonly file: string;
+  readonly rows: number;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with codes of no known kind. */
+  readonly unknown: number;
+  readonly codes: readonly ReportCode[];
+  /** Columns that the interface does not name. */
+  readonly extra_columns: readonly string[];
+  /** The results held against the request that they answer; null without `--request`. */
+  readonly request: ReportRequest | null;
+  /** The files that `--split-into` wrote; null without it. */
+  readonly split: readonly SplitFile[] | null;
+}
+
+/** How often a result code came, and what it asks for. */
+export interface ReportCode {
+  readonly code: string;
+  readonly class: ResultClass;
+  readonly count: number;
+  /** Of all rows, from 0 to 1. */
+  readonly share: number;
+  readonly known: boolean;
+  readonly meaning: string;
+  readonly action: string;
+  readonly next: NextStep;
+  /** Where its rows belong by what there is to do; those of an update without a new token ask for nothing. */
+  readonly pile: ActionGroup;
+}
+
+/** Results held against their request. */
+export interface ReportRequest {
+  readonly file: string;
+  readonly rows: number;
+  readonly unchanged: number;
+  readonly not_requested: number;
+  readonly answered_again: number;
+  readonly matched_by: MatchedBy;
+  readonly oddities: readonly Mismatch[];
+}
+
+/** A file of a split. */
+export interface SplitFile {
+  readonly file: string;
+  readonly rows: number;
+}
+
+/** How a report is shown to programs. */
+export const reportView: View<Report> = {
+  name: 'report',
+  fields: [
+    'file',
+    'rows',
+    'updated',
+    'warned',
+    'errors',
+    'unknown',
+    'codes',
+    'extra_columns',
+    'request.file',
+    'request.rows',
+    'request.unchanged',
+    'request.not_requested',
+    'request.answered_again',
+    'request.matched_by',
+    'request.oddities',
+    'split',
+  ],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    { path: 'updated', kind: 'number' },
+    { path: 'warned', kind: 'number' },
+    { path: 'errors', kind: 'number' },
+    { path: 'unknown', kind: 'number' },
+  ],
+};
+
+/** The classes in the order of a report, and how each is called. */
+export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[] = [
+  ['updated', 'updated'],
+  ['warned', 'warnings'],
+  ['error', 'errors'],
+  ['unknown', 'not known here'],
+];
+
+/** What there is to do with rows, in the order of a report, and how each is called. */
+export const ACTION_GROUP_NAMES: readonly (readonly [pile: ActionGroup, name: string])[] = [
+  ['update', 'use the new token'],
+  ['contact', 'contact the cardholder'],
+  ['exclude', 'leave out of requests'],
+  ['fix', 'mend'],
+  ['keep', 'nothing to do'],
+  ['unknown', 'look the code up'],
+];
+
+const TONES: Readonly<Record<ResultClass, Tone>> = {
+  updated: 'good',
+  warned: 'warn',
+  error: 'bad',
+  unknown: 'accent',
+};
+const BAR_COLUMNS = 16;
+const LEAST_BAR = 4;
+const CODE_COLUMNS = 40;
+
+/** How a report is drawn. */
+export interface DrawReportOptions {
+  readonly palette: Palette;
+  readonly unicode: boolean;
+  readonly plain: boolean;
+  /** How wide it may be; infinite where nothing is to be broken. */
+  readonly columns: number;
+}
+
+/** The report for people: one bar a result code, by class, with what the code asks for. */
+export function drawReport(report: Report, options: DrawReportOptions): string {
+  const { palette } = options;
+  const title = `${cleanText(report.file)}: ${counted(report.rows)}`;
+  const groups = CLASS_NAMES.flatMap(([kind, name]) => {
+    const codes = report.codes.filter((code) => code.class === kind);
+    return codes.length === 0 ? [] : groupLines(name, codes, report, options);
+  });
+  const lines = [palette.strong(title), '', ...groups];
+  if (report.request) lines.push(...requestLines(report, report.request), '');
+  if (report.extra_columns.length > 0)
+    lines.push(
+      `columns not known here: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`,
+      '',
+    );
+  for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${counted(rows)}`);
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function groupLines(
+  name: string,
+  codes: readonly ReportCode[],
+  { rows, codes: all }: Report,
+  { palette, unicode, plain, columns }: DrawReportOptions,
+): string[] {
+  const most = Math.max(...all.map(({ count }) => count));
+  const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
+  const countWidth = formatNumber(most).length;
+  const numbersWidth = codeWidth + countWidth + 14;
+  // On a narrow terminal the bar gives way; the numbers say the same.
+  const barWidth =
+    plain || columns < numbersWidth + LEAST_BAR ? 0 : Math.min(BAR_COLUMNS, columns - numbersWidth);
+  const total = codes.reduce((sum, { count }) => sum + count, 0);
+  const lines = codes.map(({ code, count, share, action, class: kind }) => {
+    const bar = drawBar(count, most, barWidth, { unicode, plain });
+    const room = barWidth === 0 ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(barWidth - bar.length)}  `;
+    const lead = `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}  ${room}`;
+    return hangingIndent(lead, numbersWidth + (barWidth === 0 ? 0 : barWidth + 2), action, columns);
+  });
+  const share = formatPercent(total / rows);
+  return [
+    palette[TONES[codes[0]?.class ?? 'unknown']](`${name}: ${formatNumber(total)} (${share})`),
+    ...lines,
+    '',
+  ];
+}
+
+/** A code for people: cleaned, named where it is empty, and cut where it is none. */
+export function shownCode(code: string): string {
+  if (code === '') return '(empty)';
+  const clean = cleanText(code);
+  return clean.length > CODE_COLUMNS ? `${clean.slice(0, CODE_COLUMNS - 1)}…` : clean;
+}
+
+/** The sum that must come out: in = updated + warned + errors + unchanged. */
+export function sumOf(report: Report, request: ReportRequest): string {
+  const { updated, warned, errors, unknown } = report;
+  const parts = [
+    [updated, 'updated'],
+    [warned, 'warnings'],
+    [errors, 'errors'],
+    ...(unknown > 0 ? ([[unknown, 'not known here']] as const) : []),
+    [request.unchanged, 'unchanged'],
+  ] as const;
+  const odd = request.not_requested + request.answered_again;
+  const sum = parts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(' + ');
+  return `${formatNumber(request.rows)} requested = ${sum}${odd > 0 ? ` − ${formatNumber(odd)} that answer nothing` : ''}`;
+}
+
+function requestLines(report: Report, request: ReportRequest): string[] {
+  const lines = [sumOf(report, request)];
+  if (request.not_requested > 0)
+    lines.push(`${counted(request.not_requested)} with a token that was not requested`);
+  if (request.answered_again > 0)
+    lines.push(`${counted(request.answered_again)} with a token that was answered before`);
+  return lines;
+}
+
+function counted(rows: number): string {
+  return rows === 1 ? '1 row' : `${formatNumber(rows)} rows`;
+}

@@ -1,0 +1,185 @@
+import { SvcError } from '../errors.ts';
+import {
+  MAX_REQUEST_FILE_BYTES,
+  MAX_REQUEST_FILE_ROWS,
+  REQUEST_COLUMNS,
+} from '../schema/account-updater-files.ts';
+
+/** Name of a column of the request file. */
+export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
+
+/** The first line of a request file, without its line end. */
+export const REQUEST_HEADER = REQUEST_COLUMNS.join(',');
+
+/** What the service takes in one file: 30 MB, and about 300 thousand rows. */
+export const REQUEST_LIMITS: RequestLimits = {
+  bytes: MAX_REQUEST_FILE_BYTES,
+  rows: MAX_REQUEST_FILE_ROWS,
+};
+
+/** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
+export const LONGEST_LINE = 16_384;
+
+/** The most that one file may hold; also the size of the parts of a larger one. */
+export interface RequestLimits {
+  readonly bytes: number;
+  /** Rows without the header. */
+  readonly rows: number;
+}
+
+/** What a request file must not break. Stable names, for scripts. */
+export type Rule =
+  | 'empty_file'
+  | 'encoding'
+  | 'byte_order_mark'
+  | 'header_absent'
+  | 'header_case'
+  | 'header_delimiter'
+  | 'header_missing_column'
+  | 'header_order'
+  | 'header_quoted'
+  | 'header_repeated_column'
+  | 'header_spacing'
+  | 'header_unknown_column'
+  | 'no_rows'
+  | 'blank_line'
+  | 'line_too_long'
+  | 'columns'
+  | 'quoting'
+  | 'quoted_newline'
+  | 'control_character'
+  | 'invisible_character'
+  | 'surrounding_space'
+  | 'token_empty'
+  | 'year'
+  | 'month'
+  | 'card_number';
+
+/** What is wrong with a line. Never holds the value of a cell that could be a card number. */
+export interface Finding {
+  /** The column at fault, where it is one. */
+  readonly column?: RequestColumn | undefined;
+  /** What is wrong, and how to mend it where that is not plain. */
+  readonly problem: string;
+  readonly rule: Rule;
+}
+
+/** A finding and its place; the header is line 1. */
+export interface Problem extends Finding {
+  readonly line: number;
+}
+
+/** A token that stood in the file before. */
+export interface Duplicate {
+  readonly line: number;
+  readonly firstLine: number;
+}
+
+/** A stretch of rows that fits into one upload: the header, then the file's bytes from `start` to `end`. */
+export interface RequestFilePart {
+  /** The first row of the part; the file's first row is 1. */
+  readonly firstRow: number;
+  readonly rows: number;
+  /** Offset of its first row in the file, in bytes. */
+  readonly start: number;
+  /** Offset behind its last row. */
+  readonly end: number;
+  /** Size of the upload, the header included. */
+  readonly bytes: number;
+  /** Of the upload, the header included; hexadecimal. */
+  readonly sha256: string;
+}
+
+/** What one look at a request file tells. */
+export interface RequestFileCheck {
+  /** Whether nothing is wrong. A file over the limits can still be `ok`: it then has several parts. */
+  readonly ok: boolean;
+  /** Lines that hold something, the header aside. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** Of the whole file; hexadecimal. */
+  readonly sha256: string;
+  /** The first problems, in the order of lines. */
+  readonly problems: readonly Problem[];
+  /** How many problems there are in all. */
+  readonly problemCount: number;
+  /** How many problems there are by rule. */
+  readonly problemsByRule: Readonly<Partial<Record<Rule, number>>>;
+  readonly duplicates: {
+    /** How many rows repeat the token of a row above. */
+    readonly count: number;
+    readonly first: readonly Duplicate[];
+    /** The last line compared, where there were too many different tokens to compare all; else undefined. */
+    readonly comparedTo: number | undefined;
+  };
+  /** Which limits of one upload the file exceeds. */
+  readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };
+  /** Length of the header line with its line end, in bytes; 0 when the file is not `ok`. */
+  readonly headerBytes: number;
+  /** How the file is uploaded: one part when it is within the limits, none when it is not `ok`. */
+  readonly parts: readonly RequestFilePart[];
+}
+
+const KEPT = 20;
+
+/** Collects problems in bounded memory: the first 20, and counts of all. */
+export class Problems {
+  readonly first: Problem[] = [];
+  readonly byRule: Partial<Record<Rule, number>> = {};
+  count = 0;
+
+  add(line: number, findings: readonly Finding[]): void {
+    for (const finding of findings) {
+      this.count += 1;
+      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
+      if (this.first.length < KEPT) this.first.push({ line, ...finding });
+    }
+  }
+}
+
+/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
+export function explainCheck(check: RequestFileCheck): string[] {
+  const lines = check.problems.map(problemLine);
+  const more = check.problemCount - check.problems.length;
+  return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
+}
+
+/** Says what is odd about a request file but no reason to refuse it: repeated tokens, and very many rows. */
+export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
+  const { count, first, comparedTo } = duplicates;
+  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
+  const more = count > places.length ? ' …' : '';
+  const lines =
+    count === 0
+      ? []
+      : [
+          `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
+        ];
+  if (exceeds.rows)
+    lines.push(
+      `${grouped(rows)} rows are more than the about ${grouped(MAX_REQUEST_FILE_ROWS)} that one job takes; 'svc au submit' makes several jobs of them`,
+    );
+  if (comparedTo !== undefined)
+    lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
+  return lines;
+}
+
+/** The failure that a check with problems ends in. `file` is how the user called the file. */
+export function refusedFile(check: RequestFileCheck, file: string): SvcError {
+  return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
+    hint: "Nothing was sent. Mend the lines named, then look again with 'svc au check'.",
+    facts: { file, problems: check.problems, problem_count: check.problemCount },
+  });
+}
+
+function problemLine({ line, column, problem }: Problem): string {
+  return column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}

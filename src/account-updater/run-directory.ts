@@ -1,0 +1,181 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isSvcError, SvcError, systemCodeOf } from '../errors.ts';
+import { makeDirectory } from '../files/directory.ts';
+import { type LockHost, withLock } from '../files/lock.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
+import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/replace.ts';
+import { parseRecord, recordText, type RunPart, type RunRecord } from './record.ts';
+
+/** Name of the file that a run directory is known by. */
+export const RECORD = 'run.json';
+
+/**
+ * A run on disk: a small directory that can be carried to another machine and continued there.
+ * Every change is on the disk before the next step is taken.
+ */
+export class RunDirectory {
+  readonly path: string;
+  #record: RunRecord;
+
+  private constructor(directory: string, record: RunRecord) {
+    this.path = directory;
+    this.#record = record;
+  }
+
+  /** Makes the directory of a new run. @throws SvcError `config` when a run is there already */
+  static create(directory: string, record: RunRecord): RunDirectory {
+    makeDirectory(directory);
+    if (fs.existsSync(path.join(directory, RECORD))) {
+      throw new SvcError('config', `${directory} holds a run already`, {
+        hint: 'Choose another directory with --run-dir.',
+      });
+    }
+    const run = new RunDirectory(directory, record);
+    run.save();
+    return run;
+  }
+
+  /** Opens a run, or gives undefined when the directory holds none. @throws SvcError `config` when it is damaged */
+  static open(directory: string): RunDirectory | undefined {
+    const record = readRecord(directory);
+    return record && new RunDirectory(directory, record);
+  }
+
+  /** What is known of the run. Another object once the run is held: whoever held it before may have gone on. */
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** What to call the run in a command: its id where it is recorded as usual, else its directory. */
+  get name(): string {
+    return this.#isUsual() ? this.#record.id : this.path;
+  }
+
+  /** The command that goes on with the run from its input file. */
+  get submitCommand(): string {
+    const { input, cycle } = this.#record;
+    const named = cycle === undefined ? '' : ` --cycle ${cycle}`;
+    const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${named}`;
+    return this.#isUsual() ? submit : `${submit} --run-dir ${this.path}`;
+  }
+
+  #isUsual(): boolean {
+    const { base, dir } = path.parse(path.resolve(this.path));
+    return base === this.#record.id && path.basename(dir) === 'runs';
+  }
+
+  /** Where a part's results are kept, as they came. */
+  resultsFile({ number }: Pick<RunPart, 'number'>): string {
+    return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
+  }
+
+  /** Writes the record whole and flushes it. */
+  save(): void {
+    writeFileAtomicSync(path.join(this.path, RECORD), recordText(this.#record));
+  }
+
+  /**
+   * Holds the run for one process at a time, and reads its record again.
+   * @throws SvcError `config` naming the one that has it
+   */
+  async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
+    const holding = (): Promise<T> => {
+      removeOrphanedTemporaries(path.join(this.path, RECORD));
+      this.#record = readRecord(this.path) ?? this.#record;
+      return work();
+    };
+    return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
+  }
+}
+
+function readRecord(directory: string): RunRecord | undefined {
+  const file = path.join(directory, RECORD);
+  try {
+    return parseRecord(readRegularFileSync(file), file);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (error instanceof SvcError || code === undefined) throw error;
+    throw new SvcError('config', `${file} could not be read (${code})`, {
+      hint: 'Make it readable for this user.',
+    });
+  }
+}
+
+/**
+ * The lock is named after the directory's number on its file system. A directory that was copied to another machine
+ * with the lock of a killed process in it has another number, so that a lock which nobody holds does not stand in the
+ * way; two machines that share the directory see the same.
+ */
+function lockFile(directory: string): string {
+  return path.join(directory, `run.${fs.statSync(directory).ino}.lock`);
+}
+
+/** A run whose record cannot be read: what it has at the service is not known here. */
+export interface UnreadableRun {
+  readonly directory: string;
+  /** Its id, where it is known. */
+  readonly run?: string | undefined;
+  readonly error: SvcError;
+}
+
+/** Runs as they are found on disk, the newest first. */
+export interface FoundRuns {
+  readonly runs: readonly RunDirectory[];
+  readonly unreadable: readonly UnreadableRun[];
+}
+
+/** The runs below a directory; `wants` says of a name whether its record is to be read. */
+export function listRuns(root: string, wants: (name: string) => boolean = () => true): FoundRuns {
+  const names = runNames(root).filter(wants);
+  return openRuns(names.map((name) => path.join(root, name)));
+}
+
+/** Opens runs by their directories. One that was killed before its first record is none. */
+export function openRuns(directories: readonly string[]): FoundRuns {
+  const runs: RunDirectory[] = [];
+  const unreadable: UnreadableRun[] = [];
+  for (const directory of directories) {
+    try {
+      const run = RunDirectory.open(directory);
+      if (run) runs.push(run);
+      else if (!isUnborn(directory)) unreadable.push({ directory, error: missingRecord(directory) });
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+      unreadable.push({ directory, error });
+    }
+  }
+  return { runs: newestFirst(runs), unreadable };
+}
+
+/** Runs by the time of their creation, the newest first. */
+export function newestFirst(runs: readonly RunDirectory[]): RunDirectory[] {
+  return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
+}
+
+/** Removes directories of runs that were killed before their first record. Only for who holds the lock to begin runs. */
+export function removeUnborn(root: string): void {
+  for (const name of runNames(root)) {
+    const directory = path.join(root, name);
+    if (isUnborn(directory)) fs.rmSync(directory, { recursive: true });
+  }
+}
+
+/** Other names below the directory are none of ours. */
+function runNames(root: string): string[] {
+  const entries = fs.existsSync(root) ? fs.readdirSync(root, { withFileTypes: true }) : [];
+  return entries.filter((entry) => entry.name.startsWith('run-') && !entry.isFile()).map(({ name }) => name);
+}
+
+function isUnborn(directory: string): boolean {
+  return (
+    fs.existsSync(directory) && fs.readdirSync(directory).every((name) => name.startsWith(`.${RECORD}.`))
+  );
+}
+
+function missingRecord(directory: string): SvcError {
+  return new SvcError('config', `${path.join(directory, RECORD)} is missing`, {
+    hint: 'Put it back if it was moved.',
+  });
+}

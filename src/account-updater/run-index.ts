@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { SvcError } from '../errors.ts';
+import { makeDirectory } from '../files/directory.ts';
+import { writeFileAtomicSync } from '../files/replace.ts';
+import { plannedParts, type RunRecord, statusOf } from './record.ts';
+import type { RequestFileCheck } from './request-file.ts';
+import { type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';
+
+/** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
+const INDEX = 'elsewhere';
+
+/** Notes where a run is recorded, so that its file is recognized by whoever has the same runs root. */
+export function indexRun(root: string, { path: directory, record: { id: run } }: RunDirectory): void {
+  const absolute = path.resolve(directory);
+  if (path.dirname(absolute) === path.resolve(root)) return;
+  makeDirectory(path.join(root, INDEX));
+  const entry = { version: 1, run, directory: absolute };
+  writeFileAtomicSync(entryFile(root, run), `${JSON.stringify(entry)}\n`);
+}
+
+/** The runs recorded elsewhere; `wants` says of a run's id whether its record is to be read. */
+export function indexedRuns(root: string, wants: (id: string) => boolean): FoundRuns {
+  const found = indexedIds(root)
+    .filter(wants)
+    .map((run) => openIndexed(root, run));
+  return {
+    runs: found.flatMap(({ runs }) => runs),
+    unreadable: found.flatMap(({ unreadable }) => unreadable),
+  };
+}
+
+function openIndexed(root: string, run: string): FoundRuns {
+  const entry = entryFile(root, run);
+  const directory = directoryIn(entry);
+  if (directory === undefined)
+    return { runs: [], unreadable: [{ directory: entry, run, error: damaged(entry) }] };
+  const { runs, unreadable } = openRuns([directory]);
+  return { runs, unreadable: unreadable.map(({ error }) => ({ directory, run, error })) };
+}
+
+/** The entries that name a directory; an entry that is damaged is named by its own path. */
+export function indexEntriesOf(root: string, directory: string): string[] {
+  const entries = indexedIds(root).map((id) => entryFile(root, id));
+  return entries.filter((file) => file === directory || directoryIn(file) === path.resolve(directory));
+}
+
+function indexedIds(root: string): string[] {
+  const directory = path.join(root, INDEX);
+  const names = fs.existsSync(directory) ? fs.readdirSync(directory) : [];
+  return names.flatMap((name) => /^(run-.*)\.json$/.exec(name)?.[1] ?? []);
+}
+
+function entryFile(root: string, id: string): string {
+  return path.join(root, INDEX, `${id}.json`);
+}
+
+function directoryIn(file: string): string | undefined {
+  try {
+    const entry: unknown = JSON.parse(fs.readFileSync(file, 'utf8'));
+    const directory = typeof entry === 'object' && entry !== null && 'directory' in entry && entry.directory;
+    return typeof directory === 'string' ? directory : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function damaged(entry: string): SvcError {
+  return new SvcError('config', `${entry} is damaged: it does not say where its run is recorded`);
+}
+
+/** What a run is begun with. */
+export interface NewRun {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly name: string;
+  /** Undefined for standard input. */
+  readonly path: string | undefined;
+  readonly check: RequestFileCheck;
+  /** What the operator calls this refresh of the file. */
+  readonly cycle?: string | undefined;
+  /** The tenant that the key belongs to, where that is known before the first job. */
+  readonly tenant?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
+ * that may be of this file but cannot be read. `root` holds the runs and the index of those elsewhere.
+ */
+export function findRuns(
+  root: string | undefined,
+  runDir: string | undefined,
+  file: Pick<NewRun, 'check'>,
+): FoundRuns {
+  const wants = (name: string): boolean => file.check.sha256.startsWith(hashIn(name) ?? '');
+  const found = [
+    ...(runDir !== undefined && fs.existsSync(path.join(runDir, RECORD)) ? [openRuns([runDir])] : []),
+    ...(root === undefined ? [] : [listRuns(root, wants), indexedRuns(root, wants)]),
+  ];
+  const runs = found.flatMap((each) => each.runs).filter(({ record }) => isOf(record, file));
+  const byId = new Map(runs.toReversed().map((run) => [run.record.id, run]));
+  // A run that was moved is indexed where it was until it is used where it is.
+  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
+  return { runs: newestFirst([...byId.values()]), unreadable };
+}
+
+/** The newest open run of what was in this file before, if there is one. */
+export function findOutdated(root: string, file: NewRun): RunDirectory | undefined {
+  return listRuns(root).runs.find(
+    ({ record }) =>
+      file.path !== undefined &&
+      record.input.path === path.resolve(file.path) &&
+      record.profile === file.profile &&
+      record.base_url === file.baseUrl &&
+      !isOf(record, file) &&
+      statusOf(record) === 'open',
+  );
+}
+
+/** Whether a run is of this very file. */
+export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): boolean {
+  return input.sha256 === check.sha256 && input.bytes === check.bytes;
+}
+
+/** Begins a run: on disk, with every part planned, before the first request. */
+export function beginRun(directory: (id: string) => string, file: NewRun): RunDirectory {
+  const { check } = file;
+  const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
+  const id = `run-${day}-${check.sha256.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
+  return RunDirectory.create(directory(id), {
+    version: 1,
+    id,
+    created_at: new Date(file.now).toISOString(),
+    profile: file.profile,
+    base_url: file.baseUrl,
+    ...(file.tenant === undefined ? {} : { tenant_id: file.tenant }),
+    ...(file.cycle === undefined ? {} : { cycle: file.cycle }),
+    input: {
+      name: file.name,
+      ...(file.path === undefined ? {} : { path: path.resolve(file.path) }),
+      rows: check.rows,
+      bytes: check.bytes,
+      sha256: check.sha256,
+      header_bytes: check.headerBytes,
+    },
+    parts: plannedParts(check),
+  });
+}
+
+/** The start of the file's hash that the name of a run carries; undefined for a name of another form. */
+function hashIn(name: string): string | undefined {
+  return /^run-\d{8}-([0-9a-f]{8})-[0-9a-f]{4}$/.exec(name)?.[1];
+}

@@ -1,0 +1,165 @@
+import { join } from 'node:path';
+import type { Client } from '../api/client.ts';
+import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
+import { KEY_VARIABLES } from '../config/keys.ts';
+import { cacheDirectory, type PathsHost } from '../config/paths.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import { makeDirectory } from '../files/directory.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
+import { writeFileAtomicSync } from '../files/replace.ts';
+import type { ApiKey } from '../http/core.ts';
+import type { KeyType } from '../http/request.ts';
+import { isObject } from '../output/fields.ts';
+import type { ClientChoice, Context } from './command.ts';
+
+/** What is told of a tenant beside its name. */
+export interface TenantFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * What came of trying a key: `accepted`; `powerless`: known, but it may read nothing that can be tried; `other kind`:
+ * it is a key, but of the other kind; `refused`; `unclear`: nobody could tell, as without a network.
+ */
+export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
+
+/** A key that was tried. */
+export interface KeyCheck {
+  readonly kind: KeyType;
+  readonly verdict: Verdict;
+  readonly tried: readonly Tried[];
+  readonly tenant: TenantFacts | undefined;
+}
+
+/** Longest wait for all answers about one key, in seconds of real time: a service that trickles must not hold it up. */
+const LIMIT_S = 15;
+
+/** Tries a key on every read of its kind side by side; where all refuse it, on those of the other kind as well. */
+export async function checkKey(
+  context: Context,
+  kind: KeyType,
+  key: ApiKey,
+  choice: ClientChoice = {},
+): Promise<KeyCheck> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(timeUp()), LIMIT_S * 1000);
+  try {
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    const client = await context.client({ ...choice, signal, key: async () => key });
+    const check = await tried(client, kind);
+    // What was cut short by the operator says nothing about the key.
+    context.signal.throwIfAborted();
+    return check;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
+  const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
+    Promise.all(permissions.map((permission) => tryPermission(client, permission)));
+  const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
+  const has = (standing: Tried['standing']): boolean => own.some((one) => one.standing === standing);
+  const check = { kind, tried: own, tenant: tenantIn(own) };
+  if (has('allowed')) return { ...check, verdict: 'accepted' };
+  if (has('unclear')) return { ...check, verdict: 'unclear' };
+  // Some services answer 401 to a key of the wrong kind, some 403.
+  const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
+  if (others.some(({ standing }) => standing === 'allowed')) return { ...check, verdict: 'other kind' };
+  return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
+}
+
+function timeUp(): SvcError {
+  return new SvcError('time_up', `no answer within ${LIMIT_S} s`, {
+    hint: "Run the command again later; 'svc doctor' tries each step on the way to the service.",
+  });
+}
+
+/** The names of the permissions that stand so. */
+export function namesOf({ tried }: KeyCheck, ...standings: Tried['standing'][]): string[] {
+  return tried
+    .filter(({ standing }) => standings.includes(standing))
+    .map(({ permission }) => permission.name);
+}
+
+/** The failure of a key that is not accepted; undefined for one that is known to the service. */
+export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
+  const error = tried.find((one) => one.error !== undefined && one.standing !== 'allowed')?.error;
+  const other = kind === 'management' ? 'private' : 'management';
+  switch (verdict) {
+    case 'accepted':
+    case 'powerless':
+      return undefined;
+    case 'other kind':
+      return new SvcError('unauthorized', `the key from ${from} is a ${other} key, not a ${kind} key`, {
+        status: error?.status,
+        hint: hintForOther(kind, other, from),
+        facts: { key_kind: other },
+      });
+    case 'refused':
+    case 'unclear':
+      return error ?? new SvcError('bad_answer', `the ${kind} key from ${from} could not be tried`);
+  }
+}
+
+function hintForOther(kind: KeyType, other: KeyType, from: string): string {
+  if (from.startsWith('SVC_'))
+    return `Give it in ${KEY_VARIABLES[other][0]}, and a ${kind} key in ${KEY_VARIABLES[kind][0]}.`;
+  return `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`;
+}
+
+/** Whether a failure is about the key, and not about the way to the service. */
+export function isAboutKey(error: unknown): error is SvcError {
+  return isSvcError(error, 'unauthorized', 'forbidden');
+}
+
+function tenantIn(tried: readonly Tried[]): TenantFacts | undefined {
+  const answer = tried.find(({ permission }) => permission.name === 'tenant:read')?.answer;
+  if (!isObject(answer)) return undefined;
+  const { id, name, type } = answer;
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
+  return { id, name, type };
+}
+
+const FILE_NAME = 'tenants.json';
+
+/** The tenant that a profile's key had when it was last looked at, at this base URL; undefined when nobody looked. */
+export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
+  const known = readAll(system)[profile];
+  if (!isObject(known) || known['base_url'] !== baseUrl) return undefined;
+  const { id, name, type } = known;
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
+  return { id, name, type };
+}
+
+/** Keeps the tenant of a profile for next time. A cache that cannot be written spoils no command. */
+export function rememberTenant(
+  system: PathsHost,
+  profile: string,
+  baseUrl: string,
+  tenant: TenantFacts,
+): void {
+  const directory = cacheDirectory(system);
+  if (directory === undefined) return;
+  const { id, name, type } = tenant;
+  const all = { ...readAll(system), [profile]: { base_url: baseUrl, id, name, type } };
+  try {
+    makeDirectory(directory);
+    writeFileAtomicSync(join(directory, FILE_NAME), `${JSON.stringify(all)}\n`);
+  } catch {
+    // The next look tells again.
+  }
+}
+
+function readAll(system: PathsHost): Readonly<Record<string, unknown>> {
+  try {
+    const directory = cacheDirectory(system);
+    const all: unknown =
+      directory === undefined ? {} : JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
+    return isObject(all) ? all : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,179 @@
+import type { Client } from '../api/client.ts';
+import type { Settings } from '../config/settings.ts';
+import type { ApiKey } from '../http/core.ts';
+import type { Trace } from '../http/exchange.ts';
+import type { ApiRequest, KeyType } from '../http/request.ts';
+import type { Query } from '../output/jq.ts';
+import type { Messages } from '../output/messages.ts';
+import type { Output } from '../output/output.ts';
+import type { Progress } from '../output/progress.ts';
+import type { Prompts } from '../output/prompt.ts';
+import type { Palette } from '../output/view.ts';
+import type { Clock, Environment, System } from '../system.ts';
+import { flag, type Globals, type Input, type Parameters } from './parameter.ts';
+
+/** A command line that works, and what it does. */
+export type Example = readonly [line: string, does: string];
+
+/** What is said of a command beside its parameters. */
+export interface CommandFacts {
+  readonly name: string;
+  /** One line, shown in lists. */
+  readonly summary: string;
+  /** More, shown in the command's own help. */
+  readonly description?: string;
+  /** First in the help. */
+  readonly examples: readonly Example[];
+  /** Permissions that the key needs. */
+  readonly permissions?: readonly string[];
+  /** Runs with settings that cannot be used as well: those of them that can be used stay. */
+  readonly anySettings?: boolean;
+  /** Exit codes beyond the ordinary ones that this command can end with. */
+  readonly exitCodes?: readonly number[];
+  /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
+  readonly worksElsewhere?: boolean;
+  /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
+  readonly paged?: boolean;
+  /** The profile that is named need not exist yet. */
+  readonly newProfile?: boolean;
+  /** What `--fields` can choose from in what this command prints. */
+  readonly fields?: readonly string[];
+}
+
+/** What a command ends with: an exit code, nothing for 0, or a request to show in place of sending it. */
+export type Result = number | void | Preview;
+
+/** A command of the tree: facts, parameters, and a function of typed input and a context. */
+export interface Command extends CommandFacts {
+  readonly parameters: Parameters;
+  /** Resolves to the exit code; nothing means 0. Failures are thrown. */
+  readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<Result>;
+  /** The first request that the command would send, for `--curl`, which sends nothing. */
+  readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
+}
+
+/** Several commands under one word. */
+export interface Group {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly Command[];
+  /** The command that runs when none is named. */
+  readonly defaultCommand?: string;
+}
+
+/** A word that can follow `svc`. What is behind it loads only when it is typed. */
+export interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Group | Command>;
+}
+
+/** Whether a node of the tree holds commands of its own. */
+export function isGroup(node: Group | Command): node is Group {
+  return 'commands' in node;
+}
+
+/** The exit codes that a command can end with, signals aside where it does not name them. */
+export function exitCodesOf(command: CommandFacts): number[] {
+  const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
+  return [...new Set(codes)].toSorted((a, b) => a - b);
+}
+
+/** Declares a command; its run function sees each parameter by name, with its type. */
+export function defineCommand<const P extends Parameters>(
+  spec: CommandFacts & {
+    readonly parameters: P;
+    readonly run: (context: Context, input: Input<P>) => Promise<Result>;
+    readonly request?: (context: Context, input: Input<P>) => Promise<PreviewRequest>;
+  },
+): Command {
+  const { run, request, ...facts } = spec;
+  // The parser fills exactly the declared parameters, so the input has the declared type.
+  return {
+    ...facts,
+    run: (context, input) => run(context, input as Input<P>),
+    ...(request && { request: (context, input) => request(context, input as Input<P>) }),
+  };
+}
+
+/** Which client is wanted, where it is not just the one of the settings. */
+export interface ClientChoice {
+  /** In place of the base URL of the settings. */
+  readonly baseUrl?: URL | undefined;
+  /** In place of the keys of the settings. */
+  readonly key?: ((kind: KeyType) => Promise<ApiKey>) | undefined;
+  /** Ends its work earlier than the command's own signal would. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a command gets. Cheap things are values; what costs to load or to open is a function. */
+export interface Context {
+  readonly system: System;
+  readonly globals: Globals;
+  /** Flags, environment and profile put together, each value with its origin. */
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
+  readonly signal: AbortSignal;
+  /** What `--jq` asks for, where it is given. */
+  readonly query: Query | undefined;
+  /** Data, and only data. */
+  readonly out: Output;
+  /** Everything else, on stderr. */
+  readonly notices: Messages;
+  /** Shows long work on a terminal, plain lines elsewhere. */
+  readonly progress: Progress;
+  /** Questions to the person at the terminal, if there is one. */
+  readonly prompts: Prompts;
+  /** Colours of stdout. */
+  readonly palette: Palette;
+  /** Colours of stderr. */
+  readonly noticePalette: Palette;
+  /** Whether block characters may be drawn. */
+  readonly unicode: boolean;
+  /** Whether words are to stand in for pictures and tables (`--plain`). */
+  readonly plain: boolean;
+  /** Tells of exchanges with `--debug`, and of long pauses always. */
+  readonly trace: Trace;
+  /** From now on this value is removed from all that leaves. */
+  addSecret(value: string): void;
+  /**
+   * The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice`
+   * differs. With `--dry-run` or `--curl` it can only read.
+   */
+  client(choice?: ClientChoice): Promise<Client>;
+  /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
+  readonly key: (kind: KeyType) => Promise<ApiKey>;
+  /** Where buckets and their credentials are read from: the environment, or the embedded sandbox with buckets of its own. */
+  storeEnvironment(): Promise<Environment>;
+  /** Runs when the command is over, however it ends, last registered first. */
+  onClose(close: () => Promise<void> | void): void;
+}
+
+/** `--dry-run` of commands that show the request that would change something. */
+export const dryRunParameter = flag(
+  '--dry-run',
+  'check everything, show the request that would change something, and do not send it',
+);
+
+/** A request to an address outside the service's API: a pre-signed address, or the target of webhook events. */
+export interface DirectRequest {
+  readonly method: 'PUT' | 'POST';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** The file that would be the body, as the operator called it. */
+  readonly file?: { readonly name: string; readonly bytes: number } | undefined;
+}
+
+/** A request that a command can show in place of sending it. */
+export type PreviewRequest = ApiRequest<unknown> | DirectRequest;
+
+/** What a command resolves to when it only previews: the request is shown, and nothing is sent. */
+export class Preview {
+  readonly request: PreviewRequest;
+
+  constructor(request: PreviewRequest) {
+    this.request = request;
+  }
+}

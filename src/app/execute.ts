@@ -1,0 +1,146 @@
+import { OUTPUT_FORMATS } from '../config/choices.ts';
+import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
+import { EXIT_CODES, SvcError } from '../errors.ts';
+import { reportError } from '../output/error-report.ts';
+import { ReaderGone } from '../output/output.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
+import { createRedactor, type Redactor } from '../security/redact.ts';
+import type { System } from '../system.ts';
+import { Preview } from './command.ts';
+import { createContext } from './create-context.ts';
+import { sameProfile } from './hint.ts';
+import type { Globals } from './parameter.ts';
+import { openQuery } from './query-renderer.ts';
+import type { Invocation } from './run.ts';
+
+/** A command to run, or what was wrong with the command line. */
+export type Parsed =
+  | Extract<Invocation, { kind: 'run' }>
+  | { readonly kind: 'mistake'; readonly error: unknown };
+
+/** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
+export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const redactor = createRedactor({ showUrls: globals?.showUrls });
+  const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
+  const asked: ExecuteInput = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
+  try {
+    if (parsed.kind === 'mistake') throw parsed.error;
+    refuseNothingToShow(parsed);
+    return await runCommand(parsed, { system, terminal, redactor }, asked);
+  } catch (error) {
+    const command = parsed.kind === 'run' ? parsed.words : undefined;
+    return reportFailure(error, { system, terminal, globals, asked, command });
+  } finally {
+    await terminal.close();
+  }
+}
+
+/** The output format that was asked for, as far as is known yet. */
+interface ExecuteInput {
+  output: string | undefined;
+}
+
+async function runCommand(
+  { command, input, globals }: Extract<Invocation, { kind: 'run' }>,
+  surroundings: { system: System; terminal: Terminal; redactor: Redactor },
+  asked: ExecuteInput,
+): Promise<number> {
+  const { system } = surroundings;
+  const settings = command.anySettings
+    ? await resolveUsableSettings(system, globals)
+    : await resolveSettings(system, globals, { newProfile: command.newProfile });
+  asked.output = settings.output.value;
+  if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
+  const dryRun = input['dryRun'] === true;
+  const context = createContext({ ...surroundings, globals, settings, readOnly: dryRun || globals.curl });
+  try {
+    const query = await openQuery(context, command);
+    checkExcelSafe(globals, settings.output.value, input);
+    const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
+    const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
+    if (!(result instanceof Preview)) return result ?? 0;
+    const { showPreview } = await import('./preview.ts');
+    await showPreview(context, result.request, dryRun);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+function checkExcelSafe(
+  globals: Globals,
+  output: string | undefined,
+  input: Readonly<Record<string, unknown>>,
+): void {
+  if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
+  throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
+    hint: 'Add -o csv, or leave --excel-safe out.',
+  });
+}
+
+// Any other command would do its work, though only a request was to be shown.
+function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind: 'run' }>): void {
+  if (!globals.curl || command.request !== undefined) return;
+  throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
+    hint: 'Leave --curl out.',
+  });
+}
+
+function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const level = globals?.quiet ? 'quiet' : globals?.verbose ? 'verbose' : 'normal';
+  return {
+    level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
+    color: globals?.color ?? 'auto',
+    noInput: globals?.noInput ?? false,
+    yes: globals?.yes ?? false,
+    plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
+    mayBeClosed: parsed.kind === 'run' && parsed.command.worksElsewhere === true,
+    pages: parsed.kind === 'run' && parsed.command.paged === true && !parsed.globals.noPager,
+    redact: (text) => redactor.redact(text),
+  };
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value);
+}
+
+// After a mistake in the command line the format is still worth obeying, if it can be made out.
+function outputIn(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '-o' || word === '--output');
+  const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
+  const word = at === -1 ? joined : argv[at + 1];
+  return OUTPUT_FORMATS.find((format) => format === word);
+}
+
+interface ErrorReporting {
+  readonly system: System;
+  readonly terminal: Terminal;
+  readonly globals: Globals | undefined;
+  readonly asked: ExecuteInput;
+  readonly command: string | undefined;
+}
+
+/** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
+function reportFailure(
+  error: unknown,
+  { system, terminal, globals, asked, command }: ErrorReporting,
+): number {
+  if (error instanceof ReaderGone) return 0;
+  const machine =
+    asked.output === undefined
+      ? !terminal.out.isTerminal && system.stderr.isTTY !== true
+      : asked.output !== 'table';
+  const report = reportError(error, {
+    machine,
+    debug: terminal.notices.shows('debug'),
+    command,
+    palette: terminal.noticePalette,
+    columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
+    adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
+  });
+  terminal.progress.end();
+  terminal.notices.report(report);
+  return error instanceof SvcError ? error.exitCode : EXIT_CODES.bug;
+}

@@ -1,0 +1,51 @@
+import { SANDBOX_PROFILE } from '../config/profile-name.ts';
+import type { Globals } from './parameter.ts';
+
+const ASKING = /(['`"])svc (?=(?:logs|tenant|au|3ds|api) )/g;
+
+// The sandbox has no keys to store, and all is well with it.
+const SETTING_UP = /(['`"])svc (?=(?:login|whoami|doctor)\b(?! --profile))/g;
+
+/**
+ * Puts the profile that was named on this command line into the commands that a text quotes, such as
+ * 'svc au wait 1', so that they can be typed as they stand.
+ */
+export function sameProfile(
+  text: string,
+  { sandbox, profile }: Pick<Globals, 'sandbox' | 'profile'>,
+): string {
+  const option = sandbox ? '--sandbox' : profile === undefined ? undefined : `--profile ${profile}`;
+  if (option === undefined) return text;
+  const adapted = text.replaceAll(ASKING, `$1svc ${option} `);
+  if (sandbox || profile === SANDBOX_PROFILE) return adapted;
+  return adapted.replaceAll(SETTING_UP, `$1svc ${option} `);
+}
+
+type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
+
+/**
+ * A command line that can be pasted into a POSIX shell as it stands: with the service that was named on this one, and
+ * with the form in which data was wanted.
+ */
+export function typedCommand(words: readonly string[], globals: Named): string {
+  const { sandbox, profile, baseUrl, output, fields, jq, time } = globals;
+  const service = [...(sandbox ? ['--sandbox'] : []), ...option('--profile', profile)];
+  const form = [
+    ...option('--output', output),
+    ...option('--fields', fields),
+    ...option('--jq', jq),
+    ...option('--time', time),
+  ];
+  return ['svc', ...service, ...option('--base-url', baseUrl), ...words, ...form].map(shellWord).join(' ');
+}
+
+/** An option with its value, where it was given; once for each of several values. */
+export function option(name: string, value: string | readonly string[] | undefined): string[] {
+  const values = typeof value === 'string' ? [value] : (value ?? []);
+  // A value that begins with a dash would be read as another option.
+  return values.flatMap((one) => (one.startsWith('-') ? [`${name}=${one}`] : [name, one]));
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream';
+import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
+import { SvcError, systemCodeOf } from '../errors.ts';
+import { readFileOrPipe } from '../files/read-pipe.ts';
+import type { Context } from './command.ts';
+import { resolvePath } from './values.ts';
+
+/** The most that a body may hold, in bytes. */
+const LARGEST_BODY = 1_000_000;
+
+/**
+ * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments may stand in it. No message holds
+ * any of it. `hint` says what to do when it is not JSON.
+ * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
+ */
+export async function readJsonBody(
+  context: Context,
+  typed: string,
+  { hint = 'Fix it there and run the command again.' }: { readonly hint?: string } = {},
+): Promise<unknown> {
+  const name = typed === '-' ? 'standard input' : typed;
+  const text = decoded(await bytesOf(context, typed, name), name);
+  try {
+    return plainValue(readJson(blankComments(text)));
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const { line, column } = positionOf(text, error.at);
+    const where = text.trim() === '' ? 'it is empty' : `line ${line}, column ${column}: ${error.message}`;
+    throw new SvcError('refused_input', `${name} is not JSON: ${where}`, { hint, facts: { line, column } });
+  }
+}
+
+/**
+ * JSON text with each `//` comment replaced by as many spaces, so that lines and columns stay right. Nothing inside a
+ * string is a comment.
+ */
+export function blankComments(text: string): string {
+  // A string that does not end is left to the JSON reader, which says where.
+  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n\r]*/g, (part) =>
+    part.startsWith('"') ? part : ' '.repeat(part.length),
+  );
+}
+
+async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {
+  const { clock, signal } = context;
+  if (typed !== '-') {
+    const bytes = await readFileOrPipe(resolvePath(context, typed), LARGEST_BODY + 1, {
+      clock,
+      signal,
+    }).catch((error: unknown) => {
+      throw unreadable(name, error);
+    });
+    if (bytes.length > LARGEST_BODY) throw tooLong(name);
+    return bytes;
+  }
+  const { stdin } = context.system;
+  if (stdin.isTTY === true) {
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the body in, or name its file.',
+    });
+  }
+  return gathered(stdin, signal, name);
+}
+
+async function gathered(input: Readable, signal: AbortSignal, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // A pipe that stays silent must not keep an interrupted command alive.
+  const stop = (): void => void input.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer | string>) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.byteLength;
+      if (size > LARGEST_BODY) throw tooLong(name);
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unreadable(name, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  signal.throwIfAborted();
+  return Buffer.concat(chunks);
+}
+
+function tooLong(name: string): SvcError {
+  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes: no request is`, {
+    hint: 'Check that it is the right file.',
+  });
+}
+
+function unreadable(name: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  if (error instanceof SvcError || code === undefined) return error;
+  const words = REASONS[code] ?? `cannot be read (${code})`;
+  return new SvcError('local', `${name} ${words}`, {
+    hint: 'Check the path and its permissions.',
+    cause: error,
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+};
+
+function decoded(bytes: Buffer, name: string): string {
+  try {
+    // A byte order mark at the start is dropped.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new SvcError('refused_input', `${name} is not UTF-8 text`, { hint: 'Save it as UTF-8.' });
+  }
+}

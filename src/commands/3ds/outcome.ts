@@ -1,0 +1,251 @@
+import { type PollResult, pollUntil } from '../../account-updater/poll.ts';
+import type { Client } from '../../api/client.ts';
+import type { Context } from '../../app/command.ts';
+import { sameProfile } from '../../app/hint.ts';
+import { choice } from '../../app/parameter.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import type { View } from '../../output/view.ts';
+import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';
+import { isOpen, outcomeLines } from '../../three-ds/explain.ts';
+import { maskedResponse } from './view.ts';
+
+/**
+ * Where an authentication led to a challenge, says how it goes on: the page to open, and the command that gets the
+ * outcome. Resolves to whether there is one.
+ */
+export async function reportChallenge(
+  context: Context,
+  client: Client,
+  id: string,
+  result: AuthenticationResult,
+  open: boolean,
+): Promise<boolean> {
+  const status = result.authentication_status;
+  if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
+  if (status === 'challenge') await reportPage(context, await pageOf(client, id, result), open);
+  const command = `svc 3ds challenge-result ${id} --wait`;
+  const { globals, settings, notices } = context;
+  notices.note(sameProfile(`the outcome: '${command}'`, globals));
+  if (settings.sandbox && settings.baseUrl === undefined)
+    notices.note(
+      'the sandbox inside a command serves that page only while the command runs: that one gives its address and waits',
+    );
+  return true;
+}
+
+/** Says where the cardholder does the challenge, and opens that page when asked to. */
+export async function reportPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
+  if (page === undefined)
+    return context.notices.note('the service gave no address for it: the SDK performs the challenge');
+  context.notices.note(`the cardholder does the challenge at ${page}`);
+  // What looks like a signed address is shown without its query.
+  if (page.includes('?') && !context.globals.showUrls)
+    context.notices.note('--show-urls shows the end of an address that is hidden, --open opens it');
+  if (!open) return;
+  const { openPage } = await import('./open-page.ts');
+  await openPage(context, page);
+}
+
+/** The answer to an authentication need not hold the address; the session does. */
+async function pageOf(
+  client: Client,
+  id: string,
+  { acs_challenge_url: given }: AuthenticationResult,
+): Promise<string | undefined> {
+  if (typeof given === 'string' && given !== '') return given;
+  return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
+}
+
+/** Says on stderr what an outcome means, who bears the loss, and what to do next. */
+export async function reportOutcome(
+  { notices, globals }: Context,
+  client: Client,
+  id: string,
+  result: Authentication,
+): Promise<void> {
+  if (!notices.shows('normal')) return;
+  const more = wantsReason(result) ? await sessionOutcome(client, id) : undefined;
+  for (const line of outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result }))
+    notices.note(line);
+  if (more?.cardholder_info)
+    notices.note(
+      sameProfile(
+        `the issuer has a text for the cardholder: 'svc 3ds show ${id} -o json --fields authentication.cardholder_info'`,
+        globals,
+      ),
+    );
+}
+
+function wantsReason(result: Authentication): boolean {
+  return !isOpen(result) && result.authentication_status !== 'successful';
+}
+
+function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const names = ['authentication_status_reason', 'challenge_cancel_reason'];
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof outcome[name] === 'string' ? [[name, outcome[name]]] : [])),
+  );
+}
+
+/**
+ * The outcome as the session tells it: with reasons and addresses that the answer to an authentication lacks.
+ * Undefined where it cannot be read: what is known already counts for more than what could be added.
+ */
+async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
+  try {
+    return (await threeDs.read(id)).authentication ?? undefined;
+  } catch (error) {
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'time_up'))
+      throw error;
+    return undefined;
+  }
+}
+
+/** Statuses after which a session is of no more use, and why. */
+const SPENT: ReadonlyMap<number | undefined, string> = new Map([
+  [409, 'A session can be authenticated once'],
+  [424, 'Another party in 3-D Secure returned an error'],
+]);
+
+/** Says that a new session is needed where the service refused because this one cannot be used any more. */
+export async function orNewSession<T>(work: Promise<T>, id: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const why = isSvcError(error, 'rejected') ? SPENT.get(error.status) : undefined;
+    if (!isSvcError(error) || why === undefined) throw error;
+    throw new SvcError('rejected', error.message, {
+      status: error.status,
+      requestId: error.requestId,
+      facts: error.facts,
+      cause: error,
+      hint: `${why}: create a new session with 'svc 3ds create'. 'svc 3ds show ${id}' shows what this one holds.`,
+    });
+  }
+}
+
+/** Warns of fields that the interface has given up, where a session still holds them. */
+export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession): void {
+  const found = [
+    ...(session.pan_token_id ? ['pan_token_id'] : []),
+    ...(session['pan'] ? ['pan'] : []),
+    ...(session.authentication?.pan_token_id ? ['authentication.pan_token_id'] : []),
+  ];
+  if (found.length > 0)
+    notices.warn(`deprecated in the interface: ${found.join(', ')}; read token_id in its place`);
+}
+
+/** The function that writes an answer about 3DS: masked in a table, and said so; as it came in other formats. */
+export async function responsePrinter<T extends object>(
+  context: Context,
+  view: View<T>,
+): Promise<(answer: T) => Promise<void>> {
+  const print = await recordPrinter(context, view);
+  return async (answer) => {
+    if (!isForPeople(context)) return print(answer);
+    const { shown, hidden } = maskedResponse(answer);
+    await print(shown);
+    if (hidden > 0)
+      context.notices.note('personal data and authentication values are hidden here; -o json holds them');
+  };
+}
+
+const HOUR_MS = 3_600_000;
+/** A decoupled challenge can be given a week. */
+const EIGHT_DAYS_MS = 192 * HOUR_MS;
+
+/**
+ * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
+ * @throws SvcError `pending` when the time is up; an interrupt keeps its code; both name the command that resumes
+ */
+export async function waitForOutcome(
+  context: Context,
+  client: Client,
+  id: string,
+  known: Authentication,
+): Promise<Authentication> {
+  const shown = context.progress.waiting(`3DS session ${id}`);
+  let status = known.authentication_status;
+  try {
+    const last = await pollUntil<Authentication>({
+      look: async () => {
+        const result = await resultSoFar(client, id);
+        status = result.authentication_status ?? status;
+        return result;
+      },
+      isDone: (result) => !isOpen(result),
+      limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
+      clock: context.clock,
+      signal: context.signal,
+      onLook: (glance, nextMs) =>
+        shown.update({ state: stateOf(glance), nextLookAt: context.clock.now() + nextMs }),
+    });
+    if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');
+    shown.done(last.authentication_status ?? undefined);
+    return last;
+  } catch (error) {
+    shown.fail();
+    throw withResumeHint(error, id);
+  }
+}
+
+/**
+ * The result of a challenge. While a challenge is open the service may respond with 404: then what the session holds
+ * of the authentication, and nothing where the session may not be read.
+ * @throws SvcError `not_found` where the session does not exist either
+ */
+export async function resultSoFar({ threeDs }: Client, id: string): Promise<Authentication> {
+  try {
+    return await threeDs.challengeResult(id);
+  } catch (error) {
+    if (!isSvcError(error, 'not_found')) throw error;
+  }
+  try {
+    return (await threeDs.read(id)).authentication ?? {};
+  } catch (error) {
+    if (isSvcError(error, 'unauthorized', 'forbidden')) return {};
+    throw error;
+  }
+}
+
+function stateOf(glance: PollResult<Authentication>): string {
+  return 'seen' in glance ? (glance.seen.authentication_status ?? 'open') : `no answer (${glance.reason})`;
+}
+
+function withResumeHint(error: unknown, id: string): unknown {
+  if (isSvcError(error, 'time_up')) return stillOpen(id, error.message);
+  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
+  return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));
+}
+
+function stillOpen(id: string, why: string): SvcError {
+  return new SvcError('pending', `the challenge of 3DS session ${id} is still open: ${why}`, resumeHint(id));
+}
+
+function resumeHint(id: string): { hint: string; facts: Record<string, string> } {
+  return { hint: `Continue with 'svc 3ds challenge-result ${id} --wait'.`, facts: { session: id } };
+}
+
+/** `--fail-on` for the outcome of an authentication. */
+export const failOnParameter = choice(
+  '--fail-on <class>',
+  'exit with 10 when the outcome is failed or rejected (err), or anything but successful or attempted (wrn)',
+  ['err', 'wrn'],
+);
+
+/** @throws SvcError `threshold` where the outcome is one that --fail-on names */
+export function checkOutcome(
+  id: string,
+  { authentication_status: status }: Authentication,
+  failOn: 'err' | 'wrn' | undefined,
+): void {
+  if (failOn === undefined) return;
+  const isError = status === 'failed' || status === 'rejected';
+  const isGood = status === 'successful' || status === 'attempted';
+  if (isGood || (failOn === 'err' && !isError)) return;
+  throw new SvcError('threshold', `the outcome of 3DS session ${id} meets --fail-on ${failOn}`, {
+    hint: 'The lines above say what the outcome means and what to do next.',
+    facts: { session: id, authentication_status: status ?? null },
+  });
+}

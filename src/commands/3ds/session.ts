@@ -1,0 +1,110 @@
+import {
+  defineCommand,
+  dryRunParameter,
+  Preview,
+  type PreviewRequest,
+  type Result,
+} from '../../app/command.ts';
+import { sameProfile } from '../../app/hint.ts';
+import { argument, choice, type Input, value } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { text } from '../../app/values.ts';
+import { SvcError } from '../../errors.ts';
+import type { CreateSession } from '../../schema/three-ds/session.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { containsCardNumber } from '../../security/card-number.ts';
+import { responsePrinter, warnOfDeprecated } from './outcome.ts';
+import { createdSessionView, sessionView } from './view.ts';
+
+const parameters = {
+  token: value('--token <id>', 'the card token', text),
+  tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
+  panToken: value('--pan-token <id>', 'the card token, sent by its deprecated name pan', text),
+  type: choice(
+    '--type <who>',
+    'who starts the transaction: the customer, or the merchant alone',
+    SESSION_TYPES,
+  ),
+  dryRun: dryRunParameter,
+} as const;
+
+/** `svc 3ds create` */
+export const create = defineCommand({
+  name: 'create',
+  summary: 'a session for a card token or a card token intent',
+  examples: [
+    ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is there and pays'],
+    [
+      'svc 3ds create --token 5f0c… --type merchant --fields id',
+      'a payment without the cardholder; only the id',
+    ],
+  ],
+  permissions: ['3ds:session:create'],
+  exitCodes: [9, 13],
+  fields: createdSessionView.fields,
+  parameters,
+  async run(context, input): Promise<Result> {
+    const body = toBody(input);
+    const print = await recordPrinter(context, createdSessionView);
+    if (input.dryRun) return new Preview(await createRequest(body));
+    const client = await context.client();
+    if (body.pan !== undefined) context.notices.warn('pan is deprecated: use --token instead');
+    const session = await client.threeDs.create(body);
+    await print(session);
+    const method = session.method_url
+      ? '; before that, the SDK in the browser sends the method request to method_url'
+      : '';
+    const next = `next: 'svc 3ds authenticate ${session.id} --file <body>'`;
+    context.notices.note(
+      `${sameProfile(next, context.globals)}, with a body as 'svc 3ds template' prints it${method}`,
+    );
+  },
+  request: async (_, input) => createRequest(toBody(input)),
+});
+
+async function createRequest(body: CreateSession): Promise<PreviewRequest> {
+  return (await import('../../api/three-ds.ts')).createSessionRequest(body);
+}
+
+function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>): CreateSession {
+  const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);
+  if (given.length !== 1) {
+    throw new SvcError('usage', 'one of --token, --token-intent and --pan-token is needed', {
+      hint: 'Give exactly one of them.',
+    });
+  }
+  if (type === undefined)
+    throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
+  if (given.some((id) => containsCardNumber(id, 'cell'))) {
+    throw new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
+      hint: 'Give the id of the token that holds the card.',
+    });
+  }
+  if (panToken !== undefined) return { pan: panToken, type };
+  return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
+}
+
+/** `svc 3ds show` */
+export const show = defineCommand({
+  name: 'show',
+  summary: 'one session: its card, device, versions and outcome',
+  description:
+    'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',
+  examples: [
+    ['svc 3ds show 5f0c…', 'what is known of the session'],
+    ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],
+  ],
+  permissions: ['3ds:session:read'],
+  fields: sessionView.fields,
+  parameters: { session: argument('<session>', 'id of a session', text) },
+  async run(context, { session: id }) {
+    const print = await responsePrinter(context, sessionView);
+    const client = await context.client();
+    const session = await client.threeDs.read(id);
+    await print(session);
+    warnOfDeprecated(context, session);
+  },
+  async request(_, { session: id }) {
+    return (await import('../../api/three-ds.ts')).readSessionRequest(id);
+  },
+});

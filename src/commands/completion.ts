@@ -1,0 +1,189 @@
+import path from 'node:path';
+import { type Command, defineCommand, type Group } from '../app/command.ts';
+import { choice, flag } from '../app/parameter.ts';
+import { recordPrinter } from '../app/print.ts';
+import type { Shell } from '../completion/bash.ts';
+import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
+import type { PathsHost } from '../config/paths.ts';
+import { SvcError, systemCodeOf } from '../errors.ts';
+import { makeDirectory } from '../files/directory.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
+import { writeFileAtomicSync } from '../files/replace.ts';
+import type { View } from '../output/view.ts';
+
+/** How it is shown. */
+const completionInstallView: View<CompletionInstall> = {
+  name: 'installation',
+  fields: ['shell', 'file', 'status', 'next'],
+  columns: [
+    { path: 'shell', kind: 'id' },
+    { path: 'file', kind: 'id' },
+    { path: 'status', kind: 'status' },
+    { path: 'next', kind: 'text' },
+  ],
+};
+
+/** `svc completion install` */
+const install = defineCommand({
+  name: 'install',
+  summary: 'put the script where the shell looks for it',
+  description:
+    'Writes one file and says which. Files such as .bashrc are never edited: where a line is needed there, it is told.',
+  examples: [
+    ['svc completion install', 'for the shell that SHELL names'],
+    ['svc completion install --shell zsh --dry-run', 'only say what would be written'],
+  ],
+  fields: completionInstallView.fields,
+  anySettings: true,
+  parameters: {
+    shell: choice('--shell <shell>', 'by default the one that SHELL names', SHELL_NAMES),
+    dryRun: flag('--dry-run', 'say what would be written, and write nothing'),
+    force: flag('--force', 'replace a file that is not from here'),
+  },
+  async run(context, { shell: chosen, dryRun, force }) {
+    const print = await recordPrinter(context, completionInstallView);
+    const shell = chosen ?? shellOf(shellInUse(context.system));
+    const { file, next } = installTargetFor(shell, context.system);
+    const script = shellNamed(shell)?.script ?? '';
+    const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
+    await print({ shell, file: file ?? null, status, next });
+  },
+});
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  bash: 'source <(svc completion bash)',
+  zsh: 'source <(svc completion zsh)',
+  fish: 'svc completion fish | source',
+  powershell: 'svc completion powershell | Out-String | Invoke-Expression',
+};
+
+/** `svc completion` */
+export const completion: Group = {
+  name: 'completion',
+  summary: 'completion of commands, options and values with TAB',
+  commands: [install, ...SHELLS.map(printCommand)],
+};
+
+/** `svc completion bash`, and so on for each shell */
+function printCommand({ name, script }: Shell): Command {
+  return defineCommand({
+    name,
+    summary: `the script for ${name}`,
+    description: 'Prints the script and changes nothing. It stays good when svc is updated.',
+    examples: [[EXAMPLES[name] ?? `svc completion ${name}`, 'in this shell only']],
+    anySettings: true,
+    parameters: {},
+    async run(context) {
+      await context.out.write(script);
+    },
+  });
+}
+
+function shellOf(name: string): ShellName {
+  const shell = SHELL_NAMES.find((known) => known === (name === 'pwsh' ? 'powershell' : name));
+  if (shell) return shell;
+  throw new SvcError('usage', 'SHELL names no shell that can be completed in', {
+    hint: `Say which: --shell ${SHELL_NAMES.join(', --shell ')}.`,
+  });
+}
+
+function put(
+  file: string,
+  script: string,
+  { dryRun, force }: { dryRun: boolean; force: boolean },
+): CompletionInstall['status'] {
+  const before = existing(file);
+  if (before === script) return 'unchanged';
+  if (before !== undefined && !before.includes("'svc completion ") && !force) {
+    throw new SvcError('local', `${file} exists and is not from svc; it was left as it is`, {
+      hint: 'Look at it, then move it away or give --force.',
+    });
+  }
+  if (dryRun) return 'would be written';
+  makeDirectory(path.dirname(file), 0o777);
+  writeFileAtomicSync(file, script, { mode: 0o644 });
+  return 'written';
+}
+
+function existing(file: string): string | undefined {
+  try {
+    return readRegularFileSync(file);
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
+    throw new SvcError('local', `${file} could not be read (${systemCodeOf(error) ?? 'unknown'})`, {
+      hint: 'See what is there, and move it away.',
+      cause: error,
+    });
+  }
+}
+
+/** Where a shell looks for completions by itself, and what is left for the person to do. */
+export interface InstallTarget {
+  /** Undefined where the shell has no such place. */
+  readonly file: string | undefined;
+  readonly next: string;
+}
+
+/** The conventional place of one user's completions. Throws `SvcError` `config` where there is no home directory. */
+function installTargetFor(shell: ShellName, system: PathsHost): InstallTarget {
+  switch (shell) {
+    case 'bash':
+      return {
+        file: path.join(bashDirectory(system), 'completions', 'svc'),
+        next: 'takes effect in the next shell, where the package bash-completion is installed',
+      };
+    case 'zsh':
+      return zshTarget(system);
+    case 'fish':
+      return {
+        file: path.join(underHome(system, 'XDG_CONFIG_HOME', '.config'), 'fish', 'completions', 'svc.fish'),
+        next: 'takes effect at once',
+      };
+    case 'powershell':
+      return {
+        file: undefined,
+        next: 'add this line to the file that $PROFILE names: svc completion powershell | Out-String | Invoke-Expression',
+      };
+  }
+}
+
+/** The shell that a person uses, by SHELL. */
+function shellInUse(system: PathsHost): string {
+  return path.posix.basename(system.env['SHELL'] ?? '');
+}
+
+function bashDirectory(system: PathsHost): string {
+  const chosen = system.env['BASH_COMPLETION_USER_DIR'];
+  return chosen || path.join(underHome(system, 'XDG_DATA_HOME', '.local/share'), 'bash-completion');
+}
+
+// zsh has no place that it searches for one user: a directory is named in ~/.zshrc.
+function zshTarget(system: PathsHost): InstallTarget {
+  const directory = path.join(system.env['ZDOTDIR'] || home(system), '.zfunc');
+  return {
+    file: path.join(directory, '_svc'),
+    next: `needs this line in .zshrc, before compinit runs: fpath+=(${directory.replaceAll(/[^\w./-]/g, String.raw`\$&`)})`,
+  };
+}
+
+function underHome(system: PathsHost, variable: string, standard: string): string {
+  const chosen = system.env[variable];
+  return chosen !== undefined && path.isAbsolute(chosen) ? chosen : path.join(home(system), standard);
+}
+
+function home({ home: directory }: PathsHost): string {
+  if (directory) return directory;
+  throw new SvcError('config', 'there is no home directory to put completions in', {
+    hint: "Set HOME, or write what 'svc completion <shell>' prints to a place of your choice.",
+  });
+}
+
+/** What installing completions did. */
+export interface CompletionInstall {
+  readonly shell: string;
+  /** Null for a shell that has no place of its own for completions. */
+  readonly file: string | null;
+  readonly status: 'written' | 'unchanged' | 'would be written' | 'nothing to write';
+  /** What is left to do. */
+  readonly next: string;
+}

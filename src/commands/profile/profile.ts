@@ -1,0 +1,176 @@
+import { defineCommand, type Group } from '../../app/command.ts';
+import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
+import { listPrinter, once, recordPrinter } from '../../app/print.ts';
+import type { Config, Profile } from '../../config/document.ts';
+import { storedAs } from '../../config/keys.ts';
+import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
+import { unknownProfile } from '../../config/settings.ts';
+import { readConfig, updateConfig } from '../../config/store.ts';
+import { SvcError } from '../../errors.ts';
+import type { View } from '../../output/view.ts';
+import { set } from './set.ts';
+
+/** How profiles are shown. */
+const profileView: View<ProfileRow> = {
+  name: 'profile',
+  fields: [
+    'name',
+    'current',
+    'base_url',
+    'management_key',
+    'private_key',
+    'management_key_from',
+    'private_key_from',
+    'output',
+    'time',
+    'actions',
+    'actions.*',
+  ],
+  columns: [
+    { path: 'name', kind: 'id' },
+    { path: 'current', kind: 'status', paint: (value) => (value === true ? 'good' : undefined) },
+    { path: 'base_url', kind: 'text' },
+    { path: 'management_key_from', header: 'management key', kind: 'text', priority: 2 },
+    { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
+    { path: 'output', kind: 'text', priority: 1 },
+    { path: 'time', kind: 'text', priority: 1 },
+    { path: 'actions', kind: 'text', priority: 0 },
+  ],
+};
+
+/** `svc profile list`, also `svc profile` */
+const list = defineCommand({
+  name: 'list',
+  summary: 'the stored profiles, and the sandbox that always exists',
+  examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
+  newProfile: true,
+  fields: profileView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await listPrinter(context, profileView);
+    await print(once(profileRows(readConfig(context.system).config, context.settings.profile.value)));
+  },
+});
+
+/** `svc profile show` */
+const show = defineCommand({
+  name: 'show',
+  summary: 'one profile: its settings, and which keys are stored',
+  examples: [['svc profile show', 'the one in use']],
+  fields: profileView.fields,
+  parameters: {
+    name: suggesting('profile', optionalArgument('[name]', 'a profile; the one in use when left out')),
+  },
+  async run(context, input) {
+    const print = await recordPrinter(context, profileView);
+    const current = context.settings.profile.value;
+    const { config } = readConfig(context.system);
+    const rows = profileRows(config, current);
+    const found = rows.find(({ name }) => name === (input.name ?? current));
+    // The default profile is in use even before anything is stored in it.
+    const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
+    if (!row) throw unknownProfile(input.name ?? current, config);
+    await print(row);
+  },
+});
+
+/** `svc profile use` */
+const use = defineCommand({
+  name: 'use',
+  summary: 'choose the profile that is used when none is named',
+  examples: [
+    ['svc profile use prod', 'from now on'],
+    ['svc profile use sandbox', 'work in the sandbox without saying so each time'],
+  ],
+  newProfile: true,
+  parameters: { name: suggesting('profile', argument('<name>', 'a stored profile, or sandbox')) },
+  async run({ system, notices }, { name }) {
+    await updateConfig(system, (config) => {
+      const names = [...Object.keys(config.profiles), SANDBOX_PROFILE];
+      if (!names.includes(name)) throw unknownProfile(name, config);
+      config.current = name;
+    });
+    notices.note(`profile ${name} is now in use`);
+  },
+});
+
+/** `svc profile delete` */
+const deleteProfile = defineCommand({
+  name: 'delete',
+  summary: 'delete a profile with its stored keys',
+  examples: [['svc profile delete test --yes', 'without being asked']],
+  newProfile: true,
+  parameters: {
+    name: suggesting('profile', argument('<name>', 'a stored profile')),
+    dryRun: flag('--dry-run', 'say what would be deleted, and delete nothing'),
+  },
+  async run({ system, prompts, notices }, { name, dryRun }) {
+    if (name === SANDBOX_PROFILE)
+      throw new SvcError('usage', 'the profile sandbox always exists', {
+        hint: "'svc sandbox reset' forgets its state.",
+      });
+    const { config } = readConfig(system);
+    if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
+    if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
+    if (!(await prompts.confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
+      return notices.note('nothing was deleted');
+    }
+    await updateConfig(system, (current) => {
+      delete current.profiles[name];
+      if (current.current === name) delete current.current;
+    });
+    notices.note(`deleted profile ${name}`);
+  },
+});
+
+/** `svc profile` */
+export const profile: Group = {
+  name: 'profile',
+  summary: 'named settings: list, show, use, set, delete',
+  commands: [list, show, use, set, deleteProfile],
+  defaultCommand: 'list',
+};
+
+/** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
+function profileRows(config: Config, current: string): ProfileRow[] {
+  const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
+  const builtIn = {
+    management_key: true,
+    private_key: true,
+    management_key_from: 'built in',
+    private_key_from: 'built in',
+  };
+  return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), ...builtIn }];
+}
+
+/** One profile as a row. */
+function profileRow(name: string, profile: Profile, current: string): ProfileRow {
+  return {
+    name,
+    current: name === current,
+    base_url: profile.base_url ?? null,
+    management_key: storedAs(profile.keys?.management) !== undefined,
+    private_key: storedAs(profile.keys?.private) !== undefined,
+    management_key_from: storedAs(profile.keys?.management) ?? null,
+    private_key_from: storedAs(profile.keys?.private) ?? null,
+    output: profile.output ?? null,
+    time: profile.time ?? null,
+    actions: profile.actions ?? {},
+  };
+}
+
+/** A profile as it is shown: never the keys themselves. */
+export interface ProfileRow {
+  readonly name: string;
+  readonly current: boolean;
+  readonly base_url: string | null;
+  readonly management_key: boolean;
+  readonly private_key: boolean;
+  /** `stored`, or the first word of the command that prints it. */
+  readonly management_key_from: string | null;
+  readonly private_key_from: string | null;
+  readonly output: string | null;
+  readonly time: string | null;
+  /** Steps by result code. */
+  readonly actions: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import type { System } from '../system.ts';
+import { readRegularFileSync } from './read-pipe.ts';
+
+/** How long to wait for a lock, in milliseconds, and what to call the thing it guards in an error. */
+export interface LockOptions {
+  readonly waitMs?: number | undefined;
+  readonly what?: string | undefined;
+}
+
+const DEFAULT_WAIT_MS = 10_000;
+const LONGEST_PAUSE_MS = 60;
+
+/**
+ * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
+ * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
+ * naming the holder when `waitMs` (10 s) is over, `local` when the lock cannot be written, or the signal's reason.
+ * Locks left by another machine or container are never taken over: nobody here can tell whether it lives.
+ */
+export async function withLock<T>(
+  file: string,
+  host: LockHost,
+  work: () => Promise<T> | T,
+  options: LockOptions = {},
+): Promise<T> {
+  const token = await acquire(file, host, options);
+  try {
+    return await work();
+  } finally {
+    releaseLock(file, token);
+  }
+}
+
+async function acquire(file: string, host: LockHost, options: LockOptions): Promise<string> {
+  const waitMs = options.waitMs ?? DEFAULT_WAIT_MS;
+  for (let waited = 0; ;) {
+    host.signal.throwIfAborted();
+    const token = tryLock(file, host);
+    if (token !== undefined) return token;
+    if (waited >= waitMs) throw heldError(file, options.what ?? path.basename(file), host);
+    const pause = 5 + Math.random() * (LONGEST_PAUSE_MS - 5);
+    await host.clock.sleep(pause, host.signal);
+    waited += pause;
+  }
+}
+
+function heldError(file: string, what: string, host: LockHost): SvcError {
+  const owner = readOwner(file);
+  const elsewhere =
+    owner !== undefined && owner.place !== thisHost() ? ' on another machine or container' : '';
+  const who = owner ? `process ${owner.pid}${elsewhere} since ${owner.since}` : 'an unknown process';
+  const hint =
+    owner && !elsewhere && host.isAlive(owner.pid)
+      ? `Let process ${owner.pid} end, then run the command again.`
+      : `If no svc runs there any more, delete ${file} and run the command again.`;
+  return new SvcError('config', `${what} is locked by ${who}`, { hint, retryable: true });
+}
+
+/** What a lock needs of its process; a `System` has it all. */
+export type LockHost = Pick<System, 'pid' | 'isAlive' | 'clock' | 'signal'>;
+
+/** Takes the lock at once, from a dead owner too, and gives its token; undefined when another holds it. */
+function tryLock(file: string, host: LockHost): string | undefined {
+  const owner = readOwner(file);
+  if (owner === undefined) return create(file, host);
+  if (!isDead(owner, host)) return undefined;
+  clearDead(file, owner, host);
+  const token = create(file, host);
+  if (token !== undefined) sweep(file);
+  return token;
+}
+
+/** Gives back a lock, if `token` still holds it. */
+function releaseLock(file: string, token: string): void {
+  held.delete(token);
+  if (readOwner(file)?.token === token) fs.rmSync(file, { force: true });
+}
+
+// Tokens that this process holds: a lock with our pid and another token was left by an earlier process of that pid.
+const held = new Set<string>();
+
+/**
+ * Removes the lock of a dead owner. Two takers may see the same dead owner, and the slower one must not remove the
+ * lock that the faster one has made since. So the right to remove is a lock too, named after the dead owner's token:
+ * who has it looks again, and only a lock that still shows that token goes. A taker that dies here leaves a dead
+ * lock of its own, cleared the same way.
+ */
+function clearDead(file: string, owner: LockOwner, host: LockHost): void {
+  const claim = `${file}.${owner.token}`;
+  const token = tryLock(claim, host);
+  if (token === undefined) return;
+  try {
+    if (readOwner(file)?.token === owner.token) fs.unlinkSync(file);
+  } finally {
+    releaseLock(claim, token);
+  }
+}
+
+// What killed takers left. While we hold `file` no claim on an earlier owner means anything any more, and who loses
+// a draft only tries again.
+function sweep(file: string): void {
+  const strays = /^(\.[0-9a-f]{16})+(\.new)?$/;
+  const name = path.basename(file);
+  for (const entry of fs.readdirSync(path.dirname(file)))
+    if (entry.startsWith(name) && strays.test(entry.slice(name.length)))
+      fs.rmSync(path.join(path.dirname(file), entry), { force: true });
+}
+
+// The content is written first and linked into place, so that no reader meets a lock without its owner.
+function create(file: string, host: LockHost): string | undefined {
+  const token = randomBytes(8).toString('hex');
+  const draft = `${file}.${token}.new`;
+  held.add(token);
+  try {
+    fs.writeFileSync(draft, ownerText(token, host), { flag: 'wx', mode: 0o600 });
+    if (linkOrCopy(draft, file)) return token;
+    held.delete(token);
+    return undefined;
+  } catch (error) {
+    held.delete(token);
+    throw writeFailure(file, error);
+  } finally {
+    fs.rmSync(draft, { force: true });
+  }
+}
+
+function ownerText(token: string, host: LockHost): string {
+  const owner: LockOwner = {
+    pid: host.pid,
+    token,
+    since: new Date(host.clock.now()).toISOString(),
+    place: thisHost(),
+    birth: birthOf(host.pid),
+  };
+  return JSON.stringify(owner);
+}
+
+const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+// False when another has the lock, or swept our draft away.
+function linkOrCopy(draft: string, file: string): boolean {
+  try {
+    fs.linkSync(draft, file);
+    return true;
+  } catch (error) {
+    const code = systemCodeOf(error) ?? '';
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    if (!NO_LINKS.has(code)) throw error;
+  }
+  try {
+    fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function isDead(owner: LockOwner, host: LockHost): boolean {
+  if (owner.place !== thisHost()) return false;
+  if (owner.pid === host.pid) return !held.has(owner.token);
+  return !host.isAlive(owner.pid) || hasEnded(owner);
+}
+
+/** Who holds a lock, as its file says. */
+export interface LockOwner {
+  readonly pid: number;
+  /** Random, new for every taking of a lock. */
+  readonly token: string;
+  /** RFC 3339 time of the taking. */
+  readonly since: string;
+  /** Machine and process namespace in which `pid` has a meaning. */
+  readonly place: string;
+  /** When that process began, where the system tells: a later process may get the same pid. */
+  readonly birth: string | undefined;
+}
+
+/** Reads a lock's owner; undefined when there is no lock, or none that makes sense. */
+function readOwner(file: string): LockOwner | undefined {
+  let content: unknown;
+  try {
+    content = JSON.parse(readRegularFileSync(file));
+  } catch {
+    return undefined;
+  }
+  return isOwner(content) ? content : undefined;
+}
+
+/** Names this machine and, on Linux, the process namespace (a container has its own). */
+export function thisHost(): string {
+  return `${os.hostname()} ${readLink('/proc/self/ns/pid')}`.trim();
+}
+
+/** The start time of a process in clock ticks since boot; undefined where there is no /proc. */
+function birthOf(pid: number): string | undefined {
+  return processFacts(pid)?.birth;
+}
+
+/** Whether the owner has ended though its pid is in use: by a later process, or by its own unburied remains. */
+function hasEnded({ pid, birth }: LockOwner): boolean {
+  const now = processFacts(pid);
+  if (now === undefined) return false;
+  return ENDED_STATES.has(now.state) || (birth !== undefined && now.birth !== birth);
+}
+
+// A zombie, which a parent that waits for nobody (as in some containers) keeps for ever.
+const ENDED_STATES = new Set(['Z', 'X']);
+
+function processFacts(pid: number): { state: string; birth: string } | undefined {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the command in parentheses and may hold spaces; the state is field 3, the start time 22.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, birth] = [fields[0], fields[19]];
+    return state === undefined || birth === undefined ? undefined : { state, birth };
+  } catch {
+    return undefined;
+  }
+}
+
+function isOwner(content: unknown): content is LockOwner {
+  if (typeof content !== 'object' || content === null) return false;
+  const { pid, token, since, place, birth }: Partial<Record<keyof LockOwner, unknown>> = content;
+  return (
+    Number.isSafeInteger(pid) &&
+    typeof token === 'string' &&
+    /^[0-9a-f]{16}$/.test(token) &&
+    typeof since === 'string' &&
+    typeof place === 'string' &&
+    (birth === undefined || typeof birth === 'string')
+  );
+}
+
+function readLink(file: string): string {
+  try {
+    return fs.readlinkSync(file);
+  } catch {
+    return '';
+  }
+}

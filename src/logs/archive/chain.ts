@@ -1,0 +1,189 @@
+import * as z from 'zod';
+import { isSvcError, SvcError } from '../../errors.ts';
+import {
+  type ArchiveRecord,
+  damaged,
+  hashOf,
+  HEAD,
+  type Link,
+  MANIFEST,
+  parseRecord,
+  recordPath,
+  recordText,
+  sequenceOf,
+} from './record.ts';
+import { type ArchiveStore, sideBySide } from './store.ts';
+
+/** What a writer says of a new record; its place in the chain is added. */
+export type Draft = ArchiveRecord extends infer Each
+  ? Each extends ArchiveRecord
+    ? Pick<Each, Exclude<KnownKeys<Each>, 'version' | 'sequence' | 'previous'>>
+    : never
+  : never;
+
+type KnownKeys<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
+
+const headSchema = z.looseObject({
+  version: z.literal(1),
+  sequence: z.number().int().nonnegative(),
+  sha256: z.string(),
+});
+
+/** The newest record that an archive's head names. */
+export type Head = z.infer<typeof headSchema>;
+
+/**
+ * All records, from the first on, each checked against the one before, and in the end against the head. Nothing for
+ * a place that holds no archive.
+ * @throws SvcError `altered` for a record that is damaged, missing or does not chain, `config` for a newer version
+ */
+export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
+  const head = await readHead(store);
+  let last: Link | undefined;
+  for await (const { path, sequence, text, problem } of recordTexts(store)) {
+    if (sequence === undefined) continue;
+    if (problem !== undefined) throw damaged(path, problem);
+    if (sequence !== next(last) || text === undefined) throw missing(next(last));
+    last = checked(parseRecord(text, path), last);
+    if (head?.sequence === sequence && head.sha256 !== last.sha256) throw otherHash(path);
+    yield last;
+  }
+  if (head && head.sequence >= next(last)) throw missing(head.sequence);
+}
+
+/** A file of the manifest: the text of a record, or a file that is none, without sequence and text. */
+export interface RecordText extends TextFound {
+  readonly path: string;
+  readonly sequence: number | undefined;
+}
+
+/** The text of a file; undefined where there is none, too, or where its problem is that it cannot be read. */
+export interface TextFound {
+  readonly text: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+const READ_AHEAD = 16;
+
+/** All files of the manifest in order, read a few ahead: in a bucket each one takes its time to come. */
+export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
+  return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
+    const sequence = sequenceOf(path);
+    return sequence === undefined
+      ? { path, sequence, text: undefined }
+      : { path, sequence, ...(await findText(store, path)) };
+  });
+}
+
+/** Reads the text of a file, or says why what is there cannot be one. @throws SvcError as the store */
+export async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
+  try {
+    return { text: await store.readText(path) };
+  } catch (error) {
+    if (!isSvcError(error, 'altered')) throw error;
+    return { text: undefined, problem: error.message.replace(`${path} is damaged: `, '') };
+  }
+}
+
+/**
+ * The newest record, found by the head and what follows it; undefined for a place that holds no archive.
+ * @throws SvcError as `readRecords`
+ */
+export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
+  const head = await readHead(store);
+  let last: Link | undefined;
+  if (head === undefined) {
+    for await (const link of readRecords(store)) last = link;
+    return last;
+  }
+  const path = recordPath(head.sequence);
+  const text = await store.readText(path);
+  if (text === undefined) throw missing(head.sequence);
+  last = parseRecord(text, path);
+  if (last.sha256 !== head.sha256) throw otherHash(path);
+  for (;;) {
+    const after = recordPath(next(last));
+    const more = await store.readText(after);
+    if (more === undefined) return last;
+    last = checked(parseRecord(more, after), last);
+  }
+}
+
+/** The first record, which says what the archive is of. @throws SvcError as `readRecords` */
+export async function readFirst(store: ArchiveStore): Promise<Link | undefined> {
+  const path = recordPath(0);
+  const text = await store.readText(path);
+  return text === undefined ? undefined : checked(parseRecord(text, path), undefined);
+}
+
+/**
+ * Commits a record after `last`, then lets the head follow.
+ * @throws SvcError `changed` when another writer was faster
+ */
+export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: Draft): Promise<Link> {
+  const sequence = next(last);
+  const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
+  const [path, text] = [recordPath(sequence), recordText(record)];
+  // Where a store has no conditional writes, another writer may have been last after all.
+  if (last && hashOf((await store.readText(last.path)) ?? '') !== last.sha256)
+    throw otherWriter(store, last.record.sequence);
+  if (!(await store.create(path, text))) throw otherWriter(store, sequence);
+  const link = { record, path, sha256: hashOf(text) };
+  await writeHead(store, link);
+  return link;
+}
+
+/** Makes the head name a record. */
+async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise<void> {
+  await store.replace(HEAD, headText({ sequence: record.sequence, sha256 }));
+}
+
+/** The bytes of a head. */
+export function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
+  return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
+}
+
+/** The head, or undefined where there is none. @throws SvcError `altered` when it cannot be read */
+async function readHead(store: ArchiveStore): Promise<Head | undefined> {
+  const text = await store.readText(HEAD);
+  if (text === undefined) return undefined;
+  const head = parseHead(text);
+  if (head === undefined) throw damaged(HEAD, 'it names no record');
+  return head;
+}
+
+/** Reads the text of a head; undefined for what names no record. */
+export function parseHead(text: string): Head | undefined {
+  try {
+    return headSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function checked(link: Link, last: Link | undefined): Link {
+  const { sequence, previous, kind } = link.record;
+  if (sequence !== next(last)) throw damaged(link.path, `it says that it is record ${sequence}`);
+  if ((kind === 'begin') !== (sequence === 0)) throw damaged(link.path, `a ${kind} record cannot stand here`);
+  if (previous === (last?.sha256 ?? null)) return link;
+  throw damaged(link.path, 'it or the record before it was changed: they do not chain');
+}
+
+function next(last: Link | undefined): number {
+  return last === undefined ? 0 : last.record.sequence + 1;
+}
+
+function otherWriter(store: ArchiveStore, sequence: number): SvcError {
+  return new SvcError('changed', `another writer has committed record ${sequence} of ${store.name}`, {
+    hint: 'Nothing was lost or doubled by that. Let only one machine write to an archive, then run the command again.',
+    retryable: true,
+  });
+}
+
+function missing(sequence: number): SvcError {
+  return damaged(recordPath(sequence), 'it is missing');
+}
+
+function otherHash(path: string): SvcError {
+  return damaged(path, `${HEAD} names another hash of it`);
+}

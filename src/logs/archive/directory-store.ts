@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import type { LockHost } from '../../files/lock.ts';
+import { writeFileAtomic } from '../../files/replace.ts';
+import { damaged } from './record.ts';
+import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile } from './store.ts';
+import { linkInto, makeDirectories, syncDirectory, workAlone } from './work-directory.ts';
+
+const LOCK = '.lock';
+const WORK = '.work';
+const READ_BYTES = 64 * 1024;
+
+/** An archive in a directory. Files are made under a temporary name in `.work` and then get their own. */
+export class DirectoryStore implements ArchiveStore {
+  readonly name: string;
+  readonly workDirectory: string;
+  readonly #host: LockHost;
+
+  /** `directory` is an absolute path; it is made when the lock is first taken. */
+  constructor(directory: string, host: LockHost) {
+    this.name = directory;
+    this.workDirectory = path.join(directory, WORK);
+    this.#host = host;
+  }
+
+  async *list(prefix: string): AsyncGenerator<StoredFile> {
+    yield* this.#walk('', prefix);
+  }
+
+  async names(): Promise<readonly string[]> {
+    return this.#names('');
+  }
+
+  async *read(file: string): AsyncGenerator<Uint8Array> {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await this.#open(file);
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES));
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } catch (error) {
+      throw readFailure(this.#at(file), error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async readText(file: string): Promise<string | undefined> {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await this.#open(file);
+      const { size } = await handle.stat();
+      if (size > MAX_TEXT_BYTES) throw damaged(file, `it has ${size} bytes`);
+      return await handle.readFile('utf8');
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw readFailure(this.#at(file), error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async create(file: string, content: LocalFile | string): Promise<boolean> {
+    const target = this.#at(file);
+    try {
+      makeDirectories(this.name, path.dirname(target));
+      if (typeof content !== 'string') return linkInto(content.path, target);
+      const draft = path.join(this.workDirectory, `${randomBytes(8).toString('hex')}.tmp`);
+      await writeFileAtomic(draft, content);
+      return linkInto(draft, target);
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
+  }
+
+  async replace(file: string, text: string): Promise<void> {
+    const draft = path.join(this.workDirectory, path.basename(file));
+    await writeFileAtomic(draft, text);
+    try {
+      await fs.promises.rename(draft, this.#at(file));
+      syncDirectory(path.dirname(this.#at(file)));
+    } catch (error) {
+      throw writeFailure(this.#at(file), error);
+    }
+  }
+
+  async remove(file: string): Promise<void> {
+    try {
+      await fs.promises.rm(this.#at(file), { force: true });
+    } catch (error) {
+      throw writeFailure(this.#at(file), error);
+    }
+  }
+
+  async lock<T>(work: () => Promise<T>): Promise<T> {
+    const lock = path.join(this.name, LOCK);
+    try {
+      makeDirectories(path.parse(this.name).root, this.name);
+    } catch (error) {
+      throw ['EEXIST', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
+        ? noDirectory(this.name)
+        : writeFailure(this.name, error);
+    }
+    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
+  }
+
+  // In order of the whole path: a directory counts as its name with a slash, as it does in a bucket's list.
+  async *#walk(directory: string, prefix: string): AsyncGenerator<StoredFile> {
+    for (const name of this.#names(directory)) {
+      const at = `${directory}${name}`;
+      if (directory === '' && name.startsWith('.')) continue;
+      if (name.endsWith('/')) {
+        if (at.startsWith(prefix) || prefix.startsWith(at)) yield* this.#walk(at, prefix);
+      } else if (at.startsWith(prefix)) {
+        const found = fs.lstatSync(this.#at(at), { throwIfNoEntry: false });
+        if (found) yield { path: at, bytes: found.size, irregular: irregularity(found) };
+      }
+    }
+  }
+
+  #names(directory: string): string[] {
+    try {
+      const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
+      return found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw readFailure(this.#at(directory), error);
+    }
+  }
+
+  // A link could lead anywhere, and a FIFO keeps whoever opens it waiting.
+  async #open(file: string): Promise<fs.promises.FileHandle> {
+    const at = this.#at(file);
+    const irregular = irregularity(await fs.promises.lstat(at));
+    if (irregular !== undefined) throw damaged(file, `it is ${irregular}`);
+    return fs.promises.open(at, READ_FLAGS);
+  }
+
+  #at(file: string): string {
+    return path.join(this.name, ...file.split('/'));
+  }
+}
+
+// Windows knows neither.
+const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+
+function irregularity(found: fs.Stats): string | undefined {
+  if (found.isFile()) return undefined;
+  if (found.isSymbolicLink()) return 'a symbolic link';
+  if (found.isDirectory()) return 'a directory';
+  if (found.isFIFO()) return 'a FIFO';
+  return found.isSocket() ? 'a socket' : 'a device';
+}
+
+function noDirectory(file: string): SvcError {
+  return new SvcError('local', `${file} is no directory`, {
+    hint: 'Name a directory for the archive, or move the file away.',
+  });
+}
+
+function isAbsent(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
+}
+
+function readFailure(file: string, error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  if (isAbsent(error)) return new SvcError('not_found', `${file} does not exist`, { cause: error });
+  const code = systemCodeOf(error) ?? 'unknown';
+  return new SvcError('local', `${file} could not be read (${code})`, {
+    hint: 'See that it may be read, and that its disk is in order.',
+    cause: error,
+  });
+}

@@ -1,0 +1,148 @@
+import { SvcError } from '../../errors.ts';
+import type { TailPosition } from '../checkpoint.ts';
+import { appendRecord, readFirst, readLast, readRecords } from './chain.ts';
+import { Coverage } from './coverage.ts';
+import { toStored } from './position.ts';
+import { type BeginRecord, damaged, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
+import type { ArchiveStore } from './store.ts';
+
+/** A half-open stretch of time, in epoch milliseconds; undefined where it has no end on that side. */
+export interface Bounds {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** What an archive is of, what it covers, and which of its segments can hold entries of a stretch of time. */
+export interface Manifest {
+  readonly first: BeginRecord;
+  readonly last: Link;
+  readonly coverage: Coverage;
+  /** In order of their records. Those without any time are among them only where the stretch has no end. */
+  readonly segments: readonly Segment[];
+  /** How many segments there are in all. */
+  readonly allSegments: number;
+}
+
+/**
+ * Reads the manifest of an archive, with its chain checked.
+ * @throws SvcError `not_found` where there is no archive, `altered` where it is damaged, `config` where it is newer
+ */
+export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
+  const coverage = new Coverage();
+  const segments: Segment[] = [];
+  let allSegments = 0;
+  let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
+  for await (const link of readRecords(store)) {
+    last = link;
+    const { record } = link;
+    coverage.add(record);
+    if (record.kind === 'begin') first = record;
+    if (record.kind !== 'segments') continue;
+    allSegments += record.segments.length;
+    segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
+  }
+  if (last === undefined) throw await noArchive(store);
+  if (first === undefined) throw damaged(recordPath(0), 'it is missing');
+  return { first, last, coverage, segments, allSegments };
+}
+
+function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
+  if (first === null || last === null) return since === undefined && until === undefined;
+  return Date.parse(last) >= (since ?? -Infinity) && Date.parse(first) < (until ?? Infinity);
+}
+
+/** The failure of a place where no archive can be read: none is there, or its manifest is gone. */
+export async function noArchive(store: ArchiveStore): Promise<SvcError> {
+  for await (const { path } of store.list('tenant=')) {
+    return new SvcError('altered', `the manifest of the archive at ${store.name} is gone`, {
+      hint: `Bring ${MANIFEST} back from a copy: without it nobody can tell whether ${path} is as it was written.`,
+    });
+  }
+  return new SvcError('not_found', `there is no log archive at ${store.name}`, {
+    hint: "Name the place that 'svc logs archive' was given.",
+  });
+}
+
+/** What an archive is of. */
+export interface ArchiveSubject {
+  /** The service, as its base URL. */
+  readonly service: string;
+  readonly tenantId: string;
+}
+
+/** Where an archive begins. Times in epoch milliseconds, by the service's clock. */
+export interface Beginning {
+  readonly standing: TailPosition;
+  /** The beginning that was asked for; without one it begins with what the service still has. */
+  readonly since: number | undefined;
+  readonly now: number;
+}
+
+/** An archive that is there: its first record and its newest. */
+export interface FoundArchive {
+  readonly first: BeginRecord;
+  readonly last: Link;
+}
+
+/**
+ * Finds the archive at a place, without changing anything; undefined where none was begun.
+ * @throws SvcError `altered` where its manifest is damaged, `config` where a newer svc wrote it
+ */
+export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
+  const [first, last] = [await readFirst(store), await readLast(store)];
+  if (last === undefined) return undefined;
+  if (first?.record.kind !== 'begin') throw damaged(recordPath(0), 'it is missing');
+  return { first: first.record, last };
+}
+
+/** Refuses an archive that is of something else. @throws SvcError `config` */
+export function checkSubject(
+  store: ArchiveStore,
+  { first }: FoundArchive,
+  { service, tenantId }: { readonly service?: string | undefined; readonly tenantId?: string | undefined },
+): void {
+  if (service !== undefined && service !== first.service) {
+    throw new SvcError('config', `${store.name} is an archive of ${first.service}, not of ${service}`, {
+      hint: 'Choose the profile of that service with --profile, or name another place for this one.',
+      facts: { archive_service: first.service, service },
+    });
+  }
+  if (tenantId !== undefined && tenantId !== first.tenant_id)
+    throw otherTenant(store, first.tenant_id, tenantId);
+}
+
+/** The refusal of what belongs to another tenant than the archive. */
+export function otherTenant(store: ArchiveStore, archived: string, found: string): SvcError {
+  return new SvcError(
+    'config',
+    `${store.name} is an archive of tenant ${archived}, and the key is of tenant ${found}`,
+    {
+      hint: `Nothing was written. Choose the profile of tenant ${archived} with --profile, or name another place for tenant ${found}.`,
+      facts: { archive_tenant_id: archived, tenant_id: found },
+    },
+  );
+}
+
+/**
+ * Begins an archive. Only under the store's lock.
+ * @throws SvcError `config` where the place holds something else
+ */
+export async function beginArchive(
+  store: ArchiveStore,
+  { service, tenantId }: ArchiveSubject,
+  { standing, since, now }: Beginning,
+): Promise<Link> {
+  for await (const { path } of store.list('')) {
+    throw new SvcError('config', `${store.name} holds something else than an archive: ${path}`, {
+      hint: 'Name an empty place. If it was an archive, its manifest (_manifest/) is gone: bring it back from a copy.',
+    });
+  }
+  return appendRecord(store, undefined, {
+    kind: 'begin',
+    service,
+    tenant_id: tenantId,
+    since: since === undefined ? null : new Date(since).toISOString(),
+    written_at: new Date(now).toISOString(),
+    standing: toStored(standing),
+  });
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { isReadable, logText } from '../../api/logs.ts';
+import { holdsCardNumber } from '../../output/formats.ts';
+import type { Log } from '../../schema/log.ts';
+import { dayOf, entryTime } from './record.ts';
+import { type ClosedSegment, SegmentFile, type SegmentKind } from './segment.ts';
+
+/** How much may be pending. */
+export interface PendingLimits {
+  readonly entries: number;
+  /** Characters of JSON before compression. */
+  readonly characters: number;
+}
+
+/** An entry that waits for the commit, as it has no room in the file that is open. */
+interface Kept {
+  readonly at: number | undefined;
+  readonly line: string;
+  readonly kind: SegmentKind;
+}
+
+const MOST_KEPT = 10_000;
+
+/**
+ * The entries between two commits, in files without a name yet. Each file holds one day in order of time: one is open
+ * at a time, and one for entries without a time. What comes late, is another tenant's, or is not taken by every reader
+ * of JSON, is kept until the commit and then written in order.
+ */
+export class Pending {
+  entries = 0;
+  late = 0;
+  /** Entries of other tenants. */
+  shared = 0;
+  /** Entries without a time, those that not every reader of JSON takes, and those that seem to hold a card number. */
+  timeless = 0;
+  raw = 0;
+  cardNumbers = 0;
+  readonly #directory: string;
+  readonly #limits: PendingLimits;
+  readonly #tenantId: string;
+  readonly #committedTo: number;
+  readonly #closed: ClosedSegment[] = [];
+  #characters = 0;
+  #highest = -Infinity;
+  #open: SegmentFile | undefined;
+  #timeless: SegmentFile | undefined;
+  #kept: Kept[] = [];
+
+  /** Writes into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
+  constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
+    this.#directory = directory;
+    this.#tenantId = tenantId;
+    this.#committedTo = committedTo;
+    this.#limits = limits;
+  }
+
+  /** Whether it is time to commit. */
+  get isFull(): boolean {
+    const { entries, characters } = this.#limits;
+    return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MOST_KEPT;
+  }
+
+  /** Takes entries; on return they are in the files or kept. @throws SvcError `local` */
+  async add(logs: readonly Log[]): Promise<void> {
+    for (const log of logs) {
+      const line = logText(log);
+      this.entries += 1;
+      this.#characters += line.length;
+      if (holdsCardNumber(line)) this.cardNumbers += 1;
+      const at = entryTime(log);
+      if (at === undefined) this.timeless += 1;
+      const tenantId = log.tenant_id ?? this.#tenantId;
+      const isRaw = !isReadable(log);
+      if (isRaw || tenantId !== this.#tenantId) this.#keepApart(line, at, { tenantId, isRaw });
+      else if (at === undefined) await this.#addTimeless(line);
+      else if (at < this.#committedTo || at < this.#highest)
+        this.#keep(line, at, { tenantId, supplementary: true, isRaw });
+      else await this.#addNext(line, at);
+    }
+  }
+
+  /** Ends all files. Nothing may be added afterwards. @throws SvcError `local` */
+  async close(): Promise<ClosedSegment[]> {
+    await this.#closeOpen();
+    if (this.#timeless) this.#closed.push(await this.#timeless.close());
+    for (const { at, line, kind } of this.#kept.toSorted(inOrder)) await this.#addInto(kind, line, at);
+    await this.#closeOpen();
+    return this.#closed;
+  }
+
+  /** Gives up what is open. */
+  abandon(): void {
+    this.#open?.abandon();
+    this.#timeless?.abandon();
+  }
+
+  async #addTimeless(line: string): Promise<void> {
+    this.#timeless ??= this.#begin(this.#kindOf(undefined));
+    await this.#timeless.add(line, undefined);
+  }
+
+  #keepApart(line: string, at: number | undefined, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): void {
+    if (kind.tenantId !== this.#tenantId) this.shared += 1;
+    if (kind.isRaw) this.raw += 1;
+    this.#keep(line, at, { ...kind, supplementary: at !== undefined && at < this.#committedTo });
+  }
+
+  #keep(line: string, at: number | undefined, kind: Omit<SegmentKind, 'day'>): void {
+    if (kind.supplementary) this.late += 1;
+    this.#kept.push({ at, line, kind: { ...kind, day: dayOf(at) } });
+  }
+
+  async #addNext(line: string, at: number): Promise<void> {
+    this.#highest = at;
+    await this.#addInto(this.#kindOf(at), line, at);
+  }
+
+  #kindOf(at: number | undefined): SegmentKind {
+    return { tenantId: this.#tenantId, day: dayOf(at), supplementary: false, isRaw: false };
+  }
+
+  async #addInto(kind: SegmentKind, line: string, at: number | undefined): Promise<void> {
+    if (this.#open && orderOf(this.#open.kind) !== orderOf(kind)) await this.#closeOpen();
+    this.#open ??= this.#begin(kind);
+    await this.#open.add(line, at);
+  }
+
+  async #closeOpen(): Promise<void> {
+    const open = this.#open;
+    if (open) this.#closed.push(await open.close());
+    this.#open = undefined;
+  }
+
+  #begin(kind: SegmentKind): SegmentFile {
+    const name = `${randomBytes(8).toString('hex')}.gz`;
+    return new SegmentFile(path.join(this.#directory, name), kind);
+  }
+}
+
+/** By file, then by time. */
+function inOrder(one: Kept, other: Kept): number {
+  const [first, second] = [orderOf(one.kind), orderOf(other.kind)];
+  if (first !== second) return first < second ? -1 : 1;
+  return (one.at ?? 0) - (other.at ?? 0);
+}
+
+function orderOf({ tenantId, day, supplementary, isRaw }: SegmentKind): string {
+  return `${String(isRaw)} ${String(supplementary)} ${day} ${tenantId}`;
+}

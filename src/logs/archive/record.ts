@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Client } from '../../api/client.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { parseTime } from '../../output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import { positionSchema } from './position.ts';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.number().int().nonnegative();
+const time = z.iso.datetime();
+
+/** A segment as the manifest lists it. */
+const segmentSchema = z.looseObject({
+  path: z
+    .string()
+    .regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/),
+  entries: count.positive(),
+  /** Of the compressed file. */
+  bytes: count.positive(),
+  /** Of the compressed file. */
+  sha256,
+  /** The earliest created_at, or null where no entry's time can be read. */
+  first: time.nullable(),
+  last: time.nullable(),
+  /** Whether its entries came late, for a stretch of time that an earlier commit had brought the archive past. */
+  supplementary: z.boolean(),
+});
+
+const base = {
+  version: z.literal(1),
+  sequence: count,
+  previous: sha256.nullable(),
+  written_at: time,
+  standing: positionSchema,
+};
+
+const recordSchema = z.discriminatedUnion('kind', [
+  z.looseObject({
+    ...base,
+    kind: z.literal('begin'),
+    service: z.string(),
+    tenant_id: z.string(),
+    /** The beginning that was asked for; without one the archive begins with what the service still had. */
+    since: time.nullish(),
+  }),
+  z.looseObject({
+    ...base,
+    kind: z.literal('segments'),
+    segments: z.array(segmentSchema),
+    read_from: time,
+    read_to: time,
+  }),
+  z.looseObject({ ...base, kind: z.literal('gap'), from: time, to: time }),
+]);
+
+/** One closed file of entries. Times are RFC 3339, UTC, with milliseconds. */
+export type Segment = z.infer<typeof segmentSchema>;
+
+/** One link of an archive's chain; its appearance is the commit of all that it names. */
+export type ArchiveRecord = z.infer<typeof recordSchema>;
+
+/** The record with which an archive begins: of which service and tenant it is. */
+export type BeginRecord = Extract<ArchiveRecord, { kind: 'begin' }>;
+
+/** A record with the hash of its bytes, which the next one names. */
+export interface Link {
+  readonly record: ArchiveRecord;
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/**
+ * The name of a segment's file in the folder of its day. Raw ones hold entries whose text not every reader of JSON
+ * takes, and stay out of the pattern by which others read the archive.
+ */
+export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
+  return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
+}
+
+/** How the names of the segments of a record begin. */
+export function partPrefix(sequence: number): string {
+  return `part-${String(sequence).padStart(8, '0')}-`;
+}
+
+/** Whether the file at a path holds entries whose text not every reader of JSON takes. */
+export function isRawSegment({ path }: Pick<Segment, 'path'>): boolean {
+  return path.endsWith('.raw.gz');
+}
+
+/** The folder of all records, and the file that names the newest. */
+export const MANIFEST = '_manifest/';
+export const HEAD = `${MANIFEST}head.json`;
+
+/** Where a record is kept. */
+export function recordPath(sequence: number): string {
+  return `${MANIFEST}${String(sequence).padStart(8, '0')}.json`;
+}
+
+/** The number of the record that is kept at a path; undefined for any other file. */
+export function sequenceOf(path: string): number | undefined {
+  const digits = /^_manifest\/(\d{8,})\.json$/.exec(path)?.[1];
+  return digits === undefined || recordPath(Number(digits)) !== path ? undefined : Number(digits);
+}
+
+/** The bytes of a record: one line of JSON. */
+export function recordText(record: ArchiveRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+/**
+ * Reads the bytes of a record.
+ * @throws SvcError `altered` for one that is damaged, `config` for one of a newer version
+ */
+export function parseRecord(text: string, path: string): Link {
+  const value = parseJson(text, path);
+  const { version } = z.looseObject({ version: z.unknown() }).catch({ version: undefined }).parse(value);
+  if (typeof version === 'number' && version > 1) throw newer(path, version);
+  const result = recordSchema.safeParse(value);
+  if (!result.success) throw damaged(path, problemOf(result.error));
+  return { record: result.data, path, sha256: hashOf(text) };
+}
+
+/** SHA-256 of a text's bytes, hexadecimal. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The failure of a manifest that is not as it was written. */
+export function damaged(path: string, problem: string): SvcError {
+  return new SvcError('altered', `${path} is damaged: ${problem}`, {
+    hint: "Nothing was overwritten. 'svc logs verify' tells all that is wrong; bring the file back from a copy, or begin another archive.",
+    facts: { path },
+  });
+}
+
+function newer(path: string, version: number): SvcError {
+  return new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
+    hint: 'Update svc on this machine.',
+  });
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged(path, text === '' ? 'it is empty' : 'it is no JSON');
+  }
+}
+
+function problemOf({ issues }: z.ZodError): string {
+  const where = issues[0]?.path.join('.') ?? '';
+  return where === '' ? 'it is no record' : `${where} is not as it should be`;
+}
+
+/** The folder of entries whose time cannot be read. */
+export const UNKNOWN_DAY = 'unknown';
+
+const LONGEST_NAME = 200;
+const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/** When an entry was created, in epoch milliseconds; undefined where that cannot be read or its year has not four digits. */
+export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | undefined {
+  const at = parseTime(created_at);
+  return at === undefined || at < EARLIEST || at > LATEST ? undefined : at;
+}
+
+/** The UTC day of a time, as it stands in paths. */
+export function dayOf(at: number | undefined): string {
+  return at === undefined ? UNKNOWN_DAY : new Date(at).toISOString().slice(0, 10);
+}
+
+/** The folder of a tenant's entries. An id that makes no good name stands there as its hash. */
+export function tenantFolder(tenantId: string): string {
+  // Half of a surrogate pair cannot be encoded.
+  const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
+  const isGood = name !== '' && name.length <= LONGEST_NAME;
+  return `tenant=${isGood ? name : createHash('sha256').update(tenantId).digest('hex')}`;
+}
+
+/**
+ * The id of the tenant that the key is of: as the service says, or, where the key may not read that, as the newest log
+ * entries say. Other tenants may share entries with it: `expected` counts where it is among theirs. Undefined where the
+ * entries cannot tell.
+ */
+export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
+  try {
+    return (await client.tenant.read()).id;
+  } catch (error) {
+    if (!isSvcError(error, 'forbidden')) throw error;
+  }
+  const newest = await client.logs.list({}, { pageSize: 100 }).pages().next();
+  if (newest.done === true) return undefined;
+  const found = new Set(newest.value.items.flatMap(({ tenant_id: id }) => id ?? []));
+  if (expected !== undefined && found.has(expected)) return expected;
+  return found.size === 1 ? [...found][0] : undefined;
+}
+
+/** The failure to begin an archive of a tenant that nobody names. */
+export function unknownTenant(): SvcError {
+  return new SvcError('forbidden', 'it could not be learnt which tenant the key is of', {
+    hint: 'Give the key the permission tenant:read, or run the command again once there are log entries.',
+  });
+}

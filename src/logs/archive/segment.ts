@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGunzip, createGzip, type Gzip } from 'node:zlib';
+import { logFromLine, oddityOf } from '../../api/logs.ts';
+import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import type { Log } from '../../schema/log.ts';
+import { isRawSegment, type Segment } from './record.ts';
+import type { ArchiveStore, LocalFile } from './store.ts';
+
+/**
+ * Which tenant's and which day's entries a segment holds (UTC, or `unknown`), whether they came late, and whether there
+ * are readers of JSON that do not take them.
+ */
+export interface SegmentKind {
+  readonly tenantId: string;
+  readonly day: string;
+  readonly supplementary: boolean;
+  readonly isRaw: boolean;
+}
+
+/** A segment that is written whole and flushed, and waits for its commit. */
+export interface ClosedSegment extends SegmentKind {
+  readonly file: LocalFile;
+  readonly entries: number;
+  /** The earliest and latest time of its entries, in epoch milliseconds; undefined where none can be read. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+}
+
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** A segment as it is written: lines of JSON, compressed as they come, so that its size does not matter. */
+export class SegmentFile {
+  readonly kind: SegmentKind;
+  readonly #file: string;
+  readonly #gzip: Gzip;
+  readonly #written: Promise<Omit<LocalFile, 'path'>>;
+  #text = '';
+  #entries = 0;
+  #first: number | undefined;
+  #last: number | undefined;
+
+  /** `file` must not exist. Failures show at the next call. */
+  constructor(file: string, kind: SegmentKind) {
+    this.kind = kind;
+    this.#file = file;
+    // The level shows in the header: a late entry's file never has the bytes, and so the name, of another's.
+    const level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
+    this.#gzip = createGzip({ level });
+    this.#written = writeOut(this.#gzip, file);
+    this.#written.catch(ignore);
+  }
+
+  /** Adds an entry as a line; `at` is its time, where that can be read. @throws SvcError `local` */
+  async add(line: string, at: number | undefined): Promise<void> {
+    this.#entries += 1;
+    if (at !== undefined) {
+      this.#first = Math.min(this.#first ?? at, at);
+      this.#last = Math.max(this.#last ?? at, at);
+    }
+    this.#text += `${line}\n`;
+    if (this.#text.length >= CHUNK_CHARACTERS) await this.#flush();
+  }
+
+  /** Ends the file and flushes it to the disk. @throws SvcError `local` */
+  async close(): Promise<ClosedSegment> {
+    await this.#flush();
+    this.#gzip.end();
+    const written = await this.#whenWritten();
+    return {
+      ...this.kind,
+      file: { path: this.#file, ...written },
+      entries: this.#entries,
+      first: this.#first,
+      last: this.#last,
+    };
+  }
+
+  /** Gives the file up. */
+  abandon(): void {
+    this.#gzip.destroy();
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    if (this.#gzip.write(text)) return;
+    // When the disk takes no more, the drain never comes.
+    await Promise.race([once(this.#gzip, 'drain').catch(ignore), this.#whenWritten()]);
+    if (this.#gzip.destroyed) await this.#whenWritten();
+  }
+
+  async #whenWritten(): Promise<Omit<LocalFile, 'path'>> {
+    try {
+      return await this.#written;
+    } catch (error) {
+      throw writeFailure(this.#file, error);
+    }
+  }
+}
+
+async function writeOut(gzip: Gzip, file: string): Promise<Omit<LocalFile, 'path'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const handle = await fs.promises.open(file, 'wx', 0o600);
+  try {
+    await pipeline(gzip, async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        // A nearly full disk takes a part and says so; only the next write fails.
+        for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
+        bytes += chunk.length;
+      }
+    });
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+function ignore(): void {
+  // It is told by the promise of the whole file.
+}
+
+/** How a segment is read. */
+export interface ReadSegmentOptions {
+  /** Told of each piece of the compressed file, in bytes. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The longest line that is taken for an entry, in characters: a file without line ends must not fill the memory. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+
+/**
+ * The entries of a segment in the order of the file, some at a time and in flat memory. Only at the end is it known
+ * whether the file is the one that was written: read to the end.
+ * @throws SvcError `altered` when it is not, `not_found` when it is gone
+ */
+export async function* readSegment(
+  store: ArchiveStore,
+  segment: Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>,
+  options: ReadSegmentOptions = {},
+): AsyncGenerator<readonly Log[]> {
+  const { path } = segment;
+  const seen = { hash: createHash('sha256'), bytes: 0 };
+  let [rest, entries] = ['', 0];
+  for await (const text of unzipped(path, watched(store.read(path), seen, options))) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LONGEST_LINE) throw altered(path, 'it holds a line too long to be an entry');
+    entries += lines.length;
+    if (lines.length > 0) yield lines.map((line) => readLine(path, line));
+  }
+  if (seen.bytes !== segment.bytes)
+    throw altered(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
+  if (seen.hash.digest('hex') !== segment.sha256)
+    throw altered(path, 'its SHA-256 is not the one in the manifest');
+  if (rest !== '') throw altered(path, 'its last line has no end');
+  if (entries !== segment.entries)
+    throw altered(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
+}
+
+function altered(path: string, problem: string): SvcError {
+  return new SvcError('altered', `${path} was changed: ${problem}`, {
+    hint: "'svc logs verify' tells all that is wrong with the archive; bring the file back from a copy.",
+    facts: { path },
+  });
+}
+
+async function* watched(
+  source: AsyncIterable<Uint8Array>,
+  seen: { hash: ReturnType<typeof createHash>; bytes: number },
+  { onBytes, signal }: ReadSegmentOptions,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of source) {
+    signal?.throwIfAborted();
+    seen.hash.update(piece);
+    seen.bytes += piece.byteLength;
+    onBytes?.(piece.byteLength);
+    yield piece;
+  }
+}
+
+async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const gunzip = createGunzip({ chunkSize: 32 * 1024 });
+  const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
+  // Its failure comes out of the other end.
+  feeding.catch(() => undefined);
+  gunzip.setEncoding('utf8');
+  try {
+    yield* gunzip as AsyncIterable<string>;
+  } catch (error) {
+    throw systemCodeOf(error)?.startsWith('Z_') === true ? altered(path, 'it cannot be decompressed') : error;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function readLine(path: string, line: string): Log {
+  let log: Log;
+  try {
+    log = logFromLine(line);
+  } catch {
+    throw altered(path, 'it holds a line that is no JSON');
+  }
+  if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
+  throw altered(path, 'it holds a line that is no log entry');
+}

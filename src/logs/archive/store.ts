@@ -1,0 +1,104 @@
+import path from 'node:path';
+import { SvcError } from '../../errors.ts';
+import type { Trace } from '../../http/exchange.ts';
+import type { System } from '../../system.ts';
+
+/** A file of an archive: its path below the archive's top, with `/`, and its size. */
+export interface StoredFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** What it is where it is no regular file, such as 'a symbolic link': nobody may open it. */
+  readonly irregular?: string | undefined;
+}
+
+/** The largest record or head, in bytes: one that is larger was not written here, and must not fill the memory. */
+export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** A file on this machine that is to go into an archive: written whole and flushed. `sha256` is hexadecimal. */
+export interface LocalFile {
+  /** Where it is on this machine. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Where an archive lives: a directory, or a bucket below a prefix. Paths are relative, with `/`. Every method throws
+ * `SvcError` `local` (a directory) or as the network gives it.
+ */
+export interface ArchiveStore {
+  /** What to call it in messages: the directory, or `s3://bucket/prefix`. */
+  readonly name: string;
+  /**
+   * A directory on this machine where files are prepared for `create`. It exists while the lock is held, and is the
+   * lock holder's alone: what is found there was left by a run that was killed.
+   */
+  readonly workDirectory: string;
+  /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
+  list(prefix: string): AsyncIterable<StoredFile>;
+  /** The names at the top, those of directories with a slash at their end. */
+  names(): Promise<readonly string[]>;
+  /** A file's bytes. @throws SvcError `not_found`, `altered` for what is no regular file */
+  read(path: string): AsyncIterable<Uint8Array>;
+  /** A small file's text, or undefined where there is none. @throws SvcError `altered`: no regular file, or too large */
+  readText(path: string): Promise<string | undefined>;
+  /**
+   * Makes a file that must not exist yet, whole or not at all; false when it exists. On true it is there to stay,
+   * power cuts included. A local file may be moved rather than copied.
+   */
+  create(path: string, content: LocalFile | string): Promise<boolean>;
+  /** Writes a file in place of the old one, if any, whole or not at all. */
+  replace(path: string, text: string): Promise<void>;
+  /** Removes a file; one that is not there is no failure. */
+  remove(path: string): Promise<void>;
+  /** Runs `work` as the only writer that this machine knows of. @throws SvcError `config` naming the other one */
+  lock<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Does work on items, a few at a time, and gives the results in the order of the items. */
+export async function* sideBySide<T, R>(
+  items: AsyncIterable<T> | Iterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const underWay: Promise<R>[] = [];
+  try {
+    for await (const item of items) {
+      const doing = work(item);
+      // Where the reader stops, nobody looks at it any more.
+      doing.catch(() => undefined);
+      underWay.push(doing);
+      const first = underWay.length >= most ? underWay.shift() : undefined;
+      if (first) yield await first;
+    }
+    for (let first = underWay.shift(); first; first = underWay.shift()) yield await first;
+  } finally {
+    await Promise.allSettled(underWay);
+  }
+}
+
+/** What opening a place needs of its process. */
+export type StoreHost = Pick<
+  System,
+  'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'
+> & {
+  /** Told, once each, of what is wrong with the place and no reason to end. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly trace?: Trace | undefined;
+};
+
+/** Opens the place of an archive, without looking at it: a directory, or `s3://bucket/prefix`. @throws SvcError `usage`; `key_missing`, `config` for a bucket */
+export async function openArchiveStore(host: StoreHost, place: string): Promise<ArchiveStore> {
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
+  if (scheme?.toLowerCase() === 's3') {
+    const { S3Store } = await import('../s3/store.ts');
+    return new S3Store(place, host);
+  }
+  if (scheme !== undefined) {
+    throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
+      hint: 'Name a directory, or s3://bucket/prefix.',
+    });
+  }
+  const { DirectoryStore } = await import('./directory-store.ts');
+  return new DirectoryStore(path.resolve(host.cwd, place), host);
+}

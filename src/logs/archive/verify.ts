@@ -1,0 +1,185 @@
+import { type ChainState, checkChain, checkSegment, type Finding, isHidden, type Listed } from './check.ts';
+import { Coverage } from './coverage.ts';
+import { noArchive } from './manifest.ts';
+import { type BeginRecord, MANIFEST, parseRecord, recordPath, type Segment, tenantFolder } from './record.ts';
+import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
+
+/** How to verify. */
+export interface VerifyOptions {
+  /** Hash of a record that the chain must hold, as an earlier run printed it. */
+  readonly expect?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many bytes of how many are done. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** What an archive holds, as far as it can be read. */
+export interface Verified {
+  readonly begin: BeginRecord | undefined;
+  /** SHA-256 of the newest record; it stands for all that was written. */
+  readonly sha256: string | undefined;
+  readonly records: number;
+  readonly segments: number;
+  readonly entries: number;
+  /** How many of them are of other tenants, which share them. */
+  readonly shared: number;
+  readonly bytes: number;
+  readonly coverage: Coverage;
+}
+
+const SIDE_BY_SIDE = 2;
+const SEGMENTS = 'tenant=';
+/** Reserved for what can be made again from the segments. */
+const INDEX = '_index/';
+
+/** Looks at every byte of an archive: gives all that was changed, removed, reordered, cut or added. */
+export class Verification {
+  readonly #store: ArchiveStore;
+  readonly #options: VerifyOptions;
+  readonly #coverage = new Coverage();
+  /** Files that no record has listed so far. */
+  readonly #unlisted = new Map<string, StoredFile>();
+  /** Paths that records have listed, and hashes of those that no other segment can have. */
+  readonly #listedBefore = new Set<string>();
+  readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0 };
+  #begin: BeginRecord | undefined;
+  #newest: ChainState | undefined;
+  #met: boolean;
+  /** Findings of the chain, told between those of segments. */
+  #pending: Finding[] = [];
+
+  constructor(store: ArchiveStore, options: VerifyOptions = {}) {
+    this.#store = store;
+    this.#options = options;
+    this.#met = options.expect === undefined;
+  }
+
+  /** What was found in all; complete once the findings have been read. */
+  result(): Verified {
+    return {
+      begin: this.#begin,
+      sha256: this.#newest?.sha256,
+      ...this.#total,
+      coverage: this.#coverage,
+    };
+  }
+
+  /** All that is wrong, some at a time. @throws SvcError `not_found` where there is no archive at all, `local` */
+  async *findings(): AsyncGenerator<readonly Finding[]> {
+    let total = 0;
+    for await (const file of this.#store.list(SEGMENTS)) {
+      if (isHidden(file.path)) continue;
+      this.#unlisted.set(file.path, file);
+      total += file.bytes;
+    }
+    let done = 0;
+    const options = {
+      signal: this.#options.signal,
+      onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
+    };
+    const checks = sideBySide(this.#listed(), SIDE_BY_SIDE, (listed) =>
+      checkSegment(this.#store, listed, options),
+    );
+    for await (const found of checks) yield [...this.#take(), ...found];
+    const left = [...this.#take(), ...(await this.#leftOver())];
+    if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
+    yield [...left, ...(await this.#strangers())];
+    if (!this.#met) yield [this.#rewritten()];
+  }
+
+  /** The segments of all records; what is wrong with the records waits to be taken. */
+  async *#listed(): AsyncGenerator<Listed> {
+    const chain = checkChain(this.#store);
+    for (let step = await chain.next(); ; step = await chain.next()) {
+      if (step.done === true) {
+        this.#newest = step.value;
+        return;
+      }
+      if ('finding' in step.value) {
+        this.#pending.push(step.value.finding);
+        continue;
+      }
+      const { record, sha256 } = step.value.link;
+      this.#total.records += 1;
+      this.#met ||= sha256 === this.#options.expect;
+      this.#coverage.add(record);
+      if (record.kind === 'begin') this.#begin = record;
+      if (record.kind !== 'segments') continue;
+      for (const segment of record.segments) {
+        if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
+      }
+    }
+  }
+
+  async #count(segment: Segment, sequence: number): Promise<Listed> {
+    const tenantId = this.#begin?.tenant_id;
+    this.#total.segments += 1;
+    this.#total.entries += segment.entries;
+    this.#total.bytes += segment.bytes;
+    if (tenantId !== undefined && !segment.path.startsWith(`${tenantFolder(tenantId)}/`))
+      this.#total.shared += segment.entries;
+    return { segment, sequence, tenantId, file: await this.#fileOf(segment.path) };
+  }
+
+  // Entries without a time, and those that came late, can be equal in all of two segments; others cannot, as each
+  // record has a stretch of time of its own.
+  #isListedAgain({ path, sha256, supplementary, first }: Segment): boolean {
+    const isUnique = !supplementary && first !== null;
+    const isAgain = this.#listedBefore.has(path) || (isUnique && this.#listedBefore.has(sha256));
+    const message = 'records list it twice: its entries would count twice';
+    if (isAgain) this.#pending.push({ problem: 'unfit', path, message });
+    this.#listedBefore.add(path);
+    if (isUnique) this.#listedBefore.add(sha256);
+    if (isAgain) this.#unlisted.delete(path);
+    return isAgain;
+  }
+
+  // A file that was not there at first may have been written since.
+  async #fileOf(path: string): Promise<StoredFile | undefined> {
+    let found = this.#unlisted.get(path);
+    this.#unlisted.delete(path);
+    if (found === undefined)
+      for await (const file of this.#store.list(path)) if (file.path === path) found = file;
+    return found;
+  }
+
+  #take(): Finding[] {
+    const taken = this.#pending;
+    this.#pending = [];
+    return taken;
+  }
+
+  /** Files that no record lists, now that a run under way may have committed its record. */
+  async #leftOver(): Promise<Finding[]> {
+    const newest = this.#newest?.sequence ?? -1;
+    for (let sequence = newest + 1; this.#unlisted.size > 0; sequence += 1) {
+      const text = await this.#store.readText(recordPath(sequence));
+      if (text === undefined) break;
+      const { record } = parseRecord(text, recordPath(sequence));
+      if (record.kind === 'segments') for (const { path } of record.segments) this.#unlisted.delete(path);
+    }
+    return [...this.#unlisted.values()].map(({ path, irregular }) => {
+      if (irregular !== undefined)
+        return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
+      const sequence = Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
+      const words = "no record lists it: a run left it that was ended; 'svc logs archive' takes it away";
+      return { problem: 'unlisted', path, message: sequence > newest ? words : 'no record lists it' };
+    });
+  }
+
+  /** What stands at the top and is none of the archive's. */
+  async #strangers(): Promise<Finding[]> {
+    const names = await this.#store.names();
+    return names
+      .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
+      .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
+  }
+
+  #rewritten(): Finding {
+    return {
+      problem: 'rewritten',
+      path: this.#store.name,
+      message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was written anew`,
+    };
+  }
+}

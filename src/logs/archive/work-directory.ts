@@ -1,0 +1,88 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { systemCodeOf, writeFailure } from '../../errors.ts';
+import { type LockHost, withLock } from '../../files/lock.ts';
+
+const LOCK_WAIT_MS = 2_000;
+
+/** A writer's lock, and the private directory that it works in: empty at its beginning, gone at its end. */
+export interface WorkDirectory {
+  /** The archive, for messages. */
+  readonly name: string;
+  readonly lock: string;
+  readonly directory: string;
+  readonly host: LockHost;
+}
+
+/** Does a writer's work while no other one on this machine does. @throws SvcError `config` when it does for 2 s, `local` */
+export function workAlone<T>(
+  { name, lock, directory, host }: WorkDirectory,
+  work: () => Promise<T>,
+): Promise<T> {
+  const options = { waitMs: LOCK_WAIT_MS, what: `the archive ${name}` };
+  return withLock(lock, host, () => inDirectory(directory, work), options);
+}
+
+async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    // What a killed writer left.
+    fs.rmSync(directory, { recursive: true, force: true });
+    fs.mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+  try {
+    return await work();
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes a directory below `top` with all between, each its owner's alone, and flushes the names. One level at a time:
+ * the recursive mkdir can spin for ever on an impossible directory. Throws as the file system does.
+ */
+export function makeDirectories(top: string, directory: string): void {
+  if (fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const parent = path.dirname(directory);
+  if (parent !== directory && directory !== top) makeDirectories(top, parent);
+  try {
+    fs.mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EEXIST' || !fs.statSync(directory).isDirectory()) throw error;
+  }
+  syncDirectory(parent);
+}
+
+/**
+ * Gives a flushed file its name, if that is free, and takes the old one away; false when it is taken. Another writer
+ * on another machine loses the race for the name, which a rename would not let it notice.
+ */
+export function linkInto(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
+    if (fs.existsSync(to)) return false;
+    fs.renameSync(from, to);
+  }
+  fs.rmSync(from, { force: true });
+  syncDirectory(path.dirname(to));
+  return true;
+}
+
+/** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
+export function syncDirectory(directory: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(directory, 'r');
+    fs.fsyncSync(descriptor);
+  } catch (error) {
+    if (systemCodeOf(error) === 'EIO') throw error;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);

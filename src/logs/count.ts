@@ -1,0 +1,250 @@
+import type { StatsBy, StatsRow } from '../commands/logs/stats.ts';
+import { parseTime } from '../output/time.ts';
+import type { Log } from '../schema/log.ts';
+
+/** What there is to be said of an actor or an hour, beside its count. */
+export interface Notes {
+  noteActor(id: string): string | null;
+  /** `hour`: its beginning in epoch milliseconds. */
+  noteHour(hour: number, count: number): string | null;
+}
+
+const MOST_ACTORS = 10_000;
+const MOST_NAMES = 1_000;
+/** Something over a year; an interval of more hours has rows for those with entries only. */
+const MOST_HOURS = 10_000;
+
+type Named = 'entity_type' | 'operation' | 'actor_type';
+
+/** Counts entries by hour, entity type, operation and actor, as they go by and in flat memory. */
+export class LogCounts {
+  readonly #all = emptyBucket();
+  readonly #hours = new ValueTally<number | null>(MOST_HOURS);
+  readonly #names: Readonly<Record<Named, ValueTally<string | null>>> = {
+    entity_type: new ValueTally(MOST_NAMES),
+    operation: new ValueTally(MOST_NAMES),
+    actor_type: new ValueTally(MOST_NAMES),
+  };
+  readonly #actors = new ValueTally<string | null>(MOST_ACTORS);
+  readonly #actorTypes = new Map<string, string>();
+
+  add(log: Log): void {
+    const at = parseTime(log.created_at);
+    fill(this.#all, at);
+    this.#hours.add(at === undefined ? null : hourOf(at), at);
+    this.#names.entity_type.add(log.entity_type ?? null, at);
+    this.#names.operation.add(log.operation ?? null, at);
+    this.#names.actor_type.add(log.actor_type ?? null, at);
+    const actor = log.actor_id ?? null;
+    const { count } = this.#actors.add(actor, at);
+    if (count === 1 && actor !== null && typeof log.actor_type === 'string')
+      this.#actorTypes.set(actor, log.actor_type);
+  }
+
+  /** How many entries were counted. */
+  get entries(): number {
+    return this.#all.count;
+  }
+
+  /** Whether there were more different actors than are told apart. */
+  get hasOtherActors(): boolean {
+    return this.#actors.isFull;
+  }
+
+  /** All counts: all entries, each hour of the interval, then by value, the most frequent first. */
+  rows(interval: Interval, notes: Notes = NO_NOTES): StatsRow[] {
+    const named = (['entity_type', 'operation', 'actor_type'] as const).flatMap((by) =>
+      byCount(this.#names[by]).map(([value, bucket]) => this.#row(by, value, bucket)),
+    );
+    const actors = byCount(this.#actors).map(([value, bucket]) =>
+      this.#row('actor', value, bucket, {
+        actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null),
+        note: value === null || value === OTHERS ? null : notes.noteActor(value),
+      }),
+    );
+    return [this.#row('all', null, this.#all), ...this.#hourRows(interval, notes), ...named, ...actors];
+  }
+
+  #hourRows({ since, until }: Interval, notes: Notes): StatsRow[] {
+    const { buckets } = this.#hours;
+    const hours = new Set([...buckets.keys()].filter((hour) => typeof hour === 'number'));
+    if ((until - since) / HOUR_MS <= MOST_HOURS)
+      for (let hour = hourOf(since); hour < until; hour += HOUR_MS) hours.add(hour);
+    const rows = [...hours]
+      .toSorted((one, other) => one - other)
+      .map((hour) => {
+        const bucket = buckets.get(hour) ?? emptyBucket();
+        return this.#row('hour', iso(hour), bucket, { note: notes.noteHour(hour, bucket.count) });
+      });
+    for (const rest of [null, OTHERS] as const) {
+      const bucket = buckets.get(rest);
+      if (bucket) rows.push(this.#row('hour', rest, bucket));
+    }
+    return rows;
+  }
+
+  #row(
+    by: StatsBy,
+    value: string | null,
+    { count, first, last }: Bucket,
+    { actor_type = null, note = null }: Partial<Pick<StatsRow, 'actor_type' | 'note'>> = {},
+  ): StatsRow {
+    return {
+      by,
+      value,
+      actor_type,
+      count,
+      share: count === 0 ? 0 : count / this.#all.count,
+      first_at: first === Infinity ? null : iso(first),
+      last_at: last === -Infinity ? null : iso(last),
+      note,
+    };
+  }
+}
+
+const NO_NOTES: Notes = { noteActor: () => null, noteHour: () => null };
+
+function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
+  return [...buckets].toSorted(
+    ([a, one], [b, other]) =>
+      Number(a === OTHERS) - Number(b === OTHERS) ||
+      other.count - one.count ||
+      ((a ?? '') < (b ?? '') ? -1 : 1),
+  );
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString().replace('.000Z', 'Z');
+}
+
+/** How many entries have one value, and when the first and the last of them were (epoch milliseconds). */
+export interface Bucket {
+  count: number;
+  first: number;
+  last: number;
+}
+
+/** Stands for every value that came after as many different ones as are kept. */
+const OTHERS = '(others)';
+
+/** A bucket that nothing is in. */
+function emptyBucket(): Bucket {
+  return { count: 0, first: Infinity, last: -Infinity };
+}
+
+/** Counts an entry of this time; an entry without one is counted too. */
+function fill(bucket: Bucket, at: number | undefined): void {
+  bucket.count += 1;
+  if (at === undefined) return;
+  if (at < bucket.first) bucket.first = at;
+  if (at > bucket.last) bucket.last = at;
+}
+
+/** Counts entries by one of their values. No more than `most` different values are told apart: memory stays flat. */
+class ValueTally<K> {
+  readonly buckets = new Map<K | typeof OTHERS, Bucket>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(value: K, at: number | undefined): Bucket {
+    const bucket = this.buckets.get(value) ?? this.#begin(value);
+    fill(bucket, at);
+    return bucket;
+  }
+
+  /** Whether there were more different values than are told apart. */
+  get isFull(): boolean {
+    return this.buckets.has(OTHERS);
+  }
+
+  #begin(value: K): Bucket {
+    const key = this.buckets.size < this.#most ? value : OTHERS;
+    const bucket = this.buckets.get(key) ?? emptyBucket();
+    this.buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+/** A half-open stretch of time, in epoch milliseconds. */
+export interface Interval {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** An hour in milliseconds. */
+export const HOUR_MS = 3_600_000;
+
+/** The beginning of the hour that a time lies in. Both in epoch milliseconds. */
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR_MS) * HOUR_MS;
+}
+
+const DAYS = 28;
+const DAY_MS = 24 * HOUR_MS;
+const LEAST_DAYS = 7;
+/** An hour is unusual from twice as many on (or with less than half as many), and by no less than this. */
+const LEAST_DIFFERENCE = 20;
+const MOST_PAST_ACTORS = 100_000;
+
+/** Stretches of time of which all entries are there, in order. Epoch milliseconds. */
+type Covered = readonly { readonly from: number; readonly to: number }[];
+
+/** What an archive holds before an interval, as far as the interval is held against it. */
+export class StatsBackfill {
+  readonly #since: number;
+  readonly #covered: Covered;
+  readonly #actors = new ValueTally<string>(MOST_PAST_ACTORS);
+  readonly #hours = new Map<number, number>();
+
+  constructor({ since }: Pick<Interval, 'since'>, covered: Covered) {
+    this.#since = since;
+    this.#covered = covered;
+  }
+
+  /** Whether the archive goes far enough back before the interval for anything to be said. */
+  get isLong(): boolean {
+    return this.#since - (this.#covered[0]?.from ?? Infinity) >= LEAST_DAYS * DAY_MS;
+  }
+
+  /** Takes an entry of this time. One that is not counted tells of its actor only. */
+  add(log: Log, at: number, isCounted: boolean): void {
+    if (at < this.#since && typeof log.actor_id === 'string') this.#actors.add(log.actor_id, at);
+    if (!isCounted || at < this.#since - DAYS * DAY_MS - HOUR_MS) return;
+    this.#hours.set(hourOf(at), (this.#hours.get(hourOf(at)) ?? 0) + 1);
+  }
+
+  /** What is to be said of an actor: that it was not there before. Nothing where the past is too short or too full. */
+  noteActor(id: string): string | null {
+    if (!this.isLong || this.#actors.isFull || this.#actors.buckets.has(id)) return null;
+    return 'first seen in this archive';
+  }
+
+  /** What is to be said of an hour with so many entries, held against the same hour of the days before. */
+  noteHour(hour: number, count: number): string | null {
+    const before: number[] = [];
+    for (let day = 1; day <= DAYS; day += 1) {
+      const same = hour - day * DAY_MS;
+      if (this.#covers(same)) before.push(this.#hours.get(same) ?? 0);
+    }
+    if (before.length < LEAST_DAYS) return null;
+    const [most, least] = [Math.max(...before), Math.min(...before)];
+    const days =
+      before.length === DAYS ? `the ${DAYS} days before` : `${before.length} of the ${DAYS} days before`;
+    const words = `${count} ${count === 1 ? 'entry' : 'entries'}; the same hour had at`;
+    if (isFarMore(count, most)) return `${words} most ${most} in ${days}`;
+    if (isFarMore(least, count) && hour >= this.#since && this.#covers(hour))
+      return `${words} least ${least} in ${days}`;
+    return null;
+  }
+
+  #covers(hour: number): boolean {
+    return this.#covered.some(({ from, to }) => from <= hour && to >= hour + HOUR_MS);
+  }
+}
+
+function isFarMore(one: number, other: number): boolean {
+  return one > 2 * other && one - other >= LEAST_DIFFERENCE;
+}

@@ -1,0 +1,114 @@
+import { SvcError } from '../../errors.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../security/address.ts';
+import type { Environment } from '../../system.ts';
+
+/** What the environment says of the export, by the variables that OpenTelemetry's own exporters read. */
+export interface OtlpSettings {
+  /** Sent with every post, by lower-case name. Their values are secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What tells these logs from those of other programs; `service.name` is always there. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly gzip: boolean;
+}
+
+const PREFIX = 'OTEL_EXPORTER_OTLP_';
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** Set by what is sent, or by the connection. */
+const OURS = /^(host|connection|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
+
+/** Reads the settings. @throws SvcError `config`, which names the variable and never shows its value */
+export function otlpSettings(environment: Environment): OtlpSettings {
+  const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const forLogs = (name: string): string =>
+    read(`${PREFIX}LOGS_${name}`) === undefined ? PREFIX + name : `${PREFIX}LOGS_${name}`;
+  const compression = forLogs('COMPRESSION');
+  const resource = readPairs('OTEL_RESOURCE_ATTRIBUTES', read('OTEL_RESOURCE_ATTRIBUTES'));
+  const service = read('OTEL_SERVICE_NAME');
+  return {
+    headers: {
+      ...readHeaders(`${PREFIX}HEADERS`, read(`${PREFIX}HEADERS`)),
+      ...readHeaders(`${PREFIX}LOGS_HEADERS`, read(`${PREFIX}LOGS_HEADERS`)),
+    },
+    resource: {
+      'service.name': 'svc',
+      ...resource,
+      ...(service !== undefined && { 'service.name': service }),
+    },
+    gzip: readCompression(compression, read(compression)),
+  };
+}
+
+function readHeaders(variable: string, text: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(readPairs(variable, text))) {
+    const lower = name.toLowerCase();
+    if (!NAME.test(name) || OURS.test(lower) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw unreadable(variable, 'authorization=Bearer%20…');
+    headers[lower] = value;
+  }
+  return headers;
+}
+
+// `name=value,name=value`, each value percent-encoded where it has to be.
+function readPairs(variable: string, text = ''): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair): [string, string] => {
+      const at = pair.indexOf('=');
+      const name = pair.slice(0, Math.max(0, at)).trim();
+      const value = decoded(pair.slice(at + 1).trim());
+      if (name === '' || value === undefined) throw unreadable(variable, 'name=value,name=value');
+      return [name, value];
+    }),
+  );
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readCompression(variable: string, text = 'gzip'): boolean {
+  if (text === 'gzip' || text === 'none') return text === 'gzip';
+  throw unreadable(variable, 'gzip or none');
+}
+
+function unreadable(variable: string, form: string): SvcError {
+  return new SvcError('config', `${variable} cannot be read`, { hint: `Set it in the form: ${form}.` });
+}
+
+const SCHEME = /^otlp\+(?=https?:)/i;
+const LOGS_PATH = '/v1/logs';
+
+/**
+ * Reads where logs go, such as `otlp+https://collector.example:4318`: the address of an OTLP/HTTP receiver. Its path
+ * for logs is added unless it is there. https, or http on this machine.
+ * @throws SvcError `usage`, without the address
+ */
+export function parseDestination(text: string): URL {
+  const url = SCHEME.test(text) ? readAddress(text.replace(SCHEME, '')) : undefined;
+  const problem = problemOf(url);
+  if (url === undefined || problem !== undefined)
+    throw new SvcError('usage', problem ?? '', {
+      hint: 'Give the address of an OTLP/HTTP receiver, such as otlp+http://127.0.0.1:4318.',
+    });
+  if (!url.pathname.endsWith(LOGS_PATH)) url.pathname = url.pathname.replace(/\/+$/, '') + LOGS_PATH;
+  return url;
+}
+
+/** The destination as it is typed. It holds no secret. */
+export function destinationText(url: URL): string {
+  const path = url.pathname.slice(0, -LOGS_PATH.length);
+  return `otlp+${displayHost(url)}${path}`;
+}
+
+function problemOf(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'must be an address that begins with otlp+https:// or otlp+http://';
+  if (!isSafeAddress(url)) return 'must be otlp+https: only https may leave this machine';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.search !== '' || url.hash !== '') return 'must not hold a query: it could be a secret';
+  return undefined;
+}

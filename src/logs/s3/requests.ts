@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import { SvcError } from '../../errors.ts';
+import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
+import { ServiceClock } from '../../http/request.ts';
+import { backoffMs, FILE_LIMITS, MAX_ATTEMPTS, mayRetry, retryAfterMs } from '../../http/retry.ts';
+import { TransportFailure } from '../../http/transport-failure.ts';
+import type { Transport } from '../../http/transport.ts';
+import { displayHost } from '../../security/address.ts';
+import { type Clock, VERSION } from '../../system.ts';
+import { describeStoreError, readStoreError } from '../../transfer/store-error.ts';
+import { explain, type S3Action, type S3Refusal } from './explain.ts';
+import { elementText, type S3Body } from './read.ts';
+import type { BucketLocation, S3Settings } from './settings.ts';
+
+/** What requests to a bucket are made with. */
+export interface S3Connection {
+  readonly settings: S3Settings;
+  readonly place: BucketLocation;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly random?: (() => number) | undefined;
+  readonly trace?: Trace | undefined;
+}
+
+/** One request. Its path lies below the prefix of the place; an empty one is the bucket itself. */
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  readonly action: S3Action;
+  readonly path: string;
+  readonly query?: S3Query | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: S3Body | undefined;
+  /** Statuses beside those of success that the caller wants to see; the body of such an answer was read. */
+  readonly wanted?: readonly number[] | undefined;
+}
+
+/** A success, or a status that was wanted. */
+export interface S3Response {
+  readonly answer: HttpResponse;
+  /** The refusal, for a status that is no success. */
+  readonly refusal: S3Refusal | undefined;
+  /** An attempt before this one may have had its effect. */
+  readonly wasUnclear: boolean;
+}
+
+const NOTHING = createHash('sha256').digest('hex');
+const MAX_ERROR_BODY = 64 * 1024;
+const LONGEST_PAUSE_MS = 90_000;
+
+/** Sends signed requests to a bucket, again where that may help: every one of them can be repeated. */
+export class S3Requests {
+  readonly place: BucketLocation;
+  readonly #connection: S3Connection;
+  readonly #storeClock: ServiceClock;
+
+  constructor(connection: S3Connection) {
+    this.place = connection.place;
+    this.#connection = connection;
+    this.#storeClock = new ServiceClock(connection.clock);
+  }
+
+  /** Sends until there is an answer to show. @throws SvcError; the signal's reason */
+  async send(request: S3Request): Promise<S3Response> {
+    const { settings, place, clock, signal, trace, random = Math.random } = this.#connection;
+    const key = request.path === '' && request.query ? '' : place.prefix + request.path;
+    const url = objectAddress(settings, place.bucket, key, request.query);
+    let [wasUnclear, wasSkewed] = [false, false];
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.#once(request, url, attempt);
+      if (!('failure' in outcome)) {
+        const { answer, refusal } = outcome;
+        if (refusal === undefined || request.wanted?.includes(answer.status) === true)
+          return { answer, refusal, wasUnclear };
+        const isSkewed = refusal.error.code === 'RequestTimeTooSkewed' && !wasSkewed;
+        if (!isSkewed && !mayRetryRequest(refusal)) throw s3Error(refusal);
+        if (attempt + 1 >= MAX_ATTEMPTS) throw s3Error(refusal);
+        wasSkewed ||= isSkewed;
+        // Its answer has told the store's time: the next signature has it.
+        if (isSkewed) continue;
+      } else if (attempt + 1 >= MAX_ATTEMPTS || !mayRetry(outcome, 'always')) {
+        throw s3Unreachable(place, url, outcome.failure);
+      }
+      wasUnclear ||= 'failure' in outcome ? outcome.failure.sent : outcome.answer.status >= 500;
+      const asked = 'failure' in outcome ? 0 : this.#asked(outcome.answer);
+      const ms = Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random);
+      trace?.({ kind: 'wait', why: 'store', ms });
+      await clock.sleep(ms, signal);
+    }
+  }
+
+  async #once(
+    { method, action, headers = {}, body }: S3Request,
+    url: URL,
+    attempt: number,
+  ): Promise<{ answer: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure }> {
+    const { settings, place, transport, signal, clock, trace } = this.#connection;
+    const sha256 = body?.sha256 ?? NOTHING;
+    const now = this.#storeClock.now();
+    const signed = await signedHeaders({ method, url, headers, sha256, now }, settings);
+    const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
+    try {
+      const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
+      // Sent again unnoticed on another connection, it would be refused because of itself.
+      const fresh = headers['if-none-match'] !== undefined;
+      const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal, fresh };
+      const answer = await tracedExchange(transport, sent, { clock, trace, attempt });
+      this.#storeClock.learn(answer.header('date'));
+      if (answer.status >= 200 && answer.status < 300) return { answer, refusal: undefined };
+      const { bytes } = await answer.readWhatComes(MAX_ERROR_BODY);
+      const text = bytes.toString('utf8');
+      const error = readStoreError(text, (name) => answer.header(name));
+      const region = answer.header('x-amz-bucket-region') ?? elementText(text, 'Region');
+      return { answer, refusal: { place, url, action, status: answer.status, error, region: plain(region) } };
+    } catch (error) {
+      if (error instanceof TransportFailure) return { failure: error };
+      throw error;
+    }
+  }
+
+  #asked(answer: HttpResponse): number {
+    return retryAfterMs(answer.header('retry-after'), this.#storeClock.now()) ?? 0;
+  }
+}
+
+// A conflict is another writer's write to the same object under way; a request that came too slowly is a 400.
+function mayRetryRequest({ status, error }: S3Refusal): boolean {
+  return mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown';
+}
+
+function plain(region: string | undefined): string | undefined {
+  return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
+}
+
+/** Parameters of a query by name. */
+export type S3Query = Readonly<Record<string, string>>;
+
+/**
+ * The address of an object, or with an empty key that of the bucket. The bucket stands in the host at the first maker
+ * of such stores, in the path everywhere else and where its name has dots, which no certificate covers.
+ */
+export function objectAddress(
+  { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
+  bucket: string,
+  key: string,
+  query: S3Query = {},
+): URL {
+  const isInHost = endpoint === undefined && !bucket.includes('.');
+  const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const base = endpoint?.href.replace(/\/+$/, '') ?? `https://${isInHost ? `${bucket}.` : ''}${domain}`;
+  const path = `${isInHost ? '' : `/${encoded(bucket)}`}/${key.split('/').map(encoded).join('/')}`;
+  // Not by URLSearchParams: its plus sign for a space is read as a plus by some.
+  const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return new URL(
+    base +
+      (key === '' && !isInHost ? path.slice(0, -1) : path) +
+      (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
+  );
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** What is signed. The hash is that of the body, hexadecimal SHA-256. */
+export interface ToSign {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sha256: string;
+  /** Epoch milliseconds, by the store's clock as far as it is known. */
+  readonly now: number;
+}
+
+/** The headers of a request with its signature, version 4. Nothing of them may be shown. */
+export async function signedHeaders(
+  { method, url, headers, sha256, now }: ToSign,
+  { accessKeyId, secretAccessKey, sessionToken, region }: S3Settings,
+): Promise<Record<string, string>> {
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    headers: { ...headers, 'x-amz-content-sha256': sha256 },
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    region,
+    service: 's3',
+    datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  });
+  const signed = await signer.sign();
+  return Object.fromEntries(signed.headers);
+}
+
+/** The error for an answer that is not asked for again. */
+export function s3Error(refusal: S3Refusal): SvcError {
+  const { place, url, status, error } = refusal;
+  const { code, words, hint } = explain(refusal);
+  const message = `${place.name}: ${words} (${describeStoreError(status, error)}, ${displayHost(url)})`;
+  const facts = { bucket: place.bucket, store_code: error.code };
+  return new SvcError(code, message, { status, requestId: error.requestId, hint, facts });
+}
+
+/** No usable answer came. */
+function s3Unreachable(place: BucketLocation, url: URL, failure: TransportFailure): SvcError {
+  return new SvcError('network', `${place.name}: no answer from ${displayHost(url)}: ${failure.message}`, {
+    hint:
+      failure.kind === 'tls'
+        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
+    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
+}

@@ -1,0 +1,92 @@
+import { SvcError } from '../../errors.ts';
+import { isSafeAddress, readAddress } from '../../security/address.ts';
+import type { Environment } from '../../system.ts';
+
+/** How to reach a store of the S3 kind, as the tools of its makers read it from the environment. */
+export interface S3Settings {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | undefined;
+  readonly region: string;
+  /** A store of another maker; the bucket then stands in the path. */
+  readonly endpoint: URL | undefined;
+}
+
+/** Names of the variables that hold secrets. */
+export const S3_SECRETS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
+
+const DEFAULT_REGION = 'us-east-1';
+
+/** Reads the settings. @throws SvcError `key_missing`, `config`; no value is ever shown */
+export function s3Settings(environment: Environment): S3Settings {
+  const read = (...names: string[]): string | undefined =>
+    names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '');
+  const [accessKeyId, secretAccessKey] = [read('AWS_ACCESS_KEY_ID'), read('AWS_SECRET_ACCESS_KEY')];
+  if (accessKeyId === undefined || secretAccessKey === undefined) throw missing(accessKeyId === undefined);
+  const region = read('AWS_REGION', 'AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
+  if (!/^[\w-]+$/.test(region))
+    throw new SvcError('config', 'AWS_REGION is no region', { hint: 'Set it to one such as eu-central-1.' });
+  const endpoint = ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => read(name) !== undefined);
+  return {
+    accessKeyId: printable('AWS_ACCESS_KEY_ID', accessKeyId),
+    secretAccessKey: printable('AWS_SECRET_ACCESS_KEY', secretAccessKey),
+    sessionToken: printable('AWS_SESSION_TOKEN', read('AWS_SESSION_TOKEN')),
+    region,
+    endpoint: endpoint === undefined ? undefined : parseEndpoint(endpoint, read(endpoint) ?? ''),
+  };
+}
+
+function printable<T extends string | undefined>(variable: string, value: T): T {
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
+  throw new SvcError('config', `${variable} holds signs that no credential has`, {
+    hint: `Set ${variable} again, without quotes or line ends.`,
+  });
+}
+
+function parseEndpoint(variable: string, text: string): URL {
+  const url = readAddress(text);
+  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url && isPlain && isSafeAddress(url)) return url;
+  throw new SvcError(
+    'config',
+    `${variable} must be an https address (http only on this machine), without user or query`,
+    {
+      hint: `Set ${variable} to one such as https://s3.example.com.`,
+    },
+  );
+}
+
+function missing(isId: boolean): SvcError {
+  const variable = isId ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
+  return new SvcError('key_missing', `no credentials for the store: ${variable} is not set`, {
+    hint: `Set ${S3_SECRETS[0]} and ${S3_SECRETS[1]}, and AWS_SESSION_TOKEN if they are temporary; 'aws configure export-credentials --format env' prints those of a profile.`,
+  });
+}
+
+/** Where in a store of the S3 kind an archive is. */
+export interface BucketLocation {
+  readonly bucket: string;
+  /** What every key begins with: empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** `s3://bucket/prefix`, for messages. */
+  readonly name: string;
+}
+
+const BUCKET = /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i;
+
+/** Reads `s3://bucket/prefix`; the prefix may be absent. @throws SvcError `usage` */
+export function parseBucketLocation(text: string): BucketLocation {
+  const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(.*)$/i.exec(text) ?? [];
+  const parts = rest.split('/').filter((part) => part !== '');
+  const isOdd = parts.some((part) => /^\.{1,2}$|[\p{Cc}\\?#]/u.test(part));
+  if (!BUCKET.test(bucket) || isOdd)
+    throw new SvcError(
+      'usage',
+      isOdd ? 'the prefix of the bucket is not plain' : 'the bucket has no valid name',
+      {
+        hint: 'Write it as s3://bucket/prefix, without an endpoint or a query.',
+      },
+    );
+  const prefix = parts.map((part) => `${part}/`).join('');
+  return { bucket, prefix, name: `s3://${[bucket, ...parts].join('/')}` };
+}

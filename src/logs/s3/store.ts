@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { requireDirectory } from '../../config/paths.ts';
+import { isSvcError, writeFailure } from '../../errors.ts';
+import { createTransport } from '../../http/transport.ts';
+import { damaged } from '../archive/record.ts';
+import {
+  type ArchiveStore,
+  type LocalFile,
+  MAX_TEXT_BYTES,
+  type StoredFile,
+  type StoreHost,
+} from '../archive/store.ts';
+import { makeDirectories, workAlone } from '../archive/work-directory.ts';
+import { drain, fileBody, listObjects, readObject, type S3Body, textBody } from './read.ts';
+import { s3Error, S3Requests, type S3Response } from './requests.ts';
+import { parseBucketLocation, s3Settings } from './settings.ts';
+
+/** An archive in a bucket. Its records are safe from a second writer, as the store lets only one create each. */
+export class S3Store implements ArchiveStore {
+  readonly name: string;
+  readonly workDirectory: string;
+  readonly #host: StoreHost;
+  readonly #requests: S3Requests;
+  readonly #creator: S3Creator;
+
+  /** @throws SvcError `usage` for a place that is none, `key_missing` and `config` for the environment */
+  constructor(place: string, host: StoreHost) {
+    const found = parseBucketLocation(place);
+    const settings = s3Settings(host.env);
+    const { clock, signal, trace } = host;
+    this.name = found.name;
+    this.#host = host;
+    this.#requests = new S3Requests({
+      place: found,
+      settings,
+      transport: createTransport(host.env),
+      clock,
+      signal,
+      trace,
+    });
+    this.#creator = new S3Creator(
+      this.#requests,
+      () =>
+        host.onWarning?.(
+          `${found.name}: the store has no conditional writes, so let only one machine write to the archive`,
+        ),
+      (ms) => clock.sleep(ms, signal),
+    );
+    const id = createHash('sha256')
+      .update(`${settings.endpoint?.href ?? ''} ${found.name}`)
+      .digest('hex');
+    this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
+  }
+
+  list(prefix: string): AsyncIterable<StoredFile> {
+    return listObjects(this.#requests, prefix);
+  }
+
+  async names(): Promise<readonly string[]> {
+    const names = new Set<string>();
+    for await (const { path: file } of this.list('')) names.add(/^[^/]*\/?/.exec(file)?.[0] ?? file);
+    return [...names];
+  }
+
+  read(file: string): AsyncIterable<Uint8Array> {
+    return readObject(this.#requests, file);
+  }
+
+  async readText(file: string): Promise<string | undefined> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of this.read(file)) {
+        bytes += chunk.byteLength;
+        if (bytes > MAX_TEXT_BYTES) throw damaged(file, `it has more than ${MAX_TEXT_BYTES} bytes`);
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      if (isSvcError(error, 'not_found') && error.facts?.['store_code'] !== 'NoSuchBucket') return undefined;
+      throw error;
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  create(file: string, content: LocalFile | string): Promise<boolean> {
+    return this.#creator.create(file, content);
+  }
+
+  async replace(file: string, text: string): Promise<void> {
+    const body = textBody(text);
+    const { answer } = await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
+    await drain(answer);
+  }
+
+  async remove(file: string): Promise<void> {
+    const request = { method: 'DELETE', action: 's3:DeleteObject', path: file, wanted: [404] } as const;
+    const { answer, refusal } = await this.#requests.send(request);
+    if (refusal === undefined) await drain(answer);
+  }
+
+  /** Keeps other runs on this machine away; those elsewhere lose when they commit. */
+  async lock<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      makeDirectories(path.parse(this.workDirectory).root, path.dirname(this.workDirectory));
+    } catch (error) {
+      throw writeFailure(this.workDirectory, error);
+    }
+    const lock = `${this.workDirectory}.lock`;
+    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
+  }
+}
+
+/** A write that was on its way when another was answered has arrived after this time. */
+const SETTLE_MS = 2_000;
+
+/** Makes objects that must not exist yet, with a conditional write where the store has it. */
+class S3Creator {
+  readonly #requests: S3Requests;
+  readonly #onUnconditional: () => void;
+  readonly #pause: (ms: number) => Promise<void>;
+  /** Whether the store keeps to the condition; not known before it was tried. */
+  #keepsCondition: boolean | undefined;
+
+  /** `onUnconditional` is called once, when the store turns out to write without looking. */
+  constructor(requests: S3Requests, onUnconditional: () => void, pause: (ms: number) => Promise<void>) {
+    this.#requests = requests;
+    this.#pause = pause;
+    this.#onUnconditional = onUnconditional;
+  }
+
+  /** False when the object exists, unless it is there by an attempt of ours. @throws SvcError */
+  async create(path: string, content: LocalFile | string): Promise<boolean> {
+    const body = typeof content === 'string' ? textBody(content) : await fileBody(content);
+    if (this.#keepsCondition === false) return this.#lookAndPut(path, body);
+    // A store that ignores the condition would write over what is there. A refusal says more when the write meets it.
+    const isUntried = this.#keepsCondition === undefined && body.isText;
+    if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
+    const sent = await this.#put(path, body, true);
+    const { status } = sent.answer;
+    if (status === 412 || status === 409) return sent.wasUnclear && (await this.#isThere(path, body));
+    if (sent.refusal !== undefined) {
+      // The condition, or something else? Without it a request that is wrong otherwise is refused all the same.
+      const isMade = await this.#lookAndPut(path, body);
+      this.#distrust();
+      return isMade;
+    }
+    return !isUntried || this.#probe(path, body);
+  }
+
+  // A store that does not know the condition may pass over it in silence. The same bytes once more do no harm.
+  async #probe(path: string, body: S3Body): Promise<boolean> {
+    const { answer } = await this.#put(path, body, true);
+    this.#keepsCondition = answer.status === 412 || answer.status === 409;
+    if (this.#keepsCondition) return true;
+    this.#distrust();
+    return this.#isLast(path, body);
+  }
+
+  #distrust(): void {
+    this.#keepsCondition = false;
+    this.#onUnconditional();
+  }
+
+  async #lookAndPut(path: string, body: S3Body): Promise<boolean> {
+    if (await this.#exists(path, [404])) return false;
+    const { refusal } = await this.#put(path, body, false);
+    if (refusal !== undefined) throw s3Error(refusal);
+    // A segment has its hash in its name, so whoever wrote it wrote the same.
+    return !body.isText || this.#isLast(path, body);
+  }
+
+  async #exists(path: string, wanted: readonly number[]): Promise<boolean> {
+    const request = { method: 'HEAD', action: 's3:GetObject', path, wanted } as const;
+    return (await this.#requests.send(request)).refusal === undefined;
+  }
+
+  // Nothing kept other writers from doing the same: once all have done so, what is there says who was last.
+  async #isLast(path: string, body: S3Body): Promise<boolean> {
+    await this.#pause(SETTLE_MS);
+    return this.#isThere(path, body);
+  }
+
+  async #put(path: string, body: S3Body, isNew: boolean): Promise<S3Response> {
+    const sent = await this.#requests.send({
+      method: 'PUT',
+      action: 's3:PutObject',
+      path,
+      body,
+      headers: isNew ? { 'if-none-match': '*' } : {},
+      wanted: isNew ? [400, 409, 412, 501] : [],
+    });
+    if (sent.refusal === undefined) await drain(sent.answer);
+    else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code))
+      throw s3Error(sent.refusal);
+    return sent;
+  }
+
+  // After an attempt without an answer: what is there may be what that attempt wrote.
+  async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
+    const hash = createHash('sha256');
+    try {
+      for await (const chunk of readObject(this.#requests, path)) hash.update(chunk);
+    } catch (error) {
+      if (isSvcError(error, 'not_found')) return false;
+      throw error;
+    }
+    return hash.digest('hex') === sha256;
+  }
+}
+
+function isAboutCondition(code: string | undefined): boolean {
+  return (
+    code === undefined || ['InvalidArgument', 'InvalidRequest', 'NotImplemented', 'BadRequest'].includes(code)
+  );
+}

@@ -1,0 +1,95 @@
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
+const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
+
+/** How a drawing is made. */
+export interface DrawOptions {
+  /** Whether the terminal shows block characters; else ASCII stands in. Default true. */
+  readonly unicode?: boolean | undefined;
+  /** Whether nothing may be drawn at all: the words beside a drawing have to do. Default false. */
+  readonly plain?: boolean | undefined;
+}
+
+/** A bar for `value` out of `most`, at most `width` columns; a value above zero always shows. Nothing where it is to be plain. */
+export function drawBar(
+  value: number,
+  most: number,
+  width: number,
+  { unicode = true, plain = false }: DrawOptions = {},
+): string {
+  if (plain || !(value > 0) || !(most > 0) || width < 1) return '';
+  const share = Math.min(1, value / most);
+  if (!unicode) return '#'.repeat(Math.max(1, Math.round(share * width)));
+  const eighths = Math.max(1, Math.round(share * width * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** A gauge of exactly `width` columns, filled to `share` (0 to 1). */
+export function drawGauge(
+  share: number,
+  width: number,
+  { unicode = true, plain = false }: DrawOptions = {},
+): string {
+  if (plain) return '';
+  const filled = Math.floor(Math.max(0, Math.min(1, share)) * width);
+  const rest = width - filled;
+  return unicode ? '█'.repeat(filled) + '░'.repeat(rest) : '#'.repeat(filled) + '.'.repeat(rest);
+}
+
+/** One character a value, from the lowest level (zero) to the highest (the largest value). */
+export function drawSparkline(
+  values: readonly number[],
+  { unicode = true, plain = false }: DrawOptions = {},
+): string {
+  if (plain) return '';
+  const levels = unicode ? LEVELS : ASCII_LEVELS;
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return values.map((value) => levels[level(value, most)] ?? levels[0]).join('');
+}
+
+// Zero alone has the lowest level, so that "nothing" and "little" look different.
+function level(value: number, most: number): number {
+  if (!(value > 0) || most === 0) return 0;
+  return Math.min(7, 1 + Math.floor((value / most) * 6.999));
+}
+
+/** How many of the parts of a work are how far. */
+export interface PartCounts {
+  readonly done: number;
+  readonly atWork: number;
+  /** Not begun yet. */
+  readonly waiting: number;
+  readonly failed: number;
+}
+
+const SIGNS = {
+  done: ['█', '#'],
+  atWork: ['▒', '='],
+  waiting: ['░', '.'],
+  failed: ['╳', 'x'],
+} as const;
+
+const ORDER = ['done', 'atWork', 'waiting', 'failed'] as const;
+
+/** A cell for each part by its state, `width` columns at most; where there are more parts each state keeps a cell. */
+export function drawPartBar(counts: PartCounts, width: number, { unicode = true }: DrawOptions = {}): string {
+  const total = ORDER.reduce((sum, state) => sum + counts[state], 0);
+  const cells = total <= width ? counts : scaled(counts, width / total);
+  return ORDER.map((state) => SIGNS[state][unicode ? 0 : 1].repeat(cells[state])).join('');
+}
+
+// What is done is rounded down, so that a bar is full only when all is; the last state with parts takes what is left.
+function scaled(counts: PartCounts, share: number): PartCounts {
+  const cells = { done: 0, atWork: 0, waiting: 0, failed: 0 };
+  const present = ORDER.filter((state) => counts[state] > 0);
+  const width = Math.round(share * ORDER.reduce((sum, state) => sum + counts[state], 0));
+  let free = width;
+  for (const [at, state] of present.entries()) {
+    const after = present.length - at - 1;
+    const wanted = after === 0 ? free : Math.max(1, Math.floor(counts[state] * share));
+    cells[state] = Math.max(0, Math.min(wanted, free - after));
+    free -= cells[state];
+  }
+  return cells;
+}

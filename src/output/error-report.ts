@@ -1,0 +1,119 @@
+import { EXIT_CODES, SvcError } from '../errors.ts';
+import { jsonLine } from './formats.ts';
+import { cleanText, wrapWords } from './text.ts';
+import { type Palette, plainPalette } from './view.ts';
+
+/** How an error is told. */
+export interface ReportStyle {
+  /** One JSON object on one line, for a program, instead of lines for a person. */
+  readonly machine: boolean;
+  /** Adds the stacks of the error and its causes. */
+  readonly debug: boolean;
+  /** The words of the command that failed, for the machine form. */
+  readonly command?: string | undefined;
+  readonly palette?: Palette | undefined;
+  /** Columns of the terminal that it is told on; elsewhere a line is not broken. */
+  readonly columns?: number | undefined;
+  /** Puts what was typed into the commands that a hint quotes. */
+  readonly adaptHint?: ((hint: string) => string) | undefined;
+}
+
+/** The text for stderr that tells of a failure, clean for a terminal, with its newline. The output redacts it. */
+export function reportError(error: unknown, style: ReportStyle): string {
+  return style.machine ? forProgram(error, style) : forPerson(error, style);
+}
+
+function forProgram(error: unknown, style: ReportStyle): string {
+  const known = asSvcError(error);
+  const report = {
+    code: known.code,
+    message: known.message,
+    status: known.status,
+    hint: hintOf(known, style),
+    retryable: known.retryable,
+    exit_code: EXIT_CODES[known.code],
+    request_id: known.requestId,
+    command: style.command,
+  };
+  const stacks = style.debug ? { stack: stacksOf(error) } : {};
+  // The fixed members come first and a fact cannot take the place of one.
+  try {
+    return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
+  } catch {
+    // A fact that JSON cannot hold must not hide the error.
+    return `${jsonLine({ ...report, ...stacks })}\n`;
+  }
+}
+
+function forPerson(error: unknown, style: ReportStyle): string {
+  const { palette = plainPalette, debug, columns = Infinity } = style;
+  const known = asSvcError(error);
+  const lines = [`${palette.bad('error:')} ${fitted(known.message, columns)}`];
+  for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
+  const hint = hintOf(known, style);
+  if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
+  if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
+  if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
+  return `${lines.join('\n')}\n`;
+}
+
+function hintOf({ hint }: SvcError, { adaptHint }: ReportStyle): string | undefined {
+  return hint === undefined || adaptHint === undefined ? hint : adaptHint(hint);
+}
+
+function asSvcError(error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, {
+    hint: 'This is a fault of the tool: run the command again with --debug and report what it prints.',
+  });
+}
+
+function errorText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
+}
+
+const LEAD = 'error: '.length;
+
+// Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
+function fitted(text: string, columns: number, indent = '  '): string {
+  const lines = cleanText(text, 'keep').split('\n');
+  const fitting = lines.flatMap((line) =>
+    line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD),
+  );
+  return fitting.join(`\n${indent}`);
+}
+
+function problemsOf(error: SvcError): readonly string[] {
+  const problems = error.facts?.['problems'];
+  if (!Array.isArray(problems)) return [];
+  const lines = problems.map(problemLine);
+  const more = Number(error.facts?.['problem_count'] ?? lines.length) - lines.length;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
+}
+
+// A problem is a sentence, or a sentence with its place: a line and column of a file, or a path of a body.
+function problemLine(problem: unknown): string {
+  if (typeof problem === 'string') return problem;
+  const said = new Map<string, unknown>(Object.entries(problem ?? {}));
+  const sentence = said.get('problem');
+  if (typeof sentence !== 'string') return jsonLine(problem);
+  const line = said.get('line');
+  const place = [typeof line === 'number' ? `line ${line}` : line, said.get('column'), said.get('path')];
+  const words = place.filter((part) => typeof part === 'string');
+  return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
+}
+
+function stacksOf(error: unknown): string[] {
+  const stacks: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    stacks.push(at.stack ?? String(at));
+  }
+  return stacks;
+}

@@ -1,0 +1,82 @@
+import type { Output } from './output.ts';
+import { cleanText, wrapWords } from './text.ts';
+import { type Palette, plainPalette } from './view.ts';
+
+/** How much is said on stderr. */
+export type NoticeLevel = 'quiet' | 'normal' | 'verbose' | 'debug';
+
+const RANK = { quiet: 0, normal: 1, verbose: 2, debug: 3 } as const;
+
+/** What the tool says beside its data, on stderr, by level. Every text is cleaned; nobody waits for it. */
+export class Messages {
+  readonly level: NoticeLevel;
+  readonly #out: Output;
+  readonly #palette: Palette;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette) {
+    this.#out = out;
+    this.level = level;
+    this.#palette = palette;
+  }
+
+  /** What happened or happens next. Not with `--quiet`. */
+  note(text: string): void {
+    if (this.shows('normal')) this.#print(text);
+  }
+
+  /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
+  command(text: string): void {
+    if (this.shows('normal')) this.#send(`  ${cleanText(text)}\n`);
+  }
+
+  /** Something to look into. Shown with `--quiet` too. */
+  warn(text: string): void {
+    this.#print(text, this.#palette.warn('warning: '));
+  }
+
+  /** More than usual, with `--verbose`. */
+  verbose(text: string): void {
+    if (this.shows('verbose')) this.#print(text, '', 'quiet');
+  }
+
+  /** For finding faults, with `--debug`. */
+  debug(text: string): void {
+    if (this.shows('debug')) this.#print(text, '', 'quiet');
+  }
+
+  /** A finished report of the error reporter, already clean and with its newline, at every level. */
+  report(text: string): void {
+    this.#send(text);
+  }
+
+  /** Whether texts of this level are shown: ask before building a costly one. */
+  shows(level: NoticeLevel): boolean {
+    return RANK[this.level] >= RANK[level];
+  }
+
+  /** Resolves when stderr has taken everything said so far, or failed to. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
+  #print(text: string, prefix = '', tone?: 'quiet'): void {
+    const clean = this.#fitted(cleanText(text), prefix === '' ? 0 : 'warning: '.length);
+    this.#send(`${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
+  }
+
+  // A terminal would break a line within a word; elsewhere a line is a line.
+  #fitted(text: string, taken: number): string {
+    const width = this.#out.isTerminal ? this.#out.width - taken : Infinity;
+    if (text.length <= width) return text;
+    const indent = /^ */.exec(text)?.[0] ?? '';
+    const lines = wrapWords(text, width - indent.length).map((part) => indent + part);
+    return lines.join('\n');
+  }
+
+  // When stderr fails there is nowhere left to say so. Writes end in the order in which they began.
+  #send(text: string): void {
+    this.#last = this.#out.write(text).catch(() => {});
+  }
+}

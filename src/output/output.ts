@@ -1,0 +1,197 @@
+import { constants, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { SvcError } from '../errors.ts';
+import type { OutputStream } from '../system.ts';
+import type { Renderer } from './view.ts';
+
+const DEFAULT_WIDTH = 80;
+
+/** The reader of a pipe closed it (`| head`). The command ends quietly with exit code 0. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+
+  constructor() {
+    super('the reader of the output went away');
+  }
+}
+
+/** What an {@link Output} needs beside its stream. */
+export interface OutputOptions {
+  /** What the stream is called in an error: "standard output". */
+  readonly name: string;
+  /** Removes secrets. Every text goes through it, and there is no other way out. */
+  readonly redact: (text: string) => string;
+  /** Gives what is to be over before anything is written: a pager on the same screen. */
+  readonly after?: (() => Promise<unknown> | undefined) | undefined;
+  /** Whether what is written may go nowhere because the stream was closed (`>&-`) before the process began. */
+  readonly mayBeClosed?: boolean;
+  /** Called around each write to a terminal, so that a live line makes room. */
+  readonly around?: { hide(): void; redraw(): void } | undefined;
+}
+
+/** The one place where text leaves the process: redacted, waited for, and checked. */
+export class Output {
+  readonly #stream: OutputStream;
+  readonly #options: OutputOptions;
+  readonly #gone = new AbortController();
+  readonly #file: number | undefined;
+  #failure: Error | undefined;
+
+  constructor(stream: OutputStream, options: OutputOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    this.#file = fileOf(stream);
+    // An error may come between two writes; the next write reports it, and the process does not crash.
+    stream.on('error', (error: Error) => this.#fail(error));
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  /** Columns of the terminal now; 80 where that is not known. */
+  get width(): number {
+    const { columns } = this.#stream;
+    return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH;
+  }
+
+  /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
+  get readerGone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** What `write` does to a text first; for text that is to be cut before it is written. */
+  redact(text: string): string {
+    return this.#options.redact(text);
+  }
+
+  /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
+  write(text: string): Promise<void> {
+    return this.#write(this.redact(text));
+  }
+
+  /** Writes bytes of a file that the operator asked for, as they are. Fails as `write` does. */
+  writeBytes(bytes: Uint8Array): Promise<void> {
+    return this.#write(bytes);
+  }
+
+  async #write(data: string | Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (data.length === 0) return;
+    if (this.#options.mayBeClosed !== true && isClosed(this.#stream))
+      throw this.#fail(closedError(this.#options.name));
+    const before = this.#options.after?.();
+    if (before !== undefined) await before;
+    this.#options.around?.hide();
+    const taken = this.#take(data);
+    this.#options.around?.redraw();
+    try {
+      await taken;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  async #take(data: string | Uint8Array): Promise<void> {
+    if (this.#file !== undefined) {
+      writeFully(this.#file, typeof data === 'string' ? Buffer.from(data) : data);
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
+  #fail(error: unknown): Error {
+    if (error instanceof SvcError) return (this.#failure ??= error);
+    this.#failure ??= isClosedPipe(error) ? new ReaderGone() : writeError(this.#options.name, error);
+    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
+    return this.#failure;
+  }
+}
+
+// Node writes to a file once and does not look at how much was taken: on a disk that is nearly full the rest is
+// lost without an error. So a file is written here.
+function writeFully(file: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+}
+
+function fileOf(stream: OutputStream): number | undefined {
+  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return undefined;
+  try {
+    return fstatSync(stream.fd).isFile() ? stream.fd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Node opens /dev/null, for reading too, where a standard stream is closed; `>/dev/null` opens it for writing alone.
+// Only Linux shows the difference.
+function isClosed(stream: OutputStream): boolean {
+  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return false;
+  try {
+    if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
+  } catch {
+    return false;
+  }
+}
+
+function closedError(name: string): SvcError {
+  return new SvcError('output', `${name} is closed`, {
+    hint: 'Open it, or redirect it to /dev/null to discard the data.',
+  });
+}
+
+function isClosedPipe(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EPIPE' || code === 'EOF' || code === 'ECONNRESET';
+}
+
+function writeError(name: string, error: unknown): SvcError {
+  const code = codeOf(error);
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+  return new SvcError('output', `${name} could not be written${code === undefined ? '' : ` (${code})`}`, {
+    hint: full ? 'Make room on the disk, or write somewhere else, and run the command again.' : undefined,
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/**
+ * Writes a list batch by batch, each after the reader took the one before. Once begun, the list is also ended
+ * when the source fails, so that what was written can be parsed; the failure goes on to the caller.
+ * Resolves to the number of rows written.
+ */
+export async function printList<T>(
+  out: Output,
+  renderer: Renderer<T>,
+  batches: AsyncIterable<readonly T[]>,
+): Promise<number> {
+  let count = 0;
+  let begun = false;
+  try {
+    for await (const batch of batches) {
+      const head = begun ? '' : renderer.begin();
+      begun = true;
+      await out.write(head + (await renderer.rows(batch)));
+      count += batch.length;
+    }
+  } catch (error) {
+    // Whether this last write works matters no more: the first failure is the one to tell.
+    if (begun) await out.write(await renderer.end(true)).catch(() => {});
+    throw error;
+  }
+  await out.write((begun ? '' : renderer.begin()) + (await renderer.end()));
+  return count;
+}
+
+/** Writes one object. */
+export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: T): Promise<void> {
+  await out.write(await renderer.record(value));
+}

@@ -1,0 +1,136 @@
+import { Writable } from 'node:stream';
+import { SvcError } from '../errors.ts';
+import type { Environment, InputStream } from '../system.ts';
+import type { Output } from './output.ts';
+import type { LiveLine } from './progress.ts';
+import { cleanText } from './text.ts';
+
+/** What decides whether and how questions are asked. */
+export interface PromptOptions {
+  /** Opened only when there is something to ask: a command that reads no input leaves it alone. */
+  readonly stdin: () => InputStream;
+  /** Stderr: questions are not data. */
+  readonly out: Output;
+  readonly env: Environment;
+  /** `--no-input`: never ask. */
+  readonly noInput: boolean;
+  /** `--yes`: ordinary confirmations are answered yes. */
+  readonly yes: boolean;
+  readonly signal: AbortSignal;
+  readonly live?: LiveLine | undefined;
+}
+
+/**
+ * Questions to the person at the terminal. Where nobody can answer they throw `input_needed` at once; `instead`
+ * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
+ */
+export class Prompts {
+  readonly #options: PromptOptions;
+
+  constructor(options: PromptOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is somebody to ask. A command whose question comes late looks here first. */
+  get canAsk(): boolean {
+    const { stdin, out, env, noInput } = this.#options;
+    const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
+    return out.isTerminal && !noInput && !automated && stdin().isTTY === true;
+  }
+
+  /** Asks for a secret: nothing that is typed shows. */
+  async promptHidden(question: string, instead: string): Promise<string> {
+    return this.#ask({ question, instead, echo: false });
+  }
+
+  /** Asks for a line of text. */
+  async promptText(question: string, instead: string): Promise<string> {
+    return this.#ask({ question, instead, echo: true });
+  }
+
+  /** Asks yes or no; no is the default. */
+  async confirm(question: string, instead: string): Promise<boolean> {
+    if (this.#options.yes) return true;
+    const answer = await this.#ask({ question, instead, echo: true, choices: ' [y/N]' });
+    return /^y(?:es)?$/i.test(answer.trim());
+  }
+
+  async #ask({ question, instead, echo, choices = '' }: Question): Promise<string> {
+    const { live, signal } = this.#options;
+    signal.throwIfAborted();
+    const text = cleanText(question, 'keep');
+    if (!this.canAsk)
+      throw new SvcError('input_needed', `an answer is needed and nobody can be asked: ${text}`, {
+        hint: instead,
+      });
+    live?.hide();
+    try {
+      return await this.#readLine(`${text}${choices} `, echo);
+    } finally {
+      live?.redraw();
+    }
+  }
+
+  async #readLine(prompt: string, echo: boolean): Promise<string> {
+    const { createInterface } = await import('node:readline');
+    const { stdin, out, signal } = this.#options;
+    const answered = new AbortController();
+    // The terminal stops echoing here, before the question shows: what is typed at once must not show either.
+    const output = echo ? echoTo(out) : silence();
+    const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
+        const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: answered.signal });
+        lines
+          .once('SIGINT', interrupted)
+          .once('close', ended)
+          .question(echo ? prompt : '', resolve);
+        // Last of all, so that no key that answers it can come too early.
+        if (!echo) out.write(prompt).catch(reject);
+      });
+    } finally {
+      answered.abort();
+      lines.close();
+      if (!echo) await out.write('\n');
+    }
+  }
+}
+
+interface Question {
+  readonly question: string;
+  readonly instead: string;
+  readonly echo: boolean;
+  readonly choices?: string;
+}
+
+// readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
+function echoTo(out: Output): Writable & { columns?: number } {
+  const screen: Writable & { columns?: number } = new Writable({
+    decodeStrings: false,
+    write: (text, _encoding, taken) => {
+      out.write(String(text)).catch(() => {});
+      taken();
+    },
+  });
+  screen.columns = out.width;
+  return screen;
+}
+
+function silence(): Writable {
+  return new Writable({ write: (_text, _encoding, taken) => taken() });
+}
+
+/** Reads standard input to its end as UTF-8. Throws `refused_input` beyond `limit` bytes. */
+export async function readInput(stdin: InputStream, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer | string>) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > limit) throw new SvcError('refused_input', `standard input is longer than ${limit} bytes`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,120 @@
+import type { Environment, System } from '../system.ts';
+import { Messages, type NoticeLevel } from './messages.ts';
+import { Output } from './output.ts';
+import { Pager, pagerFor } from './pager.ts';
+import { LiveLine, Progress } from './progress.ts';
+import { Prompts } from './prompt.ts';
+import { type Palette, plainPalette } from './view.ts';
+
+/** The global options that matter here. */
+export interface TerminalSettings {
+  readonly level: NoticeLevel;
+  readonly color: ColourMode;
+  readonly noInput: boolean;
+  readonly yes: boolean;
+  /** No colours, drawings or repainted lines, which a screen reader makes nothing of. */
+  readonly plain: boolean;
+  /** Whether a terminal shows what is written through a pager. */
+  readonly pages: boolean;
+  /** Whether the command does its work also when standard output is closed. */
+  readonly mayBeClosed: boolean;
+  /** Removes secrets from all that leaves. */
+  readonly redact: (text: string) => string;
+}
+
+/** Everything through which a command talks and listens. */
+export interface Terminal {
+  /** Standard output: data and nothing else. */
+  readonly out: Output;
+  /** Colours of standard output. */
+  readonly palette: Palette;
+  /** Colours of stderr, for the error report. */
+  readonly noticePalette: Palette;
+  readonly notices: Messages;
+  readonly progress: Progress;
+  readonly prompts: Prompts;
+  /** Whether block and braille characters may be drawn. */
+  readonly unicode: boolean;
+  /** Whether pictures and repainted lines give way to words, for a screen reader. */
+  readonly plain: boolean;
+  /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
+  close(): Promise<void>;
+}
+
+/** Puts the pieces together over the process's streams. */
+export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
+  const { env, stdout, stderr, clock, signal, platform } = system;
+  const { redact, level, color, noInput, yes, plain, mayBeClosed } = settings;
+  const command = settings.pages && !plain ? pagerFor(system) : undefined;
+  const pager = command === undefined ? undefined : new Pager(command, system);
+  const after = (): Promise<void> | undefined => pager?.showing;
+  const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
+  const live = bare.isTerminal && !plain ? new LiveLine(bare) : undefined;
+  const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
+  // Only when both show on the same screen does data on stdout disturb the live line.
+  const around = stdout.isTTY === true ? live : undefined;
+  const out = new Output(pager ?? stdout, { name: 'standard output', redact, mayBeClosed, around });
+  const paint = plain && color === 'auto' ? 'never' : color;
+  const noticePalette = await createPalette(paint, env, err);
+  const notices = new Messages(err, level, noticePalette);
+  const unicode = !plain && showsUnicode(env, platform);
+  const progress = new Progress({ notices, clock, live, signal, unicode });
+  const close = async (): Promise<void> => {
+    progress.end();
+    await pager?.leave();
+    await notices.settled();
+  };
+  return {
+    out,
+    palette: await createPalette(paint, env, out),
+    noticePalette,
+    notices,
+    progress,
+    prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
+    unicode,
+    plain,
+    close,
+  };
+}
+
+/** Values of `--color`. */
+export type ColourMode = 'auto' | 'always' | 'never';
+
+/**
+ * Whether a stream gets colour. The flag decides; then FORCE_COLOR (0 and false mean no); then NO_COLOR; then
+ * only a terminal does, and not a dumb one.
+ */
+export function wantsColor(mode: ColourMode, env: Environment, isTerminal: boolean): boolean {
+  if (mode !== 'auto') return mode === 'always';
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** The palette of one stream; chalk is loaded only where there is colour. */
+export async function createPalette(
+  mode: ColourMode,
+  env: Environment,
+  stream: { readonly isTerminal: boolean },
+): Promise<Palette> {
+  if (!wantsColor(mode, env, stream.isTerminal)) return plainPalette;
+  const { Chalk } = await import('chalk');
+  // The 16 basic colours: they follow the user's own theme, dark or light.
+  const chalk = new Chalk({ level: 1 });
+  return {
+    good: (text) => chalk.green(text),
+    warn: (text) => chalk.yellow(text),
+    bad: (text) => chalk.red(text),
+    quiet: (text) => chalk.dim(text),
+    strong: (text) => chalk.bold(text),
+    accent: (text) => chalk.cyan(text),
+  };
+}
+
+/** Whether the locale lets a terminal show block and braille characters. */
+export function showsUnicode(env: Environment, platform: string): boolean {
+  if (platform === 'win32') return env['WT_SESSION'] !== undefined || env['TERM_PROGRAM'] !== undefined;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return /utf-?8/i.test(locale);
+}

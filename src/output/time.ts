@@ -1,0 +1,103 @@
+import type { TimeStyle } from '../config/choices.ts';
+
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+const UNITS = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+  { name: 'm', ms: 60_000 },
+  { name: 's', ms: 1000 },
+] as const;
+
+/**
+ * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
+ * Without an offset it is read as UTC. Text that is no such time is given back as it is. `now` in epoch milliseconds.
+ */
+export function formatTime(iso: string, mode: TimeStyle, now: number): string {
+  const at = parseTime(iso);
+  if (at === undefined) return iso;
+  if (mode === 'relative') return relative(at, now);
+  return mode === 'utc' ? `${seconds(new Date(at))}Z` : local(at);
+}
+
+/** Epoch milliseconds of an ISO 8601 time (seven fraction digits are fine), or undefined. */
+export function parseTime(iso: string): number | undefined {
+  const match = ISO.exec(iso);
+  if (match === null) return undefined;
+  const zoned = iso.length > 10 && match[1] === undefined ? `${iso}Z` : iso;
+  const at = Date.parse(zoned.replace(' ', 'T'));
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** A span as its two largest units: `1h 30m`, `45s`, `2d 4h`; below a second `0s`. */
+export function formatDuration(ms: number): string {
+  let left = Math.max(0, Math.round(ms / 1000) * 1000);
+  const parts: string[] = [];
+  for (const unit of UNITS) {
+    const count = Math.floor(left / unit.ms);
+    left -= count * unit.ms;
+    if (count > 0) parts.push(`${count}${unit.name}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.length === 0 ? '0s' : parts.join(' ');
+}
+
+function relative(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  const unit = UNITS.find(({ ms }) => distance >= ms);
+  if (unit === undefined) return 'now';
+  const span = `${Math.floor(distance / unit.ms)}${unit.name}`;
+  return at <= now ? `${span} ago` : `in ${span}`;
+}
+
+function local(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return `${seconds(new Date(at))}Z`;
+  const sign = minutes < 0 ? '-' : '+';
+  const size = Math.abs(minutes);
+  const offset = `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  return `${seconds(new Date(at + minutes * 60_000))}${offset}`;
+}
+
+function seconds(date: Date): string {
+  return date.toISOString().slice(0, -5).replace('T', ' ');
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB'] as const;
+
+/** A number with thousands separators: `1,234,567.5`. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e21) return String(value);
+  const [whole = '', fraction] = String(value).split('.');
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** Bytes in decimal units, as the service counts them: `999 B`, `12.4 MB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let name: string = 'B';
+  for (const unit of BYTE_UNITS) {
+    if (value < 999.95 && (name !== 'B' || value < 1000)) break;
+    value /= 1000;
+    name = unit;
+  }
+  return name === 'B' ? `${Math.round(value)} B` : `${value.toFixed(1)} ${name}`;
+}
+
+/** A share of one: `0.123` is `12.3%`; whole percentages have no fraction. */
+export function formatPercent(share: number): string {
+  if (!Number.isFinite(share)) return '-';
+  const percent = Math.round(share * 1000) / 10;
+  return `${formatNumber(percent)}%`;
+}
+
+/** A share of one for a column of shares: always one decimal, so that the points stand under each other. */
+export function alignedPercent(share: number): string {
+  return (Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : '-').padStart(6);
+}

@@ -1,0 +1,112 @@
+import { drawPartBar, type PartCounts } from './bars.ts';
+import type { Painted, Stage } from './progress.ts';
+import { cleanText } from './text.ts';
+import { formatDuration } from './time.ts';
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
+const ASCII_FRAMES = ['|', '/', '-', '\\'] as const;
+const LINE_EVERY_MS = 5 * 60_000;
+const BAR_COLUMNS = 12;
+
+type Fact = 'age' | 'left' | 'next look';
+
+/** What is said beside the state, in order; on narrower and narrower terminals the first choice that fits. */
+const FACTS: readonly Fact[] = ['age', 'left', 'next look'];
+const CHOICES: readonly (readonly Fact[])[] = [
+  FACTS,
+  ['left', 'next look'],
+  ['left'],
+  ['age', 'next look'],
+  ['age'],
+];
+
+/** What was seen at one look. */
+export interface PollState {
+  /** The state in the service's word: "processing". */
+  readonly state: string;
+  /** When the next look is, in epoch milliseconds. */
+  readonly nextLookAt?: number | undefined;
+  /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
+  readonly begun?: number | undefined;
+  /** How long it is likely to go on, in words, if anything can be said. `now` in epoch milliseconds. */
+  readonly left?: ((now: number) => string | undefined) | undefined;
+  /** How far its parts are, where it has several. */
+  readonly parts?: PartCounts | undefined;
+}
+
+/** A wait under way. */
+export interface WaitProgress {
+  update(look: PollState): void;
+  /** The wait is over; `outcome` is said in one line, or nothing without it. */
+  done(outcome?: string): void;
+  /** The wait was given up; the error itself is reported elsewhere. */
+  fail(): void;
+}
+
+/** A wait: a spinner with state, age and next look on a terminal; elsewhere a line on change or each five minutes. */
+export class Wait implements WaitProgress, Painted {
+  readonly #label: string;
+  readonly #stage: Stage;
+  readonly #begun: number;
+  #look: PollState | undefined;
+  #said: { readonly state: string; readonly at: number } | undefined;
+  #open = true;
+
+  constructor(label: string, stage: Stage) {
+    this.#label = label;
+    this.#stage = stage;
+    this.#begun = stage.clock.now();
+  }
+
+  update(look: PollState): void {
+    this.#look = { ...look, state: cleanText(look.state) };
+    const now = this.#stage.clock.now();
+    if (this.#stage.isLive || !this.#open) return;
+    const isNews = this.#said?.state !== this.#look.state || now - this.#said.at >= LINE_EVERY_MS;
+    if (!isNews) return;
+    this.#said = { state: this.#look.state, at: now };
+    this.#stage.note(this.#text(now));
+  }
+
+  done(outcome?: string): void {
+    this.#end();
+    if (outcome !== undefined) this.#stage.note(`${this.#label}: ${outcome}`);
+  }
+
+  fail(): void {
+    this.#end();
+  }
+
+  // On a narrow terminal the bar goes first.
+  line(now: number, frame: number, columns: number): string {
+    const frames = this.#stage.unicode ? FRAMES : ASCII_FRAMES;
+    const spinner = `${frames[frame % frames.length] ?? ''} `;
+    const room = columns - spinner.length;
+    const { parts } = this.#look ?? {};
+    const bar = parts === undefined ? '' : drawPartBar(parts, BAR_COLUMNS, this.#stage);
+    const full = this.#text(now, bar);
+    if (full.length <= room) return spinner + full;
+    const texts = CHOICES.map((facts) => this.#text(now, '', facts));
+    return spinner + (texts.find((text) => text.length <= room) ?? this.#text(now, '', []));
+  }
+
+  #text(now: number, bar = '', facts: readonly Fact[] = FACTS): string {
+    const words = [this.#look?.state, ...facts.map((fact) => this.#fact(fact, now))];
+    const said = [bar, words.filter(Boolean).join(', ')].filter(Boolean).join(' ');
+    return said === '' ? this.#label : `${this.#label}: ${said}`;
+  }
+
+  #fact(fact: Fact, now: number): string | undefined {
+    const next = this.#look?.nextLookAt;
+    const age = now - (this.#look?.begun ?? this.#begun);
+    if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
+    if (fact === 'left') return this.#look?.left?.(now);
+    return next !== undefined && next > now ? `next look in ${formatDuration(next - now)}` : undefined;
+  }
+
+  #end(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#stage.leave(this);
+  }
+}

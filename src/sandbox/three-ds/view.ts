@@ -1,0 +1,199 @@
+import type {
+  Authentication,
+  AuthenticationResult,
+  ChallengeResult,
+  CreatedSession,
+  ThreeDsSession,
+} from '../../schema/three-ds/session.ts';
+import {
+  AUTHENTICATION_STATUS_CODES,
+  CHALLENGE_CANCEL_REASON_CODES,
+  CHALLENGE_PREFERENCE_CODES,
+} from '../../schema/three-ds/values.ts';
+import { applicationId, tenantId } from '../seed/entities.ts';
+import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
+import type { Service } from '../service.ts';
+import { isoTime } from '../time.ts';
+import { eciOf, findNetwork, scenarioOf } from './networks.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { challengeAddress, methodAddress, notificationAddress } from './pages/serve.ts';
+import { type AuthenticationEvent, expiryOf, type Session } from './sessions.ts';
+
+/** A session as its creation answers it. */
+export function createdView(service: Service, session: Session): CreatedSession {
+  const { created, id } = session;
+  return {
+    id,
+    type: created.sessionType,
+    card_brand: created.network,
+    ...(needsMethod(session) && {
+      method_url: methodAddress(service, session),
+      method_notification_url: notificationAddress(service, session),
+    }),
+    directory_server_id: findNetwork(created.network)?.directoryServer,
+    recommended_version: PROTOCOL_VERSION,
+  };
+}
+
+/** A session as a read answers it. */
+export function sessionView(service: Service, session: Session, now: number): ThreeDsSession {
+  const { seed } = service.state.world.start;
+  const { created, id, authentication } = session;
+  return {
+    id,
+    tenant_id: tenantId(seed),
+    type: created.sessionType,
+    ...tokenNames(session),
+    card_brand: created.network,
+    expiration_date: isoTime(expiryOf(session)),
+    created_date: isoTime(created.at),
+    created_by: applicationId(seed, created.application),
+    ...(authentication !== undefined && {
+      modified_date: isoTime(authentication.at),
+      modified_by: applicationId(seed, authentication.application),
+    }),
+    ...deviceView(session),
+    version: VERSION,
+    ...(created.sessionType === 'customer' && { method: methodView(service, session) }),
+    ...(authentication !== undefined && {
+      authentication: authenticationView({ service, session, authentication, now }),
+    }),
+  };
+}
+
+// Whether the issuer asks for the details of the browser first.
+function needsMethod({ created }: Session): boolean {
+  return created.sessionType === 'customer' && scenarioOf(created.scenario).withoutMethod !== true;
+}
+
+// Without script the method page learns of a browser what every request tells.
+function deviceView({ created, visit }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
+  if (created.sessionType === 'merchant') return {};
+  if (visit?.browser === undefined) return { device: 'browser' };
+  const { accept, address, userAgent } = visit.browser;
+  return {
+    device: 'browser',
+    device_info: {
+      browser_accept_header: accept,
+      browser_ip_address: address,
+      browser_user_agent: userAgent,
+    },
+  };
+}
+
+function methodView(service: Service, session: Session): ThreeDsSession['method'] {
+  if (!needsMethod(session)) return { method_completion_indicator: 'U' };
+  return {
+    method_url: methodAddress(service, session),
+    method_completion_indicator: session.notified === undefined ? 'N' : 'Y',
+  };
+}
+
+/** The version of 3-D Secure that the sandbox authenticates by. */
+const PROTOCOL_VERSION = '2.2.0';
+
+/** The versions that all parties of the sandbox understand, oldest first. */
+const KNOWN_VERSIONS: readonly string[] = ['2.1.0', PROTOCOL_VERSION];
+
+const VERSION: ThreeDsSession['version'] = {
+  recommended_version: PROTOCOL_VERSION,
+  available_version: [...KNOWN_VERSIONS],
+  earliest_acs_supported_version: KNOWN_VERSIONS[0],
+  earliest_ds_supported_version: KNOWN_VERSIONS[0],
+  latest_acs_supported_version: PROTOCOL_VERSION,
+  latest_ds_supported_version: PROTOCOL_VERSION,
+  acs_information: ['01', '02'],
+};
+
+/** What the three answers about an authentication are made from. */
+export interface Authenticated {
+  readonly service: Service;
+  readonly session: Session;
+  readonly authentication: AuthenticationEvent;
+  readonly now: number;
+}
+
+/** The outcome as authenticate answers it. Fields that do not apply are absent. */
+export function resultView(authenticated: Authenticated): AuthenticationResult {
+  const { session, authentication, now } = authenticated;
+  const outcome = outcomeOf(session, authentication, now);
+  const network = findNetwork(session.created.network);
+  return present({
+    threeds_version: PROTOCOL_VERSION,
+    acs_transaction_id: transactionId(authenticated, 1),
+    ds_transaction_id: transactionId(authenticated, 2),
+    acs_reference_number: 'SANDBOX-ACS-0001',
+    ds_reference_number: `SANDBOX-DS-${session.created.network.toUpperCase()}`,
+    authentication_value: isProof(outcome) ? authenticationValue(authenticated) : undefined,
+    authentication_status: outcome.status,
+    eci: network && eciOf(network, outcome.status),
+  });
+}
+
+/** The outcome as the challenge result answers it. */
+export function challengeResultView(authenticated: Authenticated): ChallengeResult {
+  const { service, session, authentication, now } = authenticated;
+  const { challenge } = outcomeOf(session, authentication, now);
+  const isOnPage = challenge !== undefined && challenge.type !== 'decoupled';
+  return present({
+    ...resultView(authenticated),
+    acs_challenge_mandated: scenarioOf(session.created.scenario).mandated === true ? 'Y' : 'N',
+    authentication_challenge_type: challenge?.type,
+    acs_challenge_url: isOnPage ? challengeAddress(service, session) : undefined,
+    challenge_attempts: challenge && String(challenge.attempts),
+    message_extensions: [],
+  });
+}
+
+/** The outcome as a session read carries it. */
+function authenticationView(authenticated: Authenticated): Authentication {
+  const { session, authentication, now } = authenticated;
+  const { status, reason, cancelReason } = outcomeOf(session, authentication, now);
+  const { preference, authenticationType } = authentication;
+  return present({
+    ...challengeResultView(authenticated),
+    ...tokenNames(session),
+    authentication_status_code: AUTHENTICATION_STATUS_CODES[status],
+    authentication_status_reason: reason,
+    challenge_preference: preference,
+    challenge_preference_code: preference && CHALLENGE_PREFERENCE_CODES[preference],
+    challenge_cancel_reason: cancelReason,
+    challenge_cancel_reason_code: cancelReason && CHALLENGE_CANCEL_REASON_CODES[cancelReason],
+    cardholder_info:
+      status === 'failed' || status === 'rejected'
+        ? 'Please call the bank that issued your card.'
+        : undefined,
+    ...(authenticationType === 'whitelist-status-check' && {
+      whitelist_status: 'merchant-not-trusted',
+      whitelist_status_source: 'acs',
+    }),
+  });
+}
+
+/** The members that name a session's token. The deprecated one comes back where it was used. */
+function tokenNames({ created: { named, token } }: Session): Record<string, string> {
+  if (named === 'token_intent_id') return { token_intent_id: token };
+  return { token_id: token, ...(named === 'pan' && { pan_token_id: token }) };
+}
+
+function isProof({ status }: Outcome): boolean {
+  return status === 'successful' || status === 'attempted';
+}
+
+function transactionId({ service, session }: Authenticated, party: number): string {
+  const { seed, at } = service.state.world.start;
+  return uuidOf(seed, NAMESPACE.transaction, at % 2 ** 32, session.number, party);
+}
+
+// 20 bytes, as every network's value is long.
+function authenticationValue({ service, session }: Authenticated): string {
+  const { seed, at } = service.state.world.start;
+  const words = [1, 2, 3, 4, 5].map((word) =>
+    mix(seed, NAMESPACE.transaction, at % 2 ** 32, session.number, 16 + word),
+  );
+  return Buffer.from(words.map((word) => hex(word, 8)).join(''), 'hex').toString('base64');
+}
+
+function present<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}

@@ -1,0 +1,229 @@
+import { digitGroups, type Group, isJoint, nextChain, type Span } from './digit-groups.ts';
+
+/**
+ * Finds payment card numbers: 13 to 19 digits with a valid check digit (ISO/IEC 7812, Luhn) in a range
+ * that a card network issues from. Digits may be of any script, and grouped.
+ *
+ * `text` is for what we print: digits must stand grouped as people write cards, so that columns of
+ * figures, dates and measurements stay as they are. `cell` is for what is about to be sent: all the
+ * digits of a cell are also taken together, however they are separated, behind leading zeros too, and
+ * several numbers without anything between them are found.
+ * UUIDs, and hexadecimal digests around a run of digits, are never hits.
+ */
+export type Strictness = 'text' | 'cell';
+
+/** One number found: its place in the text, in UTF-16 units, and what may be shown in its stead. */
+export interface CardNumberMatch {
+  readonly start: number;
+  readonly end: number;
+  /** The first six and the last four digits, with bullets between. */
+  readonly masked: string;
+}
+
+/** Every card number in `text`, in order, without overlaps. */
+export function findCardNumbers(text: string, strictness: Strictness = 'text'): CardNumberMatch[] {
+  const found: CardNumberMatch[] = [];
+  for (const run of runsIn(text)) search(text, run, strictness, found);
+  return found;
+}
+
+/** Whether `text` holds a card number. Clean text costs one pass. */
+export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
+  return runsIn(text).some((run) => {
+    const found: CardNumberMatch[] = [];
+    search(text, run, strictness, found);
+    return found.length > 0 || (strictness === 'cell' && hidesCardNumber(text, run));
+  });
+}
+
+/** `text` with the middle of every card number replaced by bullets. */
+export function maskCardNumbers(text: string): string {
+  let masked = '';
+  let copied = 0;
+  for (const match of findCardNumbers(text)) {
+    masked += text.slice(copied, match.start) + match.masked;
+    copied = match.end;
+  }
+  return copied === 0 ? text : masked + text.slice(copied);
+}
+
+const FEWEST = 13;
+const MOST = 19;
+/** The longest separator between two groups of digits, in characters that are seen. */
+const WIDEST_GAP = 3;
+
+const UUID = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/gi;
+const UUID_LENGTH = 36;
+
+/** All runs of digits in a text that are long enough to hold a number. */
+function runsIn(text: string): Group[][] {
+  const runs: Group[][] = [];
+  for (
+    let chain = nextChain(text, 0, FEWEST);
+    chain !== undefined;
+    chain = nextChain(text, chain.end, FEWEST)
+  )
+    for (const run of runsOf(text, digitGroups(text, chain))) runs.push(run);
+  return runs;
+}
+
+/** The groups in runs that belong together: parted at gaps too wide for a card, and without those inside a UUID. */
+function runsOf(text: string, groups: readonly Group[]): Group[][] {
+  const uuids = uuidsAround(text, groups);
+  const runs: Group[][] = [[]];
+  let next = 0;
+  for (const group of groups) {
+    while ((uuids[next]?.end ?? Infinity) <= group.start) next += 1;
+    const inUuid = (uuids[next]?.start ?? Infinity) < group.end;
+    if (inUuid || group.gap.length > WIDEST_GAP) runs.push([]);
+    if (!inUuid) runs.at(-1)?.push(group);
+  }
+  return runs;
+}
+
+function uuidsAround(text: string, groups: readonly Group[]): Span[] {
+  const from = Math.max(0, (groups[0]?.start ?? 0) - UUID_LENGTH - 1);
+  const nearby = text.slice(from, (groups.at(-1)?.end ?? 0) + UUID_LENGTH + 1);
+  return Array.from(nearby.matchAll(UUID), ({ index }) => ({
+    start: from + index,
+    end: from + index + UUID_LENGTH,
+  }));
+}
+
+/** Adds the card numbers of one run to `found`: the longest at each place, left to right. */
+function search(text: string, run: readonly Group[], strictness: Strictness, found: CardNumberMatch[]): void {
+  for (let first = 0; first < run.length; first += 1) {
+    const groups = run.slice(first, first + longest(text, run, first, strictness));
+    const [start, end] = [groups[0]?.start, groups.at(-1)?.end];
+    if (start === undefined || end === undefined) continue;
+    found.push({ start, end, masked: mask(groups.map((group) => group.digits).join('')) });
+    first += groups.length - 1;
+  }
+}
+
+/** How many groups from `first` on make the longest card number; 0 for none. */
+function longest(text: string, run: readonly Group[], first: number, strictness: Strictness): number {
+  let digits = '';
+  let length = 0;
+  for (let last = first; last < run.length; last += 1) {
+    digits += run[last]?.digits ?? '';
+    if (digits.length > MOST) break;
+    if (digits.length < FEWEST || !isCardNumber(digits)) continue;
+    const groups = run.slice(first, last + 1);
+    if (standsAsCard(text, run, first, groups, strictness)) length = groups.length;
+  }
+  return length;
+}
+
+/** Whether a group of digits, or all of the run, is card numbers and nothing else but leading zeros. */
+function hidesCardNumber(text: string, run: readonly Group[]): boolean {
+  const groups = run.filter((group) => !inDigest(text, group)).map(({ digits }) => digits);
+  return [...groups, ...(groups.length === run.length ? [groups.join('')] : [])].some(isAllCardNumbers);
+}
+
+function isAllCardNumbers(padded: string): boolean {
+  const digits = padded.replace(/^0+/, '');
+  // For each place, whether numbers without remainder end there.
+  const ends = new Set([0]);
+  for (const start of ends)
+    for (let length = FEWEST; length <= Math.min(MOST, digits.length - start); length += 1)
+      if (isCardNumber(digits.slice(start, start + length))) ends.add(start + length);
+  return digits !== '' && ends.has(digits.length);
+}
+
+function standsAsCard(
+  text: string,
+  run: readonly Group[],
+  first: number,
+  groups: readonly Group[],
+  strictness: Strictness,
+): boolean {
+  const [only] = groups;
+  if (groups.length === 1 && only !== undefined)
+    return !inDigest(text, only) && !(strictness === 'text' && isFraction(run, first));
+  if (strictness === 'cell') return groups.length === run.length || isUsualGrouping(groups);
+  return isUsualGrouping(groups) && areUsualGaps(groups);
+}
+
+/** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those holds such a run. */
+function inDigest(text: string, { start, end }: Span): boolean {
+  const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
+  const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
+  const word = (before?.[0] ?? '') + text.slice(start, end) + (after?.[0] ?? '');
+  return word.length > end - start && /^[0-9a-f]{24,}$/i.test(word);
+}
+
+const LONGEST_WORD = 64;
+
+/** Whether the group holds the decimals of a number such as 0.4111111111111111. */
+function isFraction(run: readonly Group[], at: number): boolean {
+  const whole = run[at - 1];
+  return run[at]?.gap === '.' && whole !== undefined && whole.digits.length <= 4 && run[at + 1]?.gap !== '.';
+}
+
+/** Equal groups with a rest, as in 4-4-4-4 and 4-4-4-4-3, or one of the unequal groupings in use. */
+function isUsualGrouping(groups: readonly Group[]): boolean {
+  const sizes = groups.map((group) => group.digits.length);
+  const [size = 0] = sizes;
+  const equal =
+    size <= 8 && sizes.every((own, at) => own === size || (own < size && at === sizes.length - 1));
+  return equal || UNEQUAL_GROUPINGS.has(sizes.join('-'));
+}
+
+const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set([
+  '4-6-5',
+  '4-6-4',
+  '4-4-5',
+  '4-12',
+  '6-10',
+  '6-9',
+  '6-13',
+]);
+
+/** Between the groups of a card stands always the same: one sign, or a dash with spaces around it. */
+function areUsualGaps([, ...rest]: readonly Group[]): boolean {
+  const gap = rest[0]?.gap ?? '';
+  const usual = gap.length === 1 ? isJoint(gap) : /^ \p{Pd} $/u.test(gap);
+  return usual && rest.every((group) => group.gap === gap);
+}
+
+function mask(digits: string): string {
+  return digits.slice(0, 6) + '\u2022'.repeat(digits.length - 10) + digits.slice(-4);
+}
+
+/** Whether `digits` (0 to 9 only) is a card number: issued in a known range, of a length in use there, with a valid check digit. */
+function isCardNumber(digits: string): boolean {
+  return (
+    RANGES.some(
+      ([fewest, most, prefix]) => digits.length >= fewest && digits.length <= most && prefix.test(digits),
+    ) && hasCheckDigit(digits)
+  );
+}
+
+/** Issuer ranges: the lengths in use, and the leading digits. Merchant numbers often have 15 digits, so lengths are kept tight. */
+const RANGES: readonly [fewest: number, most: number, prefix: RegExp][] = [
+  [13, 13, /^4/], // Visa, the old length
+  [16, 16, /^4/],
+  [19, 19, /^4/],
+  [16, 16, /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/], // Mastercard
+  [15, 15, /^3[47]/], // American Express
+  [16, 19, /^(?:6011|64[4-9]|65)/], // Discover
+  [14, 19, /^3(?:0|6|8|9)/], // Diners Club
+  [16, 19, /^35(?:2[89]|[3-8])/], // JCB
+  [16, 19, /^(?:62|81|82)/], // UnionPay, RuPay
+  [13, 19, /^(?:50|5[6-8]|6)/], // Maestro and the domestic schemes beside it
+  [16, 19, /^220[0-5]/], // Mir, Borica
+  [15, 15, /^(?:1|2131)/], // UATP, the old JCB length
+  [16, 16, /^(?:9792|8600|9860)/], // Troy, Uzcard, Humo
+];
+
+/** The Luhn check. */
+function hasCheckDigit(digits: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = digits.charCodeAt(digits.length - 1 - index) - 48;
+    const weighed = index % 2 === 1 ? digit * 2 : digit;
+    sum += weighed > 9 ? weighed - 9 : weighed;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,90 @@
+import { exchange } from '../http/exchange.ts';
+import {
+  backoffMs,
+  MAX_ATTEMPTS,
+  mayRetry,
+  type Outcome,
+  retryAfterMs,
+  type TimeLimits,
+} from '../http/retry.ts';
+import { TransportFailure } from '../http/transport-failure.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Clock } from '../system.ts';
+
+/** How to forward. */
+export interface ForwardOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random?: (() => number) | undefined;
+  readonly limits?: TimeLimits | undefined;
+  /** At most this many; 5 by default. */
+  readonly attempts?: number | undefined;
+}
+
+/** A request as it goes on. */
+export interface Forwarded {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How it ended: `reason` is there when it was not taken, `status` when any answer came. */
+export interface ForwardResult {
+  readonly attempts: number;
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** A webhook's target answers soon or not at all: whoever waits is another event. */
+export const FORWARD_LIMITS: TimeLimits = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
+
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Posts an event to a target, several times where that may help. Delivery is at least once: a target can see an
+ * event twice. Never rejects.
+ */
+export async function forward(
+  url: URL,
+  event: Forwarded,
+  options: ForwardOptions,
+  signal: AbortSignal,
+): Promise<ForwardResult> {
+  const { clock, random = Math.random, attempts: most = MAX_ATTEMPTS } = options;
+  for (let attempt = 0; ; attempt += 1) {
+    const attempts = attempt + 1;
+    try {
+      const outcome = await post(url, event, options, signal);
+      if ('status' in outcome && outcome.status >= 200 && outcome.status < 300)
+        return { attempts, status: outcome.status };
+      if (!mayRetry(outcome, 'always') || attempts >= most) return failed(outcome, attempts);
+      const asked = Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0);
+      await clock.sleep(asked + backoffMs(attempt, random), signal);
+    } catch (error) {
+      if (signal.aborted) return { attempts, reason: 'it was not done when its time was over' };
+      return { attempts, reason: error instanceof Error ? error.message : 'unknown reason' };
+    }
+  }
+}
+
+async function post(
+  url: URL,
+  { headers, body }: Forwarded,
+  { transport, clock, limits = FORWARD_LIMITS }: ForwardOptions,
+  signal: AbortSignal,
+): Promise<Outcome & { askedMs?: number | undefined }> {
+  try {
+    const answer = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
+    // A short body is read, so that the connection can serve again; nothing in it matters.
+    await answer.readWhatComes(64 * 1024);
+    return { status: answer.status, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
+  } catch (error) {
+    if (error instanceof TransportFailure) return { failure: error };
+    throw error;
+  }
+}
+
+function failed(outcome: Outcome, attempts: number): ForwardResult {
+  if ('failure' in outcome) return { attempts, reason: outcome.failure.message };
+  const { status } = outcome;
+  return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it answered ${status}` };
+}

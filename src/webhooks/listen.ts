@@ -1,0 +1,135 @@
+import { SvcError } from '../errors.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
+import type { Environment } from '../system.ts';
+import { type Following, type ListenedEvent, type Sink, sinksOf, type Unprocessed } from './followers.ts';
+import { KnownIds } from './job-hints.ts';
+import { Journal, recentIds } from './journal.ts';
+import { EventQueue } from './queue.ts';
+import type { ReceivedEvent } from './received.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
+
+/** How to listen. */
+export interface ListenOptions
+  extends
+    Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
+    Omit<Following, 'transport' | 'limits' | 'attempts'> {
+  /** A file that every event is written to before it is acknowledged. */
+  readonly journal?: string | undefined;
+  /** Ends after this many events. */
+  readonly max?: number | undefined;
+  /** Where proxy variables are read from. */
+  readonly environment?: Environment | undefined;
+  /** Removes what must not be written down. */
+  readonly redact: (text: string) => string;
+}
+
+/** Receives events, keeps them, hands them on; what it does with them afterwards neither stops nor delays it. */
+export class Listener {
+  readonly #journal: Journal | undefined;
+  readonly #ids: KnownIds;
+  readonly #inbox = new EventQueue<ListenedEvent>();
+  readonly #transport: Transport;
+  readonly #followers: readonly Sink[];
+  #receiver: Receiver | undefined;
+  /** How many more events are taken, and how many are being taken. */
+  #room: number;
+  #pending = 0;
+  #ending = false;
+
+  private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
+    this.#journal = journal;
+    this.#ids = ids;
+    this.#room = options.max ?? Infinity;
+    this.#transport = createTransport(options.environment);
+    this.#followers = sinksOf({ ...options, transport: this.#transport });
+  }
+
+  /** @throws SvcError `local` when the port or the journal cannot be had */
+  static async open(options: ListenOptions): Promise<Listener> {
+    const ids = new KnownIds();
+    if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
+    const journal =
+      options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
+    const listener = new Listener(options, journal, ids);
+    try {
+      listener.#receiver = await startReceiver({
+        ...options,
+        accept: (event) => listener.#accept(event),
+        onRefused: (refusal) => options.onHappening?.({ kind: 'refused', ...refusal }),
+      });
+      return listener;
+    } catch (error) {
+      await journal?.close();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.#receiver?.url ?? '';
+  }
+
+  get port(): number {
+    return this.#receiver?.port ?? 0;
+  }
+
+  /** The events as they come, until the listener ends. For one reader. */
+  events(): AsyncGenerator<readonly ListenedEvent[]> {
+    return this.#inbox.batches();
+  }
+
+  /** Takes no more events. What was taken is still handed on. */
+  end(): void {
+    this.#ending = true;
+    this.#room = 0;
+    this.#endOnceQuiet();
+  }
+
+  /** Finishes, until the signal aborts, what is still to be done with the events, and tells what was not. */
+  async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
+    this.end();
+    await this.#receiver?.close();
+    await this.#journal?.close();
+    const idle = Promise.all(this.#followers.map(({ backlog }) => backlog.idle()));
+    await Promise.race([idle, aborted(signal)]);
+    for (const { backlog, fail } of this.#followers) for (const event of await backlog.stop()) fail(event);
+    await this.#transport.close();
+    return this.#followers.flatMap(({ undone }) => undone() ?? []);
+  }
+
+  async #accept(received: ReceivedEvent): Promise<void> {
+    if (this.#room <= 0) throw new SvcError('local', 'the listener is ending');
+    if (this.#inbox.isFull)
+      throw new SvcError('local', 'more events wait to be printed than there is room for');
+    this.#room -= 1;
+    this.#pending += 1;
+    try {
+      await this.#journal?.append(received);
+      this.#handOn(received);
+    } catch (error) {
+      // An end that came meanwhile stays one.
+      if (!this.#ending) this.#room += 1;
+      throw error;
+    } finally {
+      this.#pending -= 1;
+      this.#endOnceQuiet();
+    }
+  }
+
+  #handOn(received: ReceivedEvent): void {
+    const repeated = this.#ids.add(received.delivery.event.id);
+    const event = { ...received, repeated, size: received.bytes.length };
+    this.#inbox.add(event);
+    for (const { backlog, fail } of this.#followers) if (!backlog.add(event)) fail(event);
+  }
+
+  #endOnceQuiet(): void {
+    if (this.#room <= 0 && this.#pending === 0) this.#inbox.end();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
