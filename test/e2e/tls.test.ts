@@ -60,7 +60,7 @@ const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, en
 describe('a certificate that nobody should accept', () => {
   const cases = Object.keys(BAD).flatMap((bad) => Object.keys(WAYS).map((way) => [way, bad] as const));
 
-  it.each(cases)('R04 R64 gets nothing, whatever the environment says: %s, %s', async (way, bad) => {
+  it.each(cases)('R04 and R64: gets nothing, whatever the environment says: %s, %s', async (way, bad) => {
     const { certificate, trusted } = BAD[bad] ?? { certificate: makeCertificate('x'), trusted: false };
     const impostor =
       way === 'proxy'

@@ -229,7 +229,7 @@ const histories: fc.Arbitrary<History> = fc.record({
 });
 
 describe('a run through kills, false responses, other keys and damaged records', () => {
-  it(`R58 R36 has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
+  it(`R58 and R36: has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
