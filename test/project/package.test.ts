@@ -93,6 +93,16 @@ describe('the package', () => {
     expect(stderr).toMatch(/^svc: not built yet; run `npm ci`.*\n$/);
   });
 
+  it('asks for `npm ci`, in one line, where the build has nothing to work with', () => {
+    must('cp', [join(project, '.release/build.mjs'), scratch]);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(scratch, 'build.mjs')], {
+      cwd: scratch,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^svc: run 'npm ci' first.*\n$/);
+  });
+
   it('has exports and types that other tools understand', async () => {
     const { messages } = await publint({ pkgDir: project, pack: false, strict: true });
     expect(messages).toEqual([]);
