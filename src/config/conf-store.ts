@@ -6,10 +6,12 @@ import { type Config, configText, parseConfig } from './document.ts';
 
 /**
  * The config file as a conf store. Loaded only to write: conf costs more start-up time than a whole command.
- * Its own writer overlooks short writes and makes files that others can read; ours does neither (R08, R11).
+ * conf's own writer overlooks short writes (a full disk destroys the file) and makes files that others can read, so
+ * `store`, through which conf makes every change, is written atomically and privately here (R08, R11).
  */
 export class ConfStore extends Conf<Config> {
   constructor(file: string) {
+    ensurePrivateDirectory(path.dirname(file));
     super({
       cwd: path.dirname(file),
       configName: path.basename(file, '.json'),
@@ -22,11 +24,13 @@ export class ConfStore extends Conf<Config> {
     });
   }
 
-  protected override _write(config: Config): void {
-    writeFileAtomicSync(this.path, configText(config));
+  override get store(): Config {
+    return super.store;
   }
 
-  protected override _ensureDirectory(): void {
+  override set store(config: Config) {
     ensurePrivateDirectory(path.dirname(this.path));
+    writeFileAtomicSync(this.path, configText(config));
+    this.events.dispatchEvent(new Event('change'));
   }
 }

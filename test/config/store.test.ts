@@ -198,6 +198,12 @@ describe('the config file', () => {
     store.store = { version: 1, profiles: { a: {} } };
     expect([modeOf(path.dirname(file)), modeOf(file)]).toEqual(['700', '600']);
     expect(fs.readFileSync(file, 'utf8')).toBe('{\n  "version": 1,\n  "profiles": {\n    "a": {}\n  }\n}\n');
+    const before = fs.statSync(file).ino;
+    store.set('current', 'a');
+    expect(fs.readFileSync(file, 'utf8')).toBe(
+      '{\n  "version": 1,\n  "profiles": {\n    "a": {}\n  },\n  "current": "a"\n}\n',
+    );
+    expect([modeOf(file), fs.statSync(file).ino === before]).toEqual(['600', false]);
   });
 
   it('R08 does not close a directory that holds other things', async () => {
