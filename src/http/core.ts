@@ -285,9 +285,7 @@ class Sender {
     this.#serviceClock.learn(answer.header('date'));
     const { status } = answer;
     const isError = status >= 300;
-    const { bytes, complete } = await (isError
-      ? answer.readWhatComes(MAX_ERROR_BODY)
-      : answer.read(MAX_BODY));
+    const { bytes, complete } = await (isError ? answer.readPartial(MAX_ERROR_BODY) : answer.read(MAX_BODY));
     const text = textOf(bytes);
     const header = (name: string): string | undefined => {
       const value = answer.header(name);

@@ -1,6 +1,15 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../system.ts';
-import { type Head, type ReadBody, readPartial, readUpTo, Receiver, Watchdog } from './receiver.ts';
+import {
+  type Head,
+  type ReadBody,
+  readPartial,
+  readUpTo,
+  type Receive,
+  Receiver,
+  TakeError,
+  Watchdog,
+} from './receiver.ts';
 import type { KeyType } from './request.ts';
 import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './transport-failure.ts';
@@ -29,11 +38,15 @@ export interface HttpResponse {
   header(name: string): string | undefined;
   /** Every header, by lower-case name. */
   headers(): [name: string, value: string][];
-  readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * Hands every piece of the body on as it comes: the connection is never held back. Resolves at its end.
+   * @throws TransportFailure when it breaks off; what `take` throws, which also drops the rest
+   */
+  readonly receive: Receive;
   /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
   read(limit: number): Promise<ReadBody>;
   /** The same for an error's body: where it breaks off or falls silent, what came until then. */
-  readWhatComes(limit: number): Promise<ReadBody>;
+  readPartial(limit: number): Promise<ReadBody>;
   /** Drops the rest of the body and its connection. */
   discard(): void;
 }
@@ -80,10 +93,8 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpRes
   };
   try {
     request.signal?.throwIfAborted();
-    const receiver = dispatch(line.dispatcher, request, abort.signal, watchdog);
-    const head = await receiver.head;
-    watchdog.answered();
-    return toResponse(head, receiver, abort.signal, watchdog, finish);
+    const receiver = dispatch(line, request, abort.signal, watchdog);
+    return toResponse(await receiver.head, receiver, abort.signal, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -91,17 +102,10 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpRes
   }
 }
 
-function dispatch(
-  dispatcher: Dispatcher,
-  request: ExchangeRequest,
-  signal: AbortSignal,
-  watchdog: Watchdog,
-): Receiver {
-  const receiver = new Receiver(signal, () => {
-    watchdog.sending();
-    request.onSent?.();
-  });
-  dispatcher.dispatch(
+function dispatch(line: Line, request: ExchangeRequest, signal: AbortSignal, watchdog: Watchdog): Receiver {
+  const { onSent } = request;
+  const receiver = new Receiver({ signal, watchdog, onSent, brokenBy: () => line.brokenBy() });
+  line.dispatcher.dispatch(
     {
       origin: request.url.origin,
       path: request.url.pathname + request.url.search,
@@ -126,50 +130,31 @@ function toResponse(
   { status, headers }: Head,
   receiver: Receiver,
   signal: AbortSignal,
-  watchdog: Watchdog,
   finish: (reusable: boolean) => void,
 ): HttpResponse {
-  const body = readBody(receiver, signal, watchdog, finish);
+  const receive: Receive = async (take) => {
+    try {
+      await receiver.receive(take);
+      finish(true);
+    } catch (error) {
+      finish(false);
+      if (error instanceof TakeError) throw error.cause;
+      throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
+    }
+  };
   return {
     status,
     header: (name) => headers.get(name)?.join(', '),
     headers: () =>
       Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
-    body,
-    read: (limit) => readUpTo(body, limit),
-    readWhatComes: (limit) => readPartial(body, limit),
+    receive,
+    read: (limit) => readUpTo(receive, limit),
+    readPartial: (limit) => readPartial(receive, limit),
     discard() {
       finish(false);
       receiver.drop();
     },
   };
-}
-
-async function* readBody(
-  receiver: Receiver,
-  signal: AbortSignal,
-  watchdog: Watchdog,
-  finish: (reusable: boolean) => void,
-): AsyncGenerator<Uint8Array> {
-  let whole = false;
-  try {
-    for (;;) {
-      const piece = receiver.take();
-      if (piece !== undefined) yield piece;
-      else if (receiver.isOver) break;
-      else {
-        watchdog.waiting();
-        await receiver.more();
-        watchdog.received();
-      }
-    }
-    whole = true;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
-  } finally {
-    finish(whole);
-    receiver.drop();
-  }
 }
 
 /** Who hears of an exchange, and which attempt it is, from 0 on. */

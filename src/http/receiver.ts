@@ -2,131 +2,162 @@ import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './retry.ts';
 import { type Stage, TransportFailure } from './transport-failure.ts';
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface Head {
   readonly status: number;
-  /** By lower-case name; one that came several times has several values. */
+  /** By lower-case name; one that was sent several times has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
 }
 
-// Read a little ahead: to stop and start the library for each piece costs more than to handle it.
-const AHEAD = 256 * 1024;
+/** What a receiver needs to know of its exchange. */
+export interface ReceiverOptions {
+  readonly signal: AbortSignal;
+  readonly watchdog: Pick<Watchdog, 'sending' | 'answered' | 'received' | 'stop'>;
+  /** Called at the moment from which the request may have reached the other side. */
+  readonly onSent?: (() => void) | undefined;
+  /** The error that broke the connection, if any did. */
+  readonly brokenBy?: (() => Error | undefined) | undefined;
+}
+
+interface Reader {
+  take(piece: Uint8Array): void;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** The most that waits in memory for a reader that is not there yet. */
+const MAX_WAITING = 64 * 1024 * 1024;
 
 /**
- * Receives one answer from the library. Its own handler makes a Node stream of each body, which doubles what a large
- * one costs; here the pieces wait in a row until they are taken.
+ * Receives one response. The connection is never paused: pieces go to the reader as they come, and the reader takes
+ * each at once, into memory within a bound or into a file. undici 7 ends the process when the peer closes a connection
+ * that is paused (its issue 5360).
  */
 export class Receiver implements Dispatcher.DispatchHandler {
-  /** Rejects when no answer comes, and as soon as the signal aborts: the library may need longer to let go. */
+  /** Rejects when no response comes, and as soon as the signal aborts: undici may need longer to let go. */
   readonly head: Promise<Head>;
-  readonly #signal: AbortSignal;
-  readonly #onSent: () => void;
-  #resolve: (head: Head) => void = ignore;
-  #reject: (error: unknown) => void = ignore;
-  #abort: (reason?: Error) => void = ignore;
-  #resume: () => void = ignore;
-  #pieces: Uint8Array[] = [];
-  #length = 0;
-  #isHeld = false;
+  readonly #options: ReceiverOptions;
+  #resolveHead: (head: Head) => void = ignore;
+  #rejectHead: (error: unknown) => void = ignore;
+  #controller: Dispatcher.DispatchController | undefined;
+  #reader: Reader | undefined;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
   #end: { readonly error?: unknown } | undefined;
-  #wake: () => void = ignore;
 
-  /** `onSent` is called at the moment from which the request may have reached the other side. */
-  constructor(signal: AbortSignal, onSent: () => void) {
-    this.#signal = signal;
-    this.#onSent = onSent;
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
     this.head = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
+      this.#resolveHead = resolve;
+      this.#rejectHead = reject;
     });
+    const { signal } = options;
     signal.addEventListener('abort', () => this.#giveUp(signal.reason), { once: true });
   }
 
-  /** The next piece that is there already. @throws what broke the body off, behind its last piece */
-  take(): Uint8Array | undefined {
-    const piece = this.#pieces.shift();
-    if (piece !== undefined) this.#length -= piece.byteLength;
-    else if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error;
-    if (this.#isHeld && this.#length < AHEAD) {
-      this.#isHeld = false;
-      this.#resume();
-    }
-    return piece;
-  }
-
-  /** Whether all of the body was taken. */
-  get isOver(): boolean {
-    return this.#pieces.length === 0 && this.#end !== undefined && !('error' in this.#end);
-  }
-
-  /** Resolves when `take` or `isOver` have something new to tell. */
-  more(): Promise<void> {
-    if (this.#pieces.length > 0 || this.#end !== undefined) return Promise.resolve();
-    return new Promise((resolve) => (this.#wake = resolve));
+  /**
+   * Hands every piece of the body to `take` as it comes; resolves at its end. To be called once.
+   * @throws what broke the body off, behind its last piece; what `take` throws
+   */
+  receive(take: (piece: Uint8Array) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#reader = { take, resolve, reject };
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const piece of waiting) this.#hand(piece);
+      this.#settle();
+    });
   }
 
   /** Drops what has not come yet, and its connection. */
   drop(): void {
     if (this.#end === undefined) this.#giveUp(new Error('dropped'));
-    this.#pieces = [];
+    this.#waiting = [];
   }
 
-  onConnect(abort: (reason?: Error) => void): void {
-    this.#abort = abort;
-    if (this.#signal.aborted) abort(this.#signal.reason as Error);
-    else this.#onSent();
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const { signal, watchdog, onSent } = this.#options;
+    this.#controller = controller;
+    if (signal.aborted) return controller.abort(asError(signal.reason));
+    watchdog.sending();
+    onSent?.();
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    this.#resume = resume;
-    // An interim answer is none.
-    if (status >= 200) this.#resolve({ status, headers: headersOf(raw) });
-    return true;
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    // An interim response, such as 103, is not the response.
+    if (status < 200) return;
+    this.#options.watchdog.answered();
+    const entries = Object.entries(headers).map(([name, value = []]) => [name, [value].flat()] as const);
+    this.#resolveHead({ status, headers: new Map(entries) });
   }
 
-  onData(piece: Buffer): boolean {
-    if (this.#end !== undefined) return true;
-    this.#pieces.push(piece);
-    this.#length += piece.byteLength;
-    this.#wake();
-    this.#isHeld = this.#length >= AHEAD;
-    return !this.#isHeld;
+  onResponseData(_controller: Dispatcher.DispatchController, piece: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    if (this.#reader) this.#hand(piece);
+    else this.#keep(piece);
+    if (this.#end === undefined) this.#options.watchdog.received();
   }
 
-  onComplete(): void {
-    this.#end ??= {};
-    this.#wake();
+  onResponseEnd(): void {
+    // undici takes a broken connection for the end of a body that has no length.
+    const broken = this.#options.brokenBy?.();
+    this.#finish(broken === undefined ? {} : { error: broken });
   }
 
-  onError(error: Error): void {
-    this.#end ??= { error };
-    this.#reject(error);
-    this.#wake();
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#finish({ error });
   }
 
-  /** What came is of no use any more. */
-  #giveUp(reason: unknown): void {
-    this.#pieces = [];
-    this.#end ??= { error: reason };
-    this.#reject(reason);
-    this.#wake();
-    this.#abort(reason instanceof Error ? reason : undefined);
+  #keep(piece: Uint8Array): void {
+    this.#waiting.push(piece);
+    this.#waitingBytes += piece.byteLength;
+    if (this.#waitingBytes > MAX_WAITING)
+      this.#giveUp(new TransportFailure('timeout', 'body', 'its response was not read in time'));
+  }
+
+  #hand(piece: Uint8Array): void {
+    if (this.#end !== undefined && 'error' in this.#end && this.#end.error instanceof TakeError) return;
+    try {
+      this.#reader?.take(piece);
+    } catch (error) {
+      this.#giveUp(new TakeError(error));
+    }
+  }
+
+  /** The rest is of no use. */
+  #giveUp(error: unknown): void {
+    this.#waiting = [];
+    this.#finish({ error });
+    this.#controller?.abort(asError(error));
+  }
+
+  #finish(end: { readonly error?: unknown }): void {
+    this.#end ??= end;
+    this.#options.watchdog.stop();
+    if ('error' in end) this.#rejectHead(end.error);
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#end === undefined) return;
+    if ('error' in this.#end) this.#reader?.reject(this.#end.error);
+    else this.#reader?.resolve();
   }
 }
 
-function headersOf(raw: readonly Buffer[]): Map<string, string[]> {
-  const headers = new Map<string, string[]>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = latin1(raw[at]).toLowerCase();
-    const values = headers.get(name);
-    if (values) values.push(latin1(raw[at + 1]));
-    else headers.set(name, [latin1(raw[at + 1])]);
+/** What the reader of a body threw, as opposed to what happened to the connection. */
+export class TakeError extends Error {
+  constructor(cause: unknown) {
+    super('the body was not taken', { cause });
   }
-  return headers;
 }
 
-function latin1(bytes: Buffer | undefined): string {
-  return bytes?.toString('latin1') ?? '';
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted');
 }
 
 function ignore(): void {}
@@ -157,10 +188,10 @@ export class Watchdog {
     if (this.stage === 'send') this.#arm(Math.max(this.#limits.idle, this.#limits.headers));
   }
 
-  /** The headers came; the body follows when its reader asks for it. */
+  /** The headers came; the body follows. */
   answered(): void {
     this.stage = 'body';
-    clearTimeout(this.#timer);
+    this.#arm(this.#limits.idle);
     if (this.#over) return;
     if (Number.isFinite(this.#limits.body)) {
       this.#bodyTimer = setTimeout(
@@ -170,14 +201,9 @@ export class Watchdog {
     }
   }
 
-  /** The reader waits for the next piece: a slow reader is not a silent server. */
-  waiting(): void {
-    this.#arm(this.#limits.idle);
-  }
-
-  /** The piece came. */
+  /** A piece of the body came and was taken. */
   received(): void {
-    clearTimeout(this.#timer);
+    this.#arm(this.#limits.idle);
   }
 
   /** The exchange is over. What the library still tells of it arms nothing: a timer would hold the process up. */
@@ -205,40 +231,42 @@ const SILENCE: Record<Stage, string> = {
   body: 'it stayed silent within',
 };
 
-/** The bytes of a body; `complete` is false when there was more. */
+/** The bytes of a body. */
 export interface ReadBody {
   readonly bytes: Buffer;
+  /** False when there was more than the limit, or the body broke off. */
   readonly complete: boolean;
+  /** What broke it off. */
+  readonly failure?: TransportFailure | undefined;
 }
 
+/** Hands a body on, piece by piece. */
+export type Receive = (take: (piece: Uint8Array) => void) => Promise<void>;
+
+const TOO_LONG = new Error('the body is longer than its limit');
+
 /** Reads no further than `limit` bytes. What is left of the body is dropped with its connection. */
-export function readUpTo(body: AsyncIterable<Uint8Array>, limit: number): Promise<ReadBody> {
-  return gather(body, limit, () => false);
+export async function readUpTo(receive: Receive, limit: number): Promise<ReadBody> {
+  const body = await readPartial(receive, limit);
+  if (body.failure) throw body.failure;
+  return body;
 }
 
 /** The same, but a body that breaks off or falls silent gives what came until then. */
-export function readPartial(body: AsyncIterable<Uint8Array>, limit: number): Promise<ReadBody> {
-  return gather(body, limit, (error) => error instanceof TransportFailure);
-}
-
-async function gather(
-  body: AsyncIterable<Uint8Array>,
-  limit: number,
-  isEnough: (error: unknown) => boolean,
-): Promise<ReadBody> {
-  const chunks: Uint8Array[] = [];
+export async function readPartial(receive: Receive, limit: number): Promise<ReadBody> {
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  let complete = true;
+  let failure: TransportFailure | undefined;
   try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.byteLength;
-      complete = size <= limit;
-      if (!complete) break;
-    }
+    await receive((piece) => {
+      pieces.push(piece);
+      size += piece.byteLength;
+      if (size > limit) throw TOO_LONG;
+    });
   } catch (error) {
-    if (!isEnough(error)) throw error;
-    complete = false;
+    if (error instanceof TransportFailure) failure = error;
+    else if (error !== TOO_LONG) throw error;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, limit), complete };
+  const complete = failure === undefined && size <= limit;
+  return { bytes: Buffer.concat(pieces).subarray(0, limit), complete, failure };
 }

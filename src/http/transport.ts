@@ -1,8 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Dispatcher } from 'undici';
-import buildConnector from 'undici/lib/core/connect.js';
-import symbols from 'undici/lib/core/symbols.js';
-import Client from 'undici/lib/dispatcher/client.js';
+import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../system.ts';
 import { type Proxy, proxyFor } from './proxy.ts';
 
@@ -11,6 +8,8 @@ export interface Line {
   readonly dispatcher: Dispatcher;
   /** Whether an exchange went over it before: then its other end may be closed already. */
   readonly isReused: boolean;
+  /** The error that broke the connection, if any did. */
+  brokenBy(): Error | undefined;
   /** Gives the line back. One whose exchange did not end properly is closed, also if it is not open yet. */
   release(reusable: boolean): void;
 }
@@ -60,12 +59,13 @@ class PooledConnection implements Line {
   readonly #connections: Connections;
   isReused = false;
   #forget: (() => void) | undefined;
+  #brokenBy: Error | undefined;
 
   constructor(origin: string, fresh: boolean, connections: Connections) {
     this.#origin = origin;
     this.#fresh = fresh;
     this.#connections = connections;
-    const connect: Connector = preferResponse(connections.connect);
+    const connect = preferResponse(connections.connect, (error) => (this.#brokenBy = error));
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
     this.dispatcher = new Client(origin, {
       connect,
@@ -73,6 +73,10 @@ class PooledConnection implements Line {
       bodyTimeout: 0,
       pipelining: fresh ? 0 : 1,
     });
+  }
+
+  brokenBy(): Error | undefined {
+    return this.#brokenBy;
   }
 
   isIdleTo(origin: string): boolean {
@@ -195,11 +199,13 @@ const READ_MS = 1_000;
  * Opens connections so that an early answer is not lost. A server that refuses a long body says so and closes; the
  * next write then fails, and Node would drop the socket with the answer unread in it (R38).
  */
-function preferResponse(connector: Connector): Connector {
+function preferResponse(connector: Connector, onBroken: (error: Error | undefined) => void): Connector {
   return (options, callback) => {
     connector(options, (...[error, socket]) => {
       if (error === null) {
-        guardPausedParser(socket);
+        // Ahead of undici's own listener, so that the error is known when undici acts on it.
+        onBroken(undefined);
+        socket.on('error', onBroken);
         holdWriteErrors(socket);
         callback(null, socket);
       } else callback(error, null);
@@ -230,53 +236,4 @@ function held(socket: Duplex, done: WriteDone): WriteDone {
 
 function isLostPeer(error: Error | null | undefined): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
-}
-
-/** What is needed of the library's HTTP parser. */
-interface Parser {
-  paused: boolean;
-  shouldKeepAlive: boolean;
-  readonly ptr: number;
-  readonly llhttp: { llhttp_resume(ptr: number): void };
-  resume(): void;
-}
-
-/**
- * Guards a new connection against a fault of undici 7 (its issue 5360, mended in 8 only, which needs Node 22): when
- * the peer closes while a slow reader holds the parser back, an assertion that nobody can catch ends the process.
- * So, ahead of the library's own listeners, an end wakes the parser: all bytes were read by then. A break with bytes
- * still unread is made a plain failure, never the end of a body that is ended by closing.
- */
-function guardPausedParser(socket: Duplex): void {
-  socket.on('end', () => {
-    pausedParserOf(socket)?.resume();
-    // It pauses at once again where the end of the connection is the end of the body.
-    const parser = pausedParserOf(socket);
-    if (!parser) return;
-    parser.llhttp.llhttp_resume(parser.ptr);
-    parser.paused = false;
-  });
-  // The library takes a break for an end where the body has no length; to it, this answer has one.
-  socket.on('error', () => {
-    const parser = parserOf(socket);
-    if (parser) parser.shouldKeepAlive = true;
-  });
-  socket.on('close', () => {
-    const parser = pausedParserOf(socket);
-    if (parser) parser.shouldKeepAlive = true;
-  });
-}
-
-function parserOf(socket: Duplex): Parser | undefined {
-  const parser: unknown = Reflect.get(socket, symbols.kParser);
-  return isParser(parser) ? parser : undefined;
-}
-
-function pausedParserOf(socket: Duplex): Parser | undefined {
-  const parser = parserOf(socket);
-  return parser?.paused === true ? parser : undefined;
-}
-
-function isParser(value: unknown): value is Parser {
-  return typeof value === 'object' && value !== null && 'paused' in value && 'resume' in value;
 }

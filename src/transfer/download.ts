@@ -67,14 +67,14 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
 }
 
 async function fetchFile(target: string, options: DownloadOptions): Promise<Received> {
-  const part = await PartFile.open(target);
+  const part = PartFile.open(target);
   try {
     const received = await fetchProven(part, target, options);
     await moveIntoPlace(part.path, target, options.overwrite);
-    await part.forget();
+    part.forget();
     return received;
   } catch (error) {
-    throw (await part.abandon()) ? withKept(error, part) : error;
+    throw part.abandon() ? withKept(error, part) : error;
   }
 }
 
@@ -91,13 +91,13 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
     if (pauseMs === 0) break;
     onUnproven?.(flaws, pauseMs);
     // No beginning of a file that is whole.
-    await part.discard();
+    part.discard();
     await clock.sleep(pauseMs, signal);
   }
   const same = sameEachTime(tries);
   if (same && acceptUnproven) return same;
-  const kept = same && (await keep(part, target, same));
-  await part.discard();
+  const kept = same && keep(part, target, same);
+  part.discard();
   throw new UnprovenDownload(
     tries.length,
     tries.flatMap(({ flaws }) => flaws),
@@ -112,9 +112,9 @@ function sameEachTime(tries: readonly Received[]): Received | undefined {
   return rules.size === 1 && contents.size === 1 ? tries.at(-1) : undefined;
 }
 
-async function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Promise<Unproven> {
+function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unproven {
   const file = `${target}.unproven`;
-  await part.moveTo(file);
+  part.moveTo(file);
   return { file, bytes, sha256 };
 }
 
@@ -201,13 +201,13 @@ async function accept(sink: Sink, url: URL, answer: HttpResponse): Promise<Retry
   const { status } = answer;
   if (status === 200) {
     if (isEncoded(answer)) throw encoded(url);
-    await sink.begin(versionOf(answer));
+    sink.begin(versionOf(answer));
     return undefined;
   }
   const isContinued = sink.version !== undefined && sink.length > 0;
   if (isContinued && (status === 206 || status === 412 || status === 416)) {
     if (status === 206 && sink.version && continues(answer, sink.version, sink.length)) return undefined;
-    await sink.begin(undefined);
+    sink.begin(undefined);
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) {

@@ -35,22 +35,28 @@ export async function receive(
 ): Promise<Received | RetryableFailure> {
   const isContinued = answer.status === 206;
   const total = isContinued ? sink.version?.total : lengthOf(answer);
-  for await (const piece of answer.body) {
-    if (total !== undefined && sink.length + piece.byteLength > total)
-      return startOver(sink, url, 'sent more than it announced');
-    await sink.write(piece);
-    onProgress?.({ done: sink.length, total });
-  }
+  let isTooLong = false;
+  await answer
+    .receive((piece) => {
+      isTooLong ||= total !== undefined && sink.length + piece.byteLength > total;
+      if (isTooLong) return answer.discard();
+      sink.write(piece);
+      onProgress?.({ done: sink.length, total });
+    })
+    .catch((error: unknown) => {
+      if (!isTooLong) throw error;
+    });
+  if (isTooLong) return startOver(sink, url, 'sent more than it announced');
   if (total !== undefined && sink.length < total) return { error: cut(url, sink.length, total) };
   return judge(sink, url, answer, total);
 }
 
-async function judge(
+function judge(
   sink: Sink,
   url: URL,
   answer: HttpResponse,
   total: number | undefined,
-): Promise<Received | RetryableFailure> {
+): Received | RetryableFailure {
   const expected = md5Of(answer);
   const isOther = expected !== undefined && expected !== sink.digests.md5();
   if (isOther && answer.status === 206) return startOver(sink, url, 'continued with other bytes');
@@ -64,8 +70,8 @@ async function judge(
   return { bytes: sink.length, sha256: sink.digests.sha256(), proof, flaws };
 }
 
-async function startOver(sink: Sink, url: URL, what: string): Promise<RetryableFailure> {
-  await sink.begin(undefined);
+function startOver(sink: Sink, url: URL, what: string): RetryableFailure {
+  sink.begin(undefined);
   return { error: new SvcError('altered', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
 }
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { backoffMs, longPause, retryAfterMs } from '../http/retry.ts';
-import { TransportFailure } from '../http/transport-failure.ts';
+import type { TransportFailure } from '../http/transport-failure.ts';
 import { displayHost } from '../security/address.ts';
 import type { Clock } from '../system.ts';
 import type { Flaw } from './receive.ts';
@@ -171,22 +171,13 @@ export async function pause(
 const MAX_ERROR_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;
 
-/** Reads what an error answer says; a body that breaks off or drips says as much as had come. */
+/** Reads what an error response says; a body that breaks off or drips says as much as had come. */
 export async function readErrorOf(answer: HttpResponse): Promise<StoreError> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
   const timer = setTimeout(() => answer.discard(), LONGEST_MS);
   try {
-    for await (const chunk of answer.body) {
-      chunks.push(chunk);
-      size += chunk.byteLength;
-      if (size >= MAX_ERROR_BODY) break;
-    }
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
+    const { bytes } = await answer.readPartial(MAX_ERROR_BODY);
+    return readStoreError(bytes.toString('utf8'), (name) => answer.header(name));
   } finally {
     clearTimeout(timer);
   }
-  const text = Buffer.concat(chunks).subarray(0, MAX_ERROR_BODY).toString('utf8');
-  return readStoreError(text, (name) => answer.header(name));
 }

@@ -20,8 +20,9 @@ export interface Sink {
   /** Makes ready to go on where it stands. */
   resume(): Promise<void>;
   /** Forgets what it holds and starts again. */
-  begin(version: Version | undefined): Promise<void>;
-  write(piece: Uint8Array): Promise<void>;
+  begin(version: Version | undefined): void;
+  /** Writes at once: the connection is not held back while a piece waits. */
+  write(piece: Uint8Array): void;
 }
 
 /** The running hashes of what a sink holds. */

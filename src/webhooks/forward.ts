@@ -75,7 +75,7 @@ async function post(
   try {
     const answer = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
     // A short body is read, so that the connection can serve again; nothing in it matters.
-    await answer.readWhatComes(64 * 1024);
+    await answer.readPartial(64 * 1024);
     return { status: answer.status, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };

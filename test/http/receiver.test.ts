@@ -1,93 +1,142 @@
 import { describe, expect, it } from 'vitest';
-import { Receiver } from '../../src/http/receiver.ts';
+import { Receiver, type ReceiverOptions } from '../../src/http/receiver.ts';
 
-function receiver(signal = new AbortController().signal): Receiver {
-  return new Receiver(signal, () => undefined);
+const watchdog = {
+  sending: () => undefined,
+  answered: () => undefined,
+  received: () => undefined,
+  stop: () => undefined,
+};
+
+function receiver(options: Partial<ReceiverOptions> = {}): Receiver {
+  return new Receiver({ signal: new AbortController().signal, watchdog, ...options });
 }
 
-const HEADERS = ['ETag', '"a"', 'X-Note', 'one', 'x-note', 'two'].map((text) => Buffer.from(text));
+function never(): never {
+  throw new Error('a connection is never paused');
+}
 
-describe('an answer as it comes', () => {
-  it('tells its head, whatever the case of names, and passes over interim answers', async () => {
-    const answer = receiver();
-    answer.onHeaders(103, [], () => undefined);
-    answer.onHeaders(200, HEADERS, () => undefined);
-    const { status, headers } = await answer.head;
+/** What undici gives to stop a request with; it counts how often that happened. */
+function controller(): { aborts: unknown[]; value: Parameters<Receiver['onRequestStart']>[0] } {
+  const aborts: unknown[] = [];
+  const abort = (reason: Error): void => void aborts.push(reason.message);
+  return {
+    aborts,
+    value: { aborted: false, paused: false, reason: null, abort, pause: never, resume: never },
+  };
+}
+
+const ANY = controller().value;
+
+/** Collects the body. */
+function gather(response: Receiver): { pieces: string[]; done: Promise<void> } {
+  const pieces: string[] = [];
+  return { pieces, done: response.receive((piece) => void pieces.push(Buffer.from(piece).toString())) };
+}
+
+describe('a response as it comes', () => {
+  it('has a head, and interim responses are not it', async () => {
+    const response = receiver();
+    response.onResponseStart(ANY, 103, {});
+    response.onResponseStart(ANY, 200, { etag: '"a"', 'x-note': ['one', 'two'] });
+    const { status, headers } = await response.head;
     expect(status).toBe(200);
     expect(Object.fromEntries(headers)).toEqual({ etag: ['"a"'], 'x-note': ['one', 'two'] });
   });
 
-  it('gives its pieces in their order, and is over behind the last', async () => {
-    const answer = receiver();
-    answer.onHeaders(200, [], () => undefined);
-    const more = answer.more();
-    answer.onData(Buffer.from('a'));
-    answer.onData(Buffer.from('b'));
-    answer.onComplete();
-    await more;
-    expect([answer.take(), answer.take()].map(String)).toEqual(['a', 'b']);
-    expect(answer.take()).toBeUndefined();
-    expect(answer.isOver).toBe(true);
+  it('hands its pieces on in their order, those that came before the reader too', async () => {
+    const response = receiver();
+    response.onResponseStart(ANY, 200, {});
+    response.onResponseData(ANY, Buffer.from('a'));
+    const { pieces, done } = gather(response);
+    expect(pieces).toEqual(['a']);
+    response.onResponseData(ANY, Buffer.from('b'));
+    expect(pieces).toEqual(['a', 'b']);
+    response.onResponseEnd();
+    await done;
   });
 
-  it('R45 gives what came before it broke off, and then says that it did', () => {
-    const answer = receiver();
-    answer.onHeaders(200, [], () => undefined);
-    answer.onData(Buffer.from('a'));
-    answer.onError(new Error('reset'));
-    expect(String(answer.take())).toBe('a');
-    expect(() => answer.take()).toThrow('reset');
-    expect(answer.isOver).toBe(false);
+  it('R45 hands on what came before it broke off, and then fails', async () => {
+    const response = receiver();
+    response.onResponseStart(ANY, 200, {});
+    response.onResponseData(ANY, Buffer.from('a'));
+    response.onResponseError(ANY, new Error('reset'));
+    const { pieces, done } = gather(response);
+    await expect(done).rejects.toThrow('reset');
+    expect(pieces).toEqual(['a']);
   });
 
-  it('holds the sender back while nobody takes, and lets it go on once there is room', () => {
-    const answer = receiver();
-    let resumed = 0;
-    answer.onHeaders(200, [], () => (resumed += 1));
-    const piece = Buffer.alloc(100_000);
-    expect([1, 2, 3].map(() => answer.onData(piece))).toEqual([true, true, false]);
-    answer.take();
-    expect(resumed).toBe(1);
-    answer.take();
-    expect(resumed).toBe(1);
+  it('R46 fails where undici takes a broken connection for the end of the body', async () => {
+    const response = receiver({ brokenBy: () => new Error('reset') });
+    response.onResponseStart(ANY, 200, {});
+    const { done } = gather(response);
+    response.onResponseEnd();
+    await expect(done).rejects.toThrow('reset');
+  });
+
+  it('keeps no more than a bound for a reader that does not come', async () => {
+    const response = receiver();
+    const { aborts, value } = controller();
+    response.onRequestStart(value);
+    response.onResponseStart(ANY, 200, {});
+    const piece = Buffer.alloc(16 * 1024 * 1024);
+    for (let n = 0; n < 5; n += 1) response.onResponseData(ANY, piece);
+    expect(aborts).toHaveLength(1);
+    await expect(gather(response).done).rejects.toThrow('not read in time');
+  });
+
+  it('drops its connection when a piece cannot be taken, and hands on no more', async () => {
+    const response = receiver();
+    const { aborts, value } = controller();
+    response.onRequestStart(value);
+    response.onResponseStart(ANY, 200, {});
+    let taken = 0;
+    const done = response.receive(() => {
+      taken += 1;
+      throw new Error('disk full');
+    });
+    response.onResponseData(ANY, Buffer.from('a'));
+    response.onResponseData(ANY, Buffer.from('b'));
+    await expect(done).rejects.toMatchObject({ cause: new Error('disk full') });
+    expect([taken, aborts.length]).toEqual([1, 1]);
   });
 
   it('R19 gives up at once when it is aborted, pieces and all', async () => {
     const abort = new AbortController();
-    const answer = receiver(abort.signal);
-    let aborted: unknown;
-    answer.onConnect((reason) => (aborted = reason));
-    answer.onHeaders(200, [], () => undefined);
-    answer.onData(Buffer.from('a'));
+    const response = receiver({ signal: abort.signal });
+    const { aborts, value } = controller();
+    response.onRequestStart(value);
+    response.onResponseStart(ANY, 200, {});
+    response.onResponseData(ANY, Buffer.from('a'));
     abort.abort(new Error('enough'));
-    expect(() => answer.take()).toThrow('enough');
-    expect(String(aborted)).toContain('enough');
-    await answer.more();
+    const { pieces, done } = gather(response);
+    await expect(done).rejects.toThrow('enough');
+    expect([pieces, aborts]).toEqual([[], ['enough']]);
   });
 
   it('R19 is not even begun when it was aborted before', async () => {
     const abort = new AbortController();
     let sent = false;
-    const answer = new Receiver(abort.signal, () => (sent = true));
+    const response = receiver({ signal: abort.signal, onSent: () => (sent = true) });
     abort.abort(new Error('enough'));
-    await expect(answer.head).rejects.toThrow('enough');
-    let aborted: unknown;
-    answer.onConnect((reason) => (aborted = reason));
-    expect([sent, String(aborted)]).toEqual([false, 'Error: enough']);
+    await expect(response.head).rejects.toThrow('enough');
+    const { aborts, value } = controller();
+    response.onRequestStart(value);
+    expect([sent, aborts]).toEqual([false, ['enough']]);
   });
 
   it('ends its connection when it is dropped on the way, and only then', () => {
-    for (const [ended, aborts] of [
+    for (const [ended, count] of [
       [false, 1],
       [true, 0],
     ] as const) {
-      const answer = receiver();
-      let aborted = 0;
-      answer.onConnect(() => (aborted += 1));
-      answer.onHeaders(200, [], () => undefined);
-      if (ended) answer.onComplete();
-      answer.drop();
-      expect(aborted).toBe(aborts);
+      const response = receiver();
+      const { aborts, value } = controller();
+      response.onRequestStart(value);
+      response.onResponseStart(ANY, 200, {});
+      if (ended) response.onResponseEnd();
+      response.drop();
+      expect(aborts).toHaveLength(count);
     }
   });
 });

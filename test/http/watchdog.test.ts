@@ -38,16 +38,26 @@ describe('the watchdog', () => {
     expect(expired).toMatchObject([{ stage: 'send', sent: true }]);
   });
 
-  it('R14 a slow reader is not a silent server, but the body as a whole has its bound', () => {
+  it('R14 bounds the silence between two pieces of a body', () => {
     watchdog.sending();
     watchdog.answered();
-    watchdog.waiting();
     vi.advanceTimersByTime(2_999);
     watchdog.received();
-    vi.advanceTimersByTime(6_000);
+    vi.advanceTimersByTime(2_999);
     expect(expired).toEqual([]);
-    watchdog.waiting();
-    vi.advanceTimersByTime(1_001);
+    vi.advanceTimersByTime(1);
+    expect(expired).toMatchObject([{ stage: 'body', message: 'it stayed silent within 3 s' }]);
+  });
+
+  it('R14 bounds a body as a whole, however steadily it flows', () => {
+    watchdog.sending();
+    watchdog.answered();
+    for (let n = 0; n < 9; n += 1) {
+      vi.advanceTimersByTime(1_000);
+      watchdog.received();
+    }
+    expect(expired).toEqual([]);
+    vi.advanceTimersByTime(1_000);
     expect(expired).toMatchObject([{ stage: 'body', message: 'its answer was not complete within 10 s' }]);
   });
 
@@ -57,7 +67,6 @@ describe('the watchdog', () => {
     endless.sending();
     endless.answered();
     for (let n = 0; n < 1_000; n += 1) {
-      endless.waiting();
       vi.advanceTimersByTime(2_999);
       endless.received();
     }
@@ -74,7 +83,7 @@ describe('the watchdog', () => {
       over.sending();
       over.progress();
       over.answered();
-      over.waiting();
+      over.received();
     }
     watchdog.stop();
     expect(vi.getTimerCount()).toBe(0);

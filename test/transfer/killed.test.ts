@@ -18,6 +18,7 @@ beforeAll(async () => {
     input: path.join(import.meta.dirname, 'download-child.ts'),
     platform: 'node',
     logLevel: 'silent',
+    transform: { define: { SVC_VERSION: '"0.0.0"' } },
   });
   await bundle.write({ file: child, format: 'esm', codeSplitting: false });
   await bundle.close();

@@ -59,7 +59,7 @@ export async function postOnce(
     const sent = { method: 'POST', url, headers, body, limits, signal };
     const answer = await tracedExchange(transport, sent, telling);
     collectorClock.learn(answer.header('date'));
-    const { bytes } = await answer.readWhatComes(MAX_BODY);
+    const { bytes } = await answer.readPartial(MAX_BODY);
     return {
       status: answer.status,
       text: bytes.toString('utf8'),

@@ -2,58 +2,66 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
-import { TransportFailure } from '../../http/transport-failure.ts';
+import type { TransportFailure } from '../../http/transport-failure.ts';
 import { fileSource } from '../../transfer/source.ts';
-import type { LocalFile, StoredFile } from '../archive/store.ts';
+import { type LocalFile, MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
 import type { S3Requests } from './requests.ts';
 import type { BucketLocation } from './settings.ts';
 
+/** Objects are read in ranges of this size, each whole into memory, however slow the reader is. */
+const RANGE = 8 * 1024 * 1024;
+
 /**
- * The bytes of an object. A body that breaks off goes on where it stopped, on the very same object.
+ * The bytes of an object. A body that breaks off is resumed where it stopped, on the very same object.
  * @throws SvcError `not_found`, `altered` when the object changed meanwhile
  */
 export async function* readObject(requests: S3Requests, path: string): AsyncGenerator<Uint8Array> {
   let [at, breaks] = [0, 0];
-  let etag: string | undefined;
-  for (;;) {
-    const answer = await open(requests, path, at, etag);
+  let [etag, total]: [string | undefined, number] = [undefined, Infinity];
+  while (at < total) {
+    const answer = await openRange(requests, path, at, etag);
+    if (answer === undefined) return;
     etag ??= answer.header('etag');
-    try {
-      for await (const chunk of answer.body) {
-        at += chunk.byteLength;
-        yield chunk;
-      }
-      return;
-    } catch (error) {
-      if (!(error instanceof TransportFailure)) throw error;
-      breaks += 1;
-      const isHopeless =
-        etag === undefined || !mayRetry({ failure: error }, 'always') || breaks >= MAX_ATTEMPTS;
-      if (isHopeless) throw brokenOff(requests, path, error);
-    }
+    total = totalOf(answer);
+    const { bytes, failure } = await answer.readPartial(answer.status === 206 ? RANGE : MAX_TEXT_BYTES);
+    at += bytes.byteLength;
+    if (bytes.byteLength > 0) yield bytes;
+    if (failure === undefined && !Number.isFinite(total)) return;
+    if (failure === undefined) continue;
+    breaks += 1;
+    const isHopeless = etag === undefined || !mayRetry({ failure }, 'always') || breaks >= MAX_ATTEMPTS;
+    if (isHopeless) throw brokenOff(requests, path, failure);
   }
 }
 
-async function open(
+/** Requests the range from `at` on; undefined for an object that is empty. */
+async function openRange(
   requests: S3Requests,
   path: string,
   at: number,
   etag: string | undefined,
-): Promise<HttpResponse> {
-  const headers = at === 0 || etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
+): Promise<HttpResponse | undefined> {
+  const range = `bytes=${at}-${at + RANGE - 1}`;
   const { answer, refusal } = await requests.send({
     method: 'GET',
     action: 's3:GetObject',
     path,
-    headers,
-    wanted: at === 0 ? [] : [412, 416],
+    headers: at === 0 || etag === undefined ? { range } : { range, 'if-match': etag },
+    wanted: at === 0 ? [416] : [412, 416],
   });
-  const isRest = at === 0 || (answer.status === 206 && startOf(answer) === at);
+  const isRest = answer.status === 206 ? startOf(answer) === at : at === 0;
   if (refusal === undefined && isRest) return answer;
+  if (at === 0 && answer.status === 416) return undefined;
   if (refusal === undefined) answer.discard();
   throw new SvcError('altered', `${requests.place.name}: ${path} changed while it was read`, {
     hint: 'Run the command again; nobody should write over the files of an archive.',
   });
+}
+
+/** Bytes of the whole object, by the headers of a range of it or of all of it. */
+function totalOf(answer: HttpResponse): number {
+  const header = answer.status === 206 ? 'content-range' : 'content-length';
+  return Number(/(\d+)$/.exec(answer.header(header) ?? '')?.[1] ?? Infinity);
 }
 
 function startOf(answer: HttpResponse): number {
@@ -70,7 +78,7 @@ const MAX_IGNORED = 64 * 1024;
 
 /** Reads an answer in which nothing is of interest, so that its connection can serve again. */
 export async function drain(answer: HttpResponse): Promise<void> {
-  await answer.readWhatComes(MAX_IGNORED);
+  await answer.readPartial(MAX_IGNORED);
 }
 
 /** Reads the whole body of a small answer. @throws SvcError `network`, `bad_answer` for one that is not small */

@@ -108,7 +108,7 @@ export class S3Requests {
       const answer = await tracedExchange(transport, sent, { clock, trace, attempt });
       this.#storeClock.learn(answer.header('date'));
       if (answer.status >= 200 && answer.status < 300) return { answer, refusal: undefined };
-      const { bytes } = await answer.readWhatComes(MAX_ERROR_BODY);
+      const { bytes } = await answer.readPartial(MAX_ERROR_BODY);
       const text = bytes.toString('utf8');
       const error = readStoreError(text, (name) => answer.header(name));
       const region = answer.header('x-amz-bucket-region') ?? elementText(text, 'Region');
