@@ -13,6 +13,6 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const { runComplete } = await import('./commands/complete.ts');
     return runComplete(argv.slice(1), system);
   }
-  const { run } = await import('./app/run.ts');
-  return run(argv, system);
+  const [{ run }, { PROGRAM }] = await Promise.all([import('./app/run.ts'), import('./commands/tree.ts')]);
+  return run(argv, system, PROGRAM);
 }

@@ -15,11 +15,8 @@ import { flag, type Globals, type Input, type Parameters } from './parameter.ts'
 /** A command line that works, and what it does. */
 export type Example = readonly [line: string, does: string];
 
-/** What is said of a command beside its parameters. */
+/** What is said of a command beside its name, summary and parameters. */
 export interface CommandFacts {
-  readonly name: string;
-  /** One line, shown in lists. */
-  readonly summary: string;
   /** More, shown in the command's own help. */
   readonly description?: string;
   /** First in the help. */
@@ -43,8 +40,8 @@ export interface CommandFacts {
 /** What a command ends with: an exit code, nothing for 0, or a request to show in place of sending it. */
 export type Result = number | void | Preview;
 
-/** A command of the tree: facts, parameters, and a function of typed input and a context. */
-export interface Command extends CommandFacts {
+/** A command as its file declares it: facts, parameters, and a function of typed input and a context. */
+export interface CommandSpec extends CommandFacts {
   readonly parameters: Parameters;
   /** Resolves to the exit code; nothing means 0. Failures are thrown. */
   readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<Result>;
@@ -52,25 +49,71 @@ export interface Command extends CommandFacts {
   readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
 }
 
-/** Several commands under one word. */
-export interface Group {
-  readonly name: string;
-  readonly summary: string;
-  readonly commands: readonly Command[];
+/** Several commands under one word, as its file declares them. */
+export interface GroupSpec {
+  readonly commands: readonly Entry<Command>[];
   /** The command that runs when none is named. */
   readonly defaultCommand?: string;
 }
 
-/** A word that can follow `svc`. What is behind it loads only when it is typed. */
-export interface Entry {
+/** The word that is typed for a command or group, and one line about it. */
+interface Named {
   readonly name: string;
   readonly summary: string;
-  readonly load: () => Promise<Group | Command>;
+}
+
+/** A command of the tree. */
+export type Command = Named & CommandSpec;
+
+/** A group of the tree. */
+export type Group = Named & GroupSpec;
+
+/** A word of the tree. The file behind it loads only when it is typed. */
+export interface Entry<Node = Group | Command> extends Named {
+  /** Left out of lists of commands and of completion; it has its own help. */
+  readonly hidden: boolean;
+  readonly load: () => Promise<Node>;
+}
+
+/** The whole program: what follows `svc`, and what `svc` alone runs. */
+export interface Program {
+  readonly tree: readonly Entry[];
+  readonly welcome: Entry<Command>;
+}
+
+/** Lists a command or group: its word, one line for lists, and how its file is loaded. */
+export function entry<Spec extends CommandSpec | GroupSpec>(
+  name: string,
+  summary: string,
+  load: () => Promise<Spec>,
+  { hidden = false } = {},
+): Entry<Spec & Named> {
+  return { name, summary, hidden, load: async () => ({ ...(await load()), name, summary }) };
 }
 
 /** Whether a node of the tree holds commands of its own. */
 export function isGroup(node: Group | Command): node is Group {
   return 'commands' in node;
+}
+
+/** A command, and the words that name it behind `svc`. */
+export interface CommandInTree {
+  readonly words: string;
+  readonly command: Command;
+  /** It runs when only its group is named. */
+  readonly isDefault: boolean;
+}
+
+/** Every command behind a word of the tree, in order. */
+export async function commandsBehind(entry: Entry): Promise<CommandInTree[]> {
+  const node = await entry.load();
+  if (!isGroup(node)) return [{ words: node.name, command: node, isDefault: false }];
+  const commands = await Promise.all(node.commands.map((each) => each.load()));
+  return commands.map((command) => ({
+    words: `${node.name} ${command.name}`,
+    command,
+    isDefault: command.name === node.defaultCommand,
+  }));
 }
 
 /** The exit codes that a command can end with, signals aside where it does not name them. */
@@ -86,7 +129,7 @@ export function defineCommand<const P extends Parameters>(
     readonly run: (context: Context, input: Input<P>) => Promise<Result>;
     readonly request?: (context: Context, input: Input<P>) => Promise<PreviewRequest>;
   },
-): Command {
+): CommandSpec {
   const { run, request, ...facts } = spec;
   // The parser fills exactly the declared parameters, so the input has the declared type.
   return {

@@ -1,9 +1,8 @@
-import { TREE } from '../commands/tree.ts';
 import type { PathsHost } from '../config/paths.ts';
-import { type Command, type Entry, type Example, exitCodesOf, type Group } from './command.ts';
+import { type Command, type Entry, type Example, type Group } from './command.ts';
 import { type Page, pageText, type Row } from './help-page.ts';
 import { GLOBAL_PARAMETERS, type Parameter, type Parameters } from './parameter.ts';
-import type { About } from './run.ts';
+import type { About, HelpRequest } from './run.ts';
 import { topicPage, TOPICS } from './topics.ts';
 import { meaningOf } from './topics/exit-codes.ts';
 
@@ -14,7 +13,7 @@ export function rootPage(tree: readonly Entry[]): Page {
     sections: [
       { title: 'Examples', examples: ROOT_EXAMPLES },
       { title: 'Usage', rows: [['svc <command> [options]', '']] },
-      { title: 'Commands', rows: tree.map(({ name, summary }) => [name, summary]) },
+      { title: 'Commands', rows: listed(tree) },
       { title: 'Options', rows: optionRows(GLOBAL_PARAMETERS) },
       { title: 'Topics', rows: Object.entries(TOPICS).map(([name, about]) => [`svc help ${name}`, about]) },
       {
@@ -29,16 +28,18 @@ export function rootPage(tree: readonly Entry[]): Page {
 }
 
 /** Help of a group, with the options of its default command. */
-function groupPage(group: Group): Page {
-  const main = group.commands.find((command) => command.name === group.defaultCommand);
-  const examples = group.commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1));
+async function groupPage(group: Group): Promise<Page> {
+  const shown = group.commands.filter(({ hidden }) => !hidden);
+  const commands = await Promise.all(shown.map((each) => each.load()));
+  const main = commands.find((command) => command.name === group.defaultCommand);
+  const examples = commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1));
   return {
     title: sentence(group.summary),
     sections: [
       { title: 'Examples', examples },
       {
         title: 'Commands',
-        rows: group.commands.map((command) => [
+        rows: commands.map((command) => [
           usage(command, `svc ${group.name} ${command.name}`),
           command.summary,
         ]),
@@ -67,17 +68,26 @@ export function commandPage(command: Command, words: string): Page {
       { title: 'Global options', text: GLOBAL_LINE },
       { title: 'Permissions of the key', words: command.permissions },
       {
-        title: 'Exit codes',
-        rows: exitCodesOf(command).map((code) => [String(code), meaningOf(code)]),
-      },
-      {
-        title: 'Fields of what it prints, for --fields, --jq and programs',
-        words: [...new Set(command.fields)].map((field) =>
-          field === '*' ? 'whatever the answer has' : field,
-        ),
+        title: 'Exit codes beside the ordinary ones of svc help exit-codes',
+        rows: (command.exitCodes ?? []).map((code) => [String(code), meaningOf(code)]),
       },
     ],
   };
+}
+
+/** What `-h` shows of a page: how the command is written, one example, and its options or commands. */
+function shortPage({ title, sections }: Page, words: string): Page {
+  const kept = sections.filter((section) => /^(Usage|Arguments|Commands|Options)/.test(section.title));
+  const examples = sections.flatMap((section) => section.examples ?? []).slice(0, 1);
+  const more = `svc ${words === '' ? '' : `${words} `}--help`;
+  return {
+    title,
+    sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'all of the help']] }],
+  };
+}
+
+function listed(entries: readonly Entry[]): Row[] {
+  return entries.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
 }
 
 // Options as rows of a page.
@@ -112,14 +122,20 @@ function sentence(text: string): string {
 const ANY_WIDTH = 80;
 
 /** Help as text, in the columns of the terminal where there is one. */
-export async function helpText(about: About, host: PathsHost, columns: number | undefined): Promise<string> {
-  return pageText(await pageAbout(about, host), columns || ANY_WIDTH);
+export async function helpText(
+  { about, short }: Omit<HelpRequest, 'kind'>,
+  host: PathsHost,
+  columns: number | undefined,
+): Promise<string> {
+  const page = await pageAbout(about, host);
+  const words = about.kind === 'command' ? about.words : about.kind === 'group' ? about.group.name : '';
+  return pageText(short && about.kind !== 'topic' ? shortPage(page, words) : page, columns || ANY_WIDTH);
 }
 
 async function pageAbout(about: About, host: PathsHost): Promise<Page> {
   switch (about.kind) {
     case 'tool':
-      return rootPage(TREE);
+      return rootPage(about.tree);
     case 'group':
       return groupPage(about.group);
     case 'command':

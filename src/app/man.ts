@@ -1,5 +1,5 @@
 import { VERSION } from '../system.ts';
-import { type Command, type Entry, isGroup } from './command.ts';
+import { type Command, commandsBehind, type Entry, exitCodesOf } from './command.ts';
 import { isFilled, type Page, type Section } from './help-page.ts';
 import { commandPage, rootPage } from './help.ts';
 import { type TopicName, topicPage, TOPICS } from './topics.ts';
@@ -11,7 +11,7 @@ const ANYBODY = { env: {}, platform: 'linux', home: '~', cwd: '/' } as const;
 export async function manPage(tree: readonly Entry[]): Promise<string> {
   const { title, sections } = rootPage(tree);
   const [name = '', about = ''] = title.split(': ');
-  const commands = await allCommands(tree);
+  const commands = (await Promise.all(tree.map(commandsBehind))).flat();
   const topics = Object.keys(TOPICS) as TopicName[];
   const lines = [
     `.TH SVC 1 "" "svc ${VERSION}" "svc"`,
@@ -22,39 +22,39 @@ export async function manPage(tree: readonly Entry[]): Promise<string> {
     String.raw`\fIcommand\fR [\fIoptions\fR]`,
     ...sections.filter(({ title: of }) => ['Examples', 'Options'].includes(of)).flatMap(mainSection),
     '.SH COMMANDS',
-    ...commands.flatMap(({ words, command }) => subsection(words, commandPage(command, words))),
+    ...commands.flatMap(({ words, command }) => subsection(words, command)),
   ];
   for (const topic of topics) lines.push(...topicSection(topic, await topicPage(topic, ANYBODY)));
   return `${lines.join('\n')}\n`;
-}
-
-async function allCommands(tree: readonly Entry[]): Promise<{ words: string; command: Command }[]> {
-  const nodes = await Promise.all(tree.map((entry) => entry.load()));
-  return nodes.flatMap((node) =>
-    isGroup(node)
-      ? node.commands.map((command) => ({ words: `${node.name} ${command.name}`, command }))
-      : [{ words: node.name, command: node }],
-  );
 }
 
 function mainSection(section: Section): string[] {
   return [`.SH ${section.title.toUpperCase()}`, ...body(section)];
 }
 
-function subsection(words: string, { title, text, sections }: Page): string[] {
-  const told = sections.filter(isFilled).filter(({ title: of }) => !['Global options'].includes(of));
+function subsection(words: string, command: Command): string[] {
+  const { title, text, sections } = commandPage(command, words);
+  const told = sections
+    .filter(isFilled)
+    .filter(({ title: of }) => of !== 'Global options' && !of.startsWith('Exit codes'));
   return [
     `.SS svc ${inline(words)}`,
     line(title),
     ...(text === undefined ? [] : ['.PP', line(text)]),
-    ...told.flatMap((section) => headed(shortened(section))),
+    ...[...told, ...reference(command)].flatMap(headed),
   ];
 }
 
-// What each exit code means stands once, under EXIT CODES.
-function shortened(section: Section): Section {
-  if (section.title !== 'Exit codes') return section;
-  return { title: section.title, words: section.rows?.map(([code]) => code) };
+// For those who write programs; what each exit code means stands once, under EXIT CODES.
+function reference(command: Command): Section[] {
+  const fields = [...new Set(command.fields)].map((field) =>
+    field === '*' ? 'any field of the response' : field,
+  );
+  const sections = [
+    { title: 'Exit codes', words: exitCodesOf(command).map(String) },
+    { title: 'Fields, for --fields, --jq and programs', words: fields },
+  ];
+  return sections.filter(isFilled);
 }
 
 function topicSection(topic: string, { title, text, sections }: Page): string[] {

@@ -37,8 +37,6 @@ const parameters = {
 
 /** `svc api` */
 export const api = defineCommand({
-  name: 'api',
-  summary: 'any endpoint, with the same keys, retries, limits and paging',
   description:
     'The answer must be JSON or empty. GET is repeated when it fails; other methods only when they surely had no effect.',
   examples: [

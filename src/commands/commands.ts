@@ -1,13 +1,18 @@
-import { type Command, defineCommand, type Entry, exitCodesOf, isGroup } from '../app/command.ts';
+import {
+  type Command,
+  commandsBehind,
+  type CommandSpec,
+  defineCommand,
+  type Entry,
+  exitCodesOf,
+} from '../app/command.ts';
 import { optionWords, type Parameter, type Parameters } from '../app/parameter.ts';
 import { listPrinter } from '../app/print.ts';
 import type { View } from '../output/view.ts';
 
 /** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
-export function commandsCommand(tree: readonly Entry[], globals: Parameters): Command {
+export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
   return defineCommand({
-    name: 'commands',
-    summary: 'every command as data: options, values, permissions, exit codes',
     description: "The first row is 'svc' itself, with the options that every command takes.",
     examples: [
       ['svc commands', 'the commands and what they do'],
@@ -27,13 +32,10 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
 async function* rows(tree: readonly Entry[], globals: Parameters): AsyncGenerator<readonly CommandRow[]> {
   yield [rootRow(globals)];
   for (const entry of tree) {
-    const node = await entry.load();
-    yield isGroup(node)
-      ? node.commands.map((command) => {
-          const isDefault = command.name === node.defaultCommand;
-          return row(command, `svc ${entry.name} ${command.name}`, isDefault ? `svc ${entry.name}` : null);
-        })
-      : [row(node, `svc ${entry.name}`, null)];
+    const commands = await commandsBehind(entry);
+    yield commands.map(({ words, command, isDefault }) =>
+      row(command, `svc ${words}`, isDefault ? `svc ${entry.name}` : null),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Command, defineCommand, type Group } from '../app/command.ts';
+import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../app/command.ts';
 import { choice, flag } from '../app/parameter.ts';
 import { recordPrinter } from '../app/print.ts';
 import type { Shell } from '../completion/bash.ts';
@@ -25,8 +25,6 @@ const completionInstallView: View<CompletionInstall> = {
 
 /** `svc completion install` */
 const install = defineCommand({
-  name: 'install',
-  summary: 'put the script where the shell looks for it',
   description:
     'Writes one file and says which. Files such as .bashrc are never edited: where a line is needed there, it is told.',
   examples: [
@@ -58,17 +56,18 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 /** `svc completion` */
-export const completion: Group = {
-  name: 'completion',
-  summary: 'completion of commands, options and values with TAB',
-  commands: [install, ...SHELLS.map(printCommand)],
+export const completion: GroupSpec = {
+  commands: [
+    entry('install', 'put the script where the shell looks for it', async () => install),
+    ...SHELLS.map((shell) =>
+      entry(shell.name, `the script for ${shell.name}`, async () => printCommand(shell)),
+    ),
+  ],
 };
 
 /** `svc completion bash`, and so on for each shell */
-function printCommand({ name, script }: Shell): Command {
+function printCommand({ name, script }: Shell): CommandSpec {
   return defineCommand({
-    name,
-    summary: `the script for ${name}`,
     description: 'Prints the script and changes nothing. It stays good when svc is updated.',
     examples: [[EXAMPLES[name] ?? `svc completion ${name}`, 'in this shell only']],
     anySettings: true,

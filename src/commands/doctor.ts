@@ -32,8 +32,6 @@ const findingView: View<Finding> = {
 
 /** `svc doctor` */
 export const doctor = defineCommand({
-  name: 'doctor',
-  summary: 'check configuration, connectivity and keys, with a fix for every problem',
   description:
     'Checks Node, the config file, directories, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; a warning does not count as a failure.',
   examples: [

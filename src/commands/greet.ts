@@ -14,8 +14,6 @@ type Step = readonly [line: string, does: string];
 
 /** `svc` alone: where one stands, and what to do next. Asks nobody. */
 export const welcome = defineCommand({
-  name: 'svc',
-  summary: 'where you stand, and what to do next',
   examples: [],
   newProfile: true,
   parameters: {},

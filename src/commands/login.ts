@@ -30,8 +30,6 @@ const parameters = {
 
 /** `svc login` */
 export const login = defineCommand({
-  name: 'login',
-  summary: 'check your keys and store them with the base URL in a profile',
   description:
     'Asks for the base URL and both keys; nothing that is typed of a key shows, and an empty answer leaves that key as it is. Each key is tried at once on what it may read; one that is refused is not stored. A stored key is sent only to the base URL that it was stored with. No option takes a key: a process list shows options.',
   examples: [

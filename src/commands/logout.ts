@@ -5,8 +5,6 @@ import { SvcError } from '../errors.ts';
 
 /** `svc logout` */
 export const logout = defineCommand({
-  name: 'logout',
-  summary: 'remove the stored keys of a profile',
   description:
     'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',
   examples: [

@@ -47,8 +47,6 @@ const whoamiView: View = {
 
 /** `svc whoami` */
 export const whoami = defineCommand({
-  name: 'whoami',
-  summary: 'profile, base URL, tenant, where each setting came from, what each key may read',
   description:
     'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any.',
   examples: [

@@ -2,7 +2,7 @@ import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue 
 import type { PathsHost } from '../config/paths.ts';
 import { cleanText, isUnsafe } from '../output/text.ts';
 import { shellNamed } from './shells.ts';
-import { argumentsOf, optionNamed, type ParseState, type Program, walk } from './walk.ts';
+import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
 /** What can stand where the cursor is. */
 export interface Candidates {
@@ -20,7 +20,7 @@ const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: f
 
 /** Answers what could complete `current`, the start of a word, after the words before it. */
 export async function candidatesFor(
-  program: Program,
+  program: Completable,
   words: readonly string[],
   current: string,
   system: Sources['system'],
@@ -33,7 +33,7 @@ export async function candidatesFor(
 
 async function candidatesAt(
   at: ParseState,
-  program: Program,
+  program: Completable,
   current: string,
   sources: Sources,
 ): Promise<Candidates> {
@@ -56,7 +56,7 @@ async function candidatesAt(
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
 }
 
-function helpWords(at: ParseState, { topics, tree }: Program): Suggestion[] {
+function helpWords(at: ParseState, { topics, tree }: Completable): Suggestion[] {
   const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
   return at.next === tree ? [...commands, ...topics] : commands;
 }
@@ -163,7 +163,7 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
-  const { readEntityTypes } = await import('./entity-types.ts');
+  const { readEntityTypes } = await import('../config/entity-types.ts');
   const known = new Map<string, string>(ENTITY_TYPES.map((type) => [type, '']));
   for (const [type, name] of readEntityTypes(system)) known.set(type, name);
   return [...known];
@@ -183,7 +183,7 @@ export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', '
  * known. Asks no network and writes nothing.
  */
 export async function complete(
-  program: Program,
+  program: Completable,
   argv: readonly string[],
   system: PathsHost,
 ): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import {
 } from '../app/parameter.ts';
 
 /** The program as completion sees it. */
-export interface Program {
+export interface Completable {
   readonly tree: readonly Entry[];
   /** Options that every command takes. */
   readonly globals: Parameters;
@@ -19,7 +19,7 @@ export interface Program {
 /** Where the words typed so far lead: what can be said next. */
 export interface ParseState {
   /** Commands that can come next. */
-  readonly next: readonly (Entry | Command)[];
+  readonly next: readonly Entry[];
   /** The command that is being typed, if one is known by now. */
   readonly command: Command | undefined;
   /** Every option that can stand here, the ones already given among them. */
@@ -39,7 +39,7 @@ const HELP: Parameter<unknown> = option('-h, --help', 'show help');
 const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
 
 /** Follows words into the tree. Loads the one group that they name and nothing else. */
-export async function walk({ tree, globals }: Program, words: readonly string[]): Promise<ParseState> {
+export async function walk({ tree, globals }: Completable, words: readonly string[]): Promise<ParseState> {
   const help = words[0] === 'help';
   const common = [...Object.values(globals), HELP];
   let at: ParseState = {
@@ -94,13 +94,20 @@ function afterOption(at: ParseState, word: string, common: readonly Parameter<un
 
 async function enter(
   at: ParseState,
-  chosen: Entry | Command,
+  chosen: Entry,
   common: readonly Parameter<unknown>[],
 ): Promise<ParseState> {
-  const node = 'load' in chosen ? await chosen.load() : chosen;
-  const command = isGroup(node) ? node.commands.find(({ name }) => name === node.defaultCommand) : node;
+  const node = await chosen.load();
+  const command = isGroup(node)
+    ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load()
+    : node;
   const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
-  return { ...at, next: isGroup(node) ? node.commands : [], command, options: [...own, ...common] };
+  return {
+    ...at,
+    next: isGroup(node) ? node.commands.filter(({ hidden }) => !hidden) : [],
+    command,
+    options: [...own, ...common],
+  };
 }
 
 function option(syntax: string, description: string): Parameter<unknown> {

@@ -1,6 +1,28 @@
-import type { StatsBy, StatsRow } from '../commands/logs/stats.ts';
 import { parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
+
+/** What entries are counted by; `all` is one row for all of them. */
+export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type' | 'actor';
+
+/** One count of `svc logs stats`: every row has the same members, so that it fits any table. */
+export interface StatsRow {
+  readonly by: StatsBy;
+  /**
+   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not tell it, and in the
+   * row for all. `(others)` stands for all that came after the first thousands of different ones.
+   */
+  readonly value: string | null;
+  /** Beside an actor: which type it is. */
+  readonly actor_type: string | null;
+  readonly count: number;
+  /** Of all entries, from 0 to 1. */
+  readonly share: number;
+  /** The earliest and the latest entry of the row, RFC 3339. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  /** What the archive's own past says of it: an actor that is new, an hour that is unusual. Null where nothing. */
+  readonly note: string | null;
+}
 
 /** What there is to be said of an actor or an hour, beside its count. */
 export interface Notes {

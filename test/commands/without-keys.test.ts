@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isGroup } from '../../src/app/command.ts';
-import { TREE } from '../../src/commands/tree.ts';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
+import { allCommands } from '../support/tree.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'svc-no-keys-'));
 writeFileSync(join(place, 'tokens.csv'), exampleRequestFile());
@@ -32,14 +31,10 @@ const MORE: Readonly<Record<string, string>> = {
 /** Asks nobody where there is nothing to ask about. */
 const NOTHING_TO_DO = new Set(['au sync']);
 
-const nodes = await Promise.all(TREE.map((entry) => entry.load()));
-const asking = nodes.flatMap((node) => {
-  const commands = isGroup(node) ? node.commands : [node];
-  return commands
-    .filter(({ permissions }) => permissions !== undefined)
-    .map(({ name }) => (isGroup(node) ? `${node.name} ${name}` : name))
-    .filter((name) => !NOTHING_TO_DO.has(name));
-});
+const asking = (await allCommands())
+  .filter(({ command }) => command.permissions !== undefined)
+  .map(({ words }) => words)
+  .filter((words) => !NOTHING_TO_DO.has(words));
 
 describe('without keys', () => {
   it.each(

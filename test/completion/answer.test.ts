@@ -2,7 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Command, defineCommand, type Entry } from '../../src/app/command.ts';
+import {
+  type Command,
+  type CommandSpec,
+  defineCommand,
+  type Entry,
+  entry,
+  type GroupSpec,
+} from '../../src/app/command.ts';
 import {
   argument,
   choice,
@@ -15,7 +22,7 @@ import {
 } from '../../src/app/parameter.ts';
 import { text } from '../../src/app/values.ts';
 import { candidatesFor } from '../../src/completion/complete.ts';
-import { rememberEntityTypes } from '../../src/completion/entity-types.ts';
+import { rememberEntityTypes } from '../../src/config/entity-types.ts';
 import type { PathsHost } from '../../src/config/paths.ts';
 
 const list = command('list', {
@@ -40,10 +47,10 @@ const check = command('check', { files: rest('<file...>', 'request files') });
 
 let loaded: string[] = [];
 const tree: Entry[] = [
-  entry('logs', { name: 'logs', summary: 'audit logs', commands: [list, submit], defaultCommand: 'list' }),
-  entry('au', { name: 'au', summary: 'account updater', commands: [submit, check] }),
-  entry('explain', explain),
-  entry('wait', wait),
+  counted('logs', 'audit logs', { commands: [list, submit], defaultCommand: 'list' }),
+  counted('au', 'account updater', { commands: [submit, check] }),
+  explain,
+  wait,
 ];
 const program = { tree, globals: GLOBAL_PARAMETERS, topics: [['exit-codes', 'what each means']] } as const;
 
@@ -63,9 +70,9 @@ describe('completion of commands', () => {
     expect(loaded).toEqual([]);
   });
 
-  it('loads the group that was typed, and no other', async () => {
+  it('loads the group that was typed, its default command, and no other', async () => {
     expect(await words('logs', '')).toEqual(['list', 'submit']);
-    expect(loaded).toEqual(['logs']);
+    expect(loaded).toEqual(['logs', 'list']);
   });
 
   it('gives a summary with each', async () => {
@@ -248,15 +255,18 @@ async function words(...typed: string[]): Promise<string[]> {
   return (await ask(...typed)).candidates.map(([word]) => word);
 }
 
-function command(name: string, parameters: Parameters): Command {
-  const facts = { summary: `${name} things`, examples: [], fields: ['id', 'settings.a', 'settings.*', '*'] };
-  return defineCommand({ name, ...facts, parameters, run: () => Promise.resolve() });
+function command(name: string, parameters: Parameters): Entry<Command> {
+  const facts = { examples: [], fields: ['id', 'settings.a', 'settings.*', '*'] };
+  return counted(
+    name,
+    `${name} things`,
+    defineCommand({ ...facts, parameters, run: () => Promise.resolve() }),
+  );
 }
 
-function entry(name: string, node: Awaited<ReturnType<Entry['load']>>): Entry {
-  const load: Entry['load'] = () => {
+function counted<Spec extends CommandSpec | GroupSpec>(name: string, summary: string, spec: Spec) {
+  return entry(name, summary, () => {
     loaded.push(name);
-    return Promise.resolve(node);
-  };
-  return { name, summary: node.summary, load };
+    return Promise.resolve(spec);
+  });
 }

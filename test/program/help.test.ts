@@ -6,7 +6,7 @@ import { GLOBAL_PARAMETERS, optionWords } from '../../src/app/parameter.ts';
 import { parse } from '../../src/app/run.ts';
 import { TOPICS } from '../../src/app/topics.ts';
 import { EXIT_CODE_MEANINGS } from '../../src/app/topics/exit-codes.ts';
-import { TREE } from '../../src/commands/tree.ts';
+import { PROGRAM, TREE } from '../../src/commands/tree.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
 import { allCommands, typedWords } from '../support/tree.ts';
 
@@ -20,9 +20,9 @@ const lines = [
 ];
 
 async function help(argv: readonly string[], columns = 80): Promise<string> {
-  const invocation = await parse(['help', ...argv]);
+  const invocation = await parse(['help', ...argv], PROGRAM);
   if (invocation.kind !== 'help') throw new Error('a command was run instead');
-  return helpText(invocation.about, HOST, columns);
+  return helpText(invocation, HOST, columns);
 }
 
 describe('help', () => {
@@ -51,10 +51,10 @@ describe('help', () => {
     }
   });
 
-  it('goes from examples to options, exit codes with their meanings, and fields', async () => {
+  it('goes from examples to options, permissions and the exit codes of its own', async () => {
     const text = await help(['au', 'wait']);
-    const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Permissions', 'Exit codes', 'Fields'].map(
-      (title) => text.indexOf(`\n${title}`),
+    const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Permissions', 'Exit codes'].map((title) =>
+      text.indexOf(`\n${title}`),
     );
     expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
     expect(text).toMatch(/^ {2}11 +still pending when the time was up/m);
@@ -78,7 +78,7 @@ describe('help', () => {
       expect(command.summary, words).toMatch(/[^.\s]$/);
       expect(command.examples.length, `svc ${words} has no example`).toBeGreaterThan(0);
       for (const [line] of command.examples)
-        expect((await parse(typedWords(line))).kind, `example of svc ${words}: ${line}`).toBe('run');
+        expect((await parse(typedWords(line), PROGRAM)).kind, `example of svc ${words}: ${line}`).toBe('run');
     }
   });
 
@@ -178,6 +178,9 @@ describe('a mistyped word', () => {
     [['au', 'submit', 'x', '--fail-on', 'er'], 'Did you mean err?'],
     [['3ds', 'template', 'payment-transactoin'], 'Did you mean payment-transaction?'],
   ])('%j is answered with the one that was meant', async (argv, hint) => {
-    await expect(parse(argv)).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining(hint) });
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining(hint),
+    });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { helpText } from '../../src/app/help.ts';
 import { GLOBAL_PARAMETERS, optionWords } from '../../src/app/parameter.ts';
 import { parse } from '../../src/app/run.ts';
+import { PROGRAM } from '../../src/commands/tree.ts';
 import { allCommands } from '../support/tree.ts';
 
 const CANARY = 'key_prod_4111111111111111_CANARY';
@@ -9,15 +10,15 @@ const CANARY = 'key_prod_4111111111111111_CANARY';
 const HOST = { env: {}, platform: 'linux', home: '/home/you', cwd: '/' } as const;
 
 async function run(...argv: string[]): Promise<Extract<Awaited<ReturnType<typeof parse>>, { kind: 'run' }>> {
-  const invocation = await parse(argv);
+  const invocation = await parse(argv, PROGRAM);
   if (invocation.kind !== 'run') throw new Error('help was shown instead');
   return invocation;
 }
 
 async function help(...argv: string[]): Promise<string> {
-  const invocation = await parse(argv);
+  const invocation = await parse(argv, PROGRAM);
   if (invocation.kind !== 'help') throw new Error('a command was run instead');
-  return helpText(invocation.about, HOST, 80);
+  return helpText(invocation, HOST, 80);
 }
 
 describe('a command line', () => {
@@ -86,7 +87,7 @@ describe('a command line', () => {
     [['logs', '--entity-typ', 'card'], "Did you mean '--entity-type'?"],
     [['tenant', '-o', 'jsn'], 'Did you mean json?'],
   ])('%j is refused with a suggestion', async (argv, suggestion) => {
-    await expect(parse(argv)).rejects.toMatchObject({
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({
       code: 'usage',
       hint: expect.stringContaining(suggestion),
     });
@@ -103,7 +104,7 @@ describe('a command line', () => {
     [[CANARY], 'unknown command (not shown: it may be a secret)'],
     [['help', CANARY], 'no help topic (not shown: it may be a secret)'],
   ])('%j names the word that is wrong, where it cannot be a secret', async (argv, message) => {
-    await expect(parse(argv)).rejects.toMatchObject({ code: 'usage', message });
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', message });
   });
 
   it('R05 repeats nothing of what may be a secret, on any error path', async () => {
@@ -141,7 +142,7 @@ describe('a command line', () => {
       ['tenant', '-o'],
     ];
     for (const argv of mistakes) {
-      const error: unknown = await parse(argv).then(
+      const error: unknown = await parse(argv, PROGRAM).then(
         () => undefined,
         (reason: unknown) => reason,
       );
@@ -169,7 +170,25 @@ describe('help', () => {
   });
 });
 
+describe('-h', () => {
+  it.each([[], ['logs'], ['logs', 'list'], ['au', 'submit']])(
+    'on %j is shorter than --help and says where the rest is',
+    async (...argv) => {
+      const short = await help(...argv, '-h');
+      const long = await help(...argv, '--help');
+      expect(short.length).toBeLessThan(long.length);
+      expect(short).toContain(`${['svc', ...argv].join(' ')} --help`);
+      expect(short).not.toMatch(/^(Exit codes|Permissions|Topics)/m);
+    },
+  );
+});
+
 describe('the tree', () => {
+  it('leaves single steps out of the help of their group, and gives each its own', async () => {
+    expect(await help('au', '--help')).not.toMatch(/svc au (create|upload)/);
+    expect(await help('au', 'create', '--help')).toContain('svc au create');
+  });
+
   it('uses no option of the tool for anything else in a command', async () => {
     const taken = new Set(Object.values(GLOBAL_PARAMETERS).flatMap(optionWords));
     for (const { words, command } of await allCommands()) {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StatsRow } from '../../src/commands/logs/stats.ts';
-import { LogCounts } from '../../src/logs/count.ts';
+import { LogCounts, type StatsRow } from '../../src/logs/count.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);

@@ -1,20 +1,9 @@
-import { type Command, isGroup } from '../../src/app/command.ts';
+import { commandsBehind, type CommandInTree } from '../../src/app/command.ts';
 import { TREE } from '../../src/commands/tree.ts';
 
-/** A command, and the words that name it behind `svc`. */
-export interface Named {
-  readonly words: string;
-  readonly command: Command;
-}
-
 /** Every command of the tree. */
-export async function allCommands(): Promise<Named[]> {
-  const nodes = await Promise.all(TREE.map(async (entry) => ({ entry, node: await entry.load() })));
-  return nodes.flatMap(({ entry, node }) =>
-    isGroup(node)
-      ? node.commands.map((command) => ({ words: `${entry.name} ${command.name}`, command }))
-      : [{ words: entry.name, command: node }],
-  );
+export async function allCommands(): Promise<CommandInTree[]> {
+  return (await Promise.all(TREE.map(commandsBehind))).flat();
 }
 
 /** The words of an example as a shell gives them to svc, without what it is piped into or from. */

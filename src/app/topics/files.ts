@@ -1,4 +1,4 @@
-import { ENTITY_TYPES_FILE_NAME } from '../../completion/entity-types.ts';
+import { ENTITY_TYPES_FILE_NAME } from '../../config/entity-types.ts';
 import {
   cacheDirectory,
   CONFIG_FILE_NAME,

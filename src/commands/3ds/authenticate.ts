@@ -21,8 +21,6 @@ import { authenticationResultView } from './view.ts';
 
 /** `svc 3ds authenticate` */
 export const authenticate = defineCommand({
-  name: 'authenticate',
-  summary: 'authenticate the cardholder of a session, and explain the outcome',
   description:
     'The session is read first, since its type decides which bodies are right; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a right body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [

@@ -19,8 +19,6 @@ import { challengeResultView } from './view.ts';
 
 /** `svc 3ds challenge-result` */
 export const challengeResult = defineCommand({
-  name: 'challenge-result',
-  summary: 'what came of a challenge, at once or when it is done',
   description:
     'With --wait it looks again, less and less often, until there is an outcome: for an hour, or eight days for a decoupled challenge; a result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [

@@ -10,8 +10,6 @@ import { meaningView } from './view.ts';
 
 /** `svc 3ds explain` */
 export const explain = defineCommand({
-  name: 'explain',
-  summary: 'what a status, reason or EMV code means and what to do, offline',
   description:
     'A code can stand for several things: all of them are told. Without a word everything is listed.',
   examples: [

@@ -30,8 +30,6 @@ const parameters = {
 
 /** `svc 3ds create` */
 export const create = defineCommand({
-  name: 'create',
-  summary: 'a session for a card token or a card token intent',
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is there and pays'],
     [
@@ -86,8 +84,6 @@ function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>
 
 /** `svc 3ds show` */
 export const show = defineCommand({
-  name: 'show',
-  summary: 'one session: its card, device, versions and outcome',
   description:
     'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',
   examples: [

@@ -42,8 +42,6 @@ export const BODY_FIELDS = [
 
 /** `svc 3ds template` */
 export const template = defineCommand({
-  name: 'template',
-  summary: 'a body to start from: only the fields that are needed, with comments',
   description:
     "JSON with // comments, which 'validate' and 'authenticate' read as it is. With -o json (or another machine format) it is plain.",
   examples: [

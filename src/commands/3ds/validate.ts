@@ -8,8 +8,6 @@ import { type CheckedBody, checkedBodyView } from './view.ts';
 
 /** `svc 3ds validate` */
 export const validate = defineCommand({
-  name: 'validate',
-  summary: 'check the body of an authentication against every rule, offline',
   description:
     'Every violation is named at once, by its path, with the rule and an example; no value of the body is shown. The body is JSON, in which // comments may stand.',
   examples: [

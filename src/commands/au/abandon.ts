@@ -9,8 +9,6 @@ const UNREADABLE = { status: 'damaged', created_at: null, cycle: null, file: nul
 
 /** `svc au abandon` */
 export const abandon = defineCommand({
-  name: 'abandon',
-  summary: 'give a run up: au sync passes it over from now on',
   description:
     'For a run that cannot go on, say because its input file is gone. Nothing is asked of the service and nothing is cancelled there: jobs that have their file are processed, and may be paid for. Their results can still be downloaded, and the run can be taken up again with --undo. A run whose record cannot be read is moved to a directory damaged beside it, after the newest jobs of the tenant were shown.',
   examples: [

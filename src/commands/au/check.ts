@@ -5,8 +5,6 @@ import { type CheckedFileRow, checkedFileView } from './view.ts';
 
 /** `svc au check` */
 export const check = defineCommand({
-  name: 'check',
-  summary: 'check request files without sending anything',
   description:
     'A file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown. On GitHub Actions the problems also stand beside the lines of the file.',
   examples: [

@@ -8,8 +8,6 @@ import { downloadView } from './view.ts';
 
 /** `svc au download` */
 export const download = defineCommand({
-  name: 'download',
-  summary: 'the results of a completed job or run, whole or not at all',
   description:
     'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns. What is not is downloaded again, three times in all, and never put in place.',
   examples: [

@@ -33,8 +33,6 @@ const nextRequestView: View<NextRequest> = {
 
 /** `svc au next` */
 export const next = defineCommand({
-  name: 'next',
-  summary: 'the request file of the next cycle, from the last one and its results',
   description:
     'New tokens take the place of old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are dropped, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
   examples: [

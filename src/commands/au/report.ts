@@ -7,8 +7,6 @@ import { actionParameter, actionsOf } from './options.ts';
 
 /** `svc au report` */
 export const report = defineCommand({
-  name: 'report',
-  summary: 'what a result file says: counts by result code, and what each asks for',
   description:
     'Works offline, on files of any size. Codes and columns that are not known here are kept and shown. With --request, each row must answer a row of the request, else the exit code is 12.',
   examples: [

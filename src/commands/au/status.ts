@@ -18,8 +18,6 @@ import { jobView, partView, runView } from './view.ts';
 
 /** `svc au status` */
 export const status = defineCommand({
-  name: 'status',
-  summary: 'the recorded runs; or one run, part by part; or one job as it stands now',
   examples: [
     ['svc au status', 'the runs recorded on this machine'],
     ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, looked at now'],
@@ -69,8 +67,6 @@ async function printJob(context: Context, id: string): Promise<void> {
 
 /** `svc au list` */
 export const list = defineCommand({
-  name: 'list',
-  summary: 'jobs of the tenant, newest first',
   examples: [
     ['svc au list', 'the newest page'],
     ['svc au list --all --fields id,status', 'every job the service still knows'],

@@ -14,8 +14,6 @@ import { jobView } from './view.ts';
 
 /** `svc au create` */
 export const create = defineCommand({
-  name: 'create',
-  summary: 'create a job that waits one hour for its file (a single step; submit does it all)',
   examples: [
     ['svc au create', 'a new job'],
     ['svc au create --fields id', 'its id, for a script'],
@@ -42,8 +40,6 @@ async function createRequest(): Promise<PreviewRequest> {
 
 /** `svc au upload` */
 export const upload = defineCommand({
-  name: 'upload',
-  summary: 'upload a request file to a pending job (a single step; submit does it all)',
   description:
     'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],

@@ -51,8 +51,6 @@ const parameters = {
 
 /** `svc au submit` */
 export const submit = defineCommand({
-  name: 'submit',
-  summary: 'check a request file, create a job, upload it; with --wait also wait and summarise',
   description:
     'Nothing is created for a file that is not in order, and nothing is paid for twice: the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again says that another run is meant (exit code 6). A production job takes up to seven days: the wait can be ended and taken up again with svc au wait.',
   examples: [

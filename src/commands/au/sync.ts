@@ -6,8 +6,6 @@ import { runView } from './view.ts';
 
 /** `svc au sync` */
 export const sync = defineCommand({
-  name: 'sync',
-  summary: 'advance every open run once and bring what is ready: for cron and CI',
   description:
     'Looks at all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is open any more, with 9 when it is unknown whether the service has a file, with 12 when results came that are not proven whole, else with 11. Where the place for the results is taken or gone, they are kept with the run. Two at once do not disturb each other.',
   examples: [

@@ -8,8 +8,6 @@ import { jobView, submissionView } from './view.ts';
 
 /** `svc au wait` */
 export const wait = defineCommand({
-  name: 'wait',
-  summary: 'wait until a job or a run is completed or has failed',
   description:
     'Looks after 2 s, then less and less often, up to every five minutes. A production job takes up to seven days; the wait can be ended and taken up again at any time. The results of a run are brought as they come, and written where it was asked for.',
   examples: [

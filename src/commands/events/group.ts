@@ -1,11 +1,22 @@
-import type { Group } from '../../app/command.ts';
-import { listen } from './listen.ts';
-import { replay } from './replay.ts';
-import { trigger } from './trigger.ts';
+import { entry, type GroupSpec } from '../../app/command.ts';
 
 /** `svc events` */
-export const events: Group = {
-  name: 'events',
-  summary: 'webhook events: receive, send again, send a sample',
-  commands: [listen, replay, trigger],
+export const events: GroupSpec = {
+  commands: [
+    entry(
+      'listen',
+      'receive webhook events on this machine and print them as they come',
+      async () => (await import('./listen.ts')).listen,
+    ),
+    entry(
+      'replay',
+      'send events of a journal again, in order',
+      async () => (await import('./replay.ts')).replay,
+    ),
+    entry(
+      'trigger',
+      'send a sample event, as the service would',
+      async () => (await import('./trigger.ts')).trigger,
+    ),
+  ],
 };

@@ -51,8 +51,6 @@ type ListenInput = Input<typeof parameters>;
 
 /** `svc events listen` */
 export const listen = defineCommand({
-  name: 'listen',
-  summary: 'receive webhook events on this machine and print them as they come',
   description:
     'An event is acknowledged as soon as the journal has it, and printed, forwarded and handed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; what it writes goes to stderr. An event whose id came before is marked as repeated. Signatures are kept in the journal and passed on, not checked.',
   examples: [

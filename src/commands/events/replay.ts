@@ -21,8 +21,6 @@ const parameters = {
 
 /** `svc events replay` */
 export const replay = defineCommand({
-  name: 'replay',
-  summary: 'send events of a journal again, in order',
   description:
     'Each event goes out with the body and the headers with which it came, keys aside, and with a header svc-replayed that says when that was. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
   examples: [

@@ -36,8 +36,6 @@ const parameters = {
 
 /** `svc events trigger` */
 export const trigger = defineCommand({
-  name: 'trigger',
-  summary: 'send a sample event, as the service would',
   description:
     'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up: nothing happens at the service.',
   examples: [

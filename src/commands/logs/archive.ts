@@ -83,8 +83,6 @@ const archiveView: View<ArchiveSummary> = {
 
 /** `svc logs archive` */
 export const archive = defineCommand({
-  name: 'archive',
-  summary: 'bring an archive of the logs up to date',
   description:
     'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that tells any later change.',
   examples: [

@@ -3,7 +3,7 @@ import { HOUR_MS, type Interval } from '../../logs/count.ts';
 import { drawBar, drawSparkline } from '../../output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
 import { alignedPercent, formatNumber, formatTime, parseTime } from '../../output/time.ts';
-import type { StatsBy, StatsRow } from './stats.ts';
+import type { StatsBy, StatsRow } from '../../logs/count.ts';
 
 const BAR_COLUMNS = 16;
 const MOST_BARS = 12;

@@ -1,15 +1,43 @@
-import type { Group } from '../../app/command.ts';
-import { archive } from './archive.ts';
-import { entityTypes, list } from './list.ts';
-import { search } from './search.ts';
-import { stats } from './stats.ts';
-import { tail } from './tail.ts';
-import { verify } from './verify.ts';
+import { entry, type GroupSpec } from '../../app/command.ts';
 
 /** `svc logs` */
-export const logs: Group = {
-  name: 'logs',
-  summary: 'audit logs of the tenant',
-  commands: [list, tail, archive, search, verify, stats, entityTypes],
+export const logs: GroupSpec = {
+  commands: [
+    entry(
+      'list',
+      'log entries: the newest page, or more with --limit and --all',
+      async () => (await import('./list.ts')).list,
+    ),
+    entry(
+      'tail',
+      'follow the logs without losing or doubling an entry',
+      async () => (await import('./tail.ts')).tail,
+    ),
+    entry(
+      'archive',
+      'bring an archive of the logs up to date',
+      async () => (await import('./archive.ts')).archive,
+    ),
+    entry(
+      'search',
+      'find log entries in an archive, and with --live in the service too',
+      async () => (await import('./search.ts')).search,
+    ),
+    entry(
+      'verify',
+      'prove that nothing in an archive was changed, removed, reordered, cut or added',
+      async () => (await import('./verify.ts')).verify,
+    ),
+    entry(
+      'stats',
+      'count log entries by hour, entity type, operation and actor',
+      async () => (await import('./stats.ts')).stats,
+    ),
+    entry(
+      'entity-types',
+      'the values that --entity-type takes',
+      async () => (await import('./list.ts')).entityTypes,
+    ),
+  ],
   defaultCommand: 'list',
 };

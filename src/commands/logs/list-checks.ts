@@ -66,7 +66,7 @@ export class ListChecks {
       if (!known.includes(name)) notices.warn(unknown('operation', name, known));
     }
     if (entityType === undefined || seen.read > 0) return;
-    const { readEntityTypes } = await import('../../completion/entity-types.ts');
+    const { readEntityTypes } = await import('../../config/entity-types.ts');
     const known = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
     if (!known.includes(entityType)) notices.warn(unknown('entity type', entityType, known));
   }

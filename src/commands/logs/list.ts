@@ -46,8 +46,6 @@ type ListInput = Input<typeof parameters>;
 
 /** `svc logs list`, also `svc logs` */
 export const list = defineCommand({
-  name: 'list',
-  summary: 'log entries: the newest page, or more with --limit and --all',
   description:
     'Entries are written page by page as they come. Options marked * are applied here, to what the service answered; the others go to the service.',
   examples: [
@@ -103,8 +101,6 @@ function toFilter(input: ListInput, { since, until }: ReturnType<typeof interval
 
 /** `svc logs entity-types` */
 export const entityTypes = defineCommand({
-  name: 'entity-types',
-  summary: 'the values that --entity-type takes',
   examples: [['svc logs entity-types', 'the kinds of entity that logs are about']],
   permissions: ['log:read'],
   fields: entityTypeView.fields,
@@ -123,7 +119,7 @@ export const entityTypes = defineCommand({
 
 // For completion, which asks no network.
 async function remember({ system, settings, notices }: Context, types: readonly EntityType[]): Promise<void> {
-  const { rememberEntityTypes } = await import('../../completion/entity-types.ts');
+  const { rememberEntityTypes } = await import('../../config/entity-types.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
   if (!rememberEntityTypes(system, service, found))

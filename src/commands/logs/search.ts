@@ -38,8 +38,6 @@ const RETENTION_MS = 86_400_000;
 
 /** `svc logs search` */
 export const search = defineCommand({
-  name: 'search',
-  summary: 'find log entries in an archive, and with --live in the service too',
   description:
     'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
   examples: [

@@ -3,6 +3,7 @@ import { optionalArgument } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
+import type { StatsRow } from '../../logs/count.ts';
 import type { View } from '../../output/view.ts';
 import type { Counted } from './count-entries.ts';
 import {
@@ -44,8 +45,6 @@ const statsView: View<StatsRow> = {
 
 /** `svc logs stats` */
 export const stats = defineCommand({
-  name: 'stats',
-  summary: 'count log entries by hour, entity type, operation and actor',
   description:
     'Of the service, or of an archive, which is then held against its own past: note tells actors that were not in it before, and hours with more than twice as many entries, or less than half as many, as the same hour of the 28 days before ever had. On a terminal a picture; to programs one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at, note. Each hour of the interval has a row, also an empty one. Options marked * are applied here.',
   examples: [
@@ -98,27 +97,4 @@ async function statsPrinter(context: Context): Promise<StatsPrinter> {
   return async ({ counts, interval, notes }) => {
     await print(once(counts.rows(interval, notes)));
   };
-}
-
-/** What entries are counted by; `all` is one row for all of them. */
-export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type' | 'actor';
-
-/** One count of `svc logs stats`: every row has the same members, so that it fits any table. */
-export interface StatsRow {
-  readonly by: StatsBy;
-  /**
-   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not tell it, and in the
-   * row for all. `(others)` stands for all that came after the first thousands of different ones.
-   */
-  readonly value: string | null;
-  /** Beside an actor: which type it is. */
-  readonly actor_type: string | null;
-  readonly count: number;
-  /** Of all entries, from 0 to 1. */
-  readonly share: number;
-  /** The earliest and the latest entry of the row, RFC 3339. */
-  readonly first_at: string | null;
-  readonly last_at: string | null;
-  /** What the archive's own past says of it: an actor that is new, an hour that is unusual. Null where nothing. */
-  readonly note: string | null;
 }

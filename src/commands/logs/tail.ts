@@ -65,8 +65,6 @@ export type TailInput = Input<typeof parameters>;
 
 /** `svc logs tail` */
 export const tail = defineCommand({
-  name: 'tail',
-  summary: 'follow the logs without losing or doubling an entry',
   description:
     'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then comes again after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
   examples: [

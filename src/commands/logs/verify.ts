@@ -36,8 +36,6 @@ const archiveCheckView: View<ArchiveCheckRow> = {
 
 /** `svc logs verify` */
 export const verify = defineCommand({
-  name: 'verify',
-  summary: 'prove that nothing in an archive was changed, removed, reordered, cut or added',
   description:
     'Reads every byte. One row a finding, then the stretches of time that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or written anew.',
   examples: [

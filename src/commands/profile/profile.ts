@@ -1,4 +1,4 @@
-import { defineCommand, type Group } from '../../app/command.ts';
+import { defineCommand } from '../../app/command.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import type { Config, Profile } from '../../config/document.ts';
@@ -8,7 +8,6 @@ import { unknownProfile } from '../../config/settings.ts';
 import { readConfig, updateConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
-import { set } from './set.ts';
 
 /** How profiles are shown. */
 const profileView: View<ProfileRow> = {
@@ -39,9 +38,7 @@ const profileView: View<ProfileRow> = {
 };
 
 /** `svc profile list`, also `svc profile` */
-const list = defineCommand({
-  name: 'list',
-  summary: 'the stored profiles, and the sandbox that always exists',
+export const list = defineCommand({
   examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
   newProfile: true,
   fields: profileView.fields,
@@ -53,9 +50,7 @@ const list = defineCommand({
 });
 
 /** `svc profile show` */
-const show = defineCommand({
-  name: 'show',
-  summary: 'one profile: its settings, and which keys are stored',
+export const show = defineCommand({
   examples: [['svc profile show', 'the one in use']],
   fields: profileView.fields,
   parameters: {
@@ -75,9 +70,7 @@ const show = defineCommand({
 });
 
 /** `svc profile use` */
-const use = defineCommand({
-  name: 'use',
-  summary: 'choose the profile that is used when none is named',
+export const use = defineCommand({
   examples: [
     ['svc profile use prod', 'from now on'],
     ['svc profile use sandbox', 'work in the sandbox without saying so each time'],
@@ -95,9 +88,7 @@ const use = defineCommand({
 });
 
 /** `svc profile delete` */
-const deleteProfile = defineCommand({
-  name: 'delete',
-  summary: 'delete a profile with its stored keys',
+export const deleteProfile = defineCommand({
   examples: [['svc profile delete test --yes', 'without being asked']],
   newProfile: true,
   parameters: {
@@ -122,14 +113,6 @@ const deleteProfile = defineCommand({
     notices.note(`deleted profile ${name}`);
   },
 });
-
-/** `svc profile` */
-export const profile: Group = {
-  name: 'profile',
-  summary: 'named settings: list, show, use, set, delete',
-  commands: [list, show, use, set, deleteProfile],
-  defaultCommand: 'list',
-};
 
 /** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
 function profileRows(config: Config, current: string): ProfileRow[] {

@@ -18,8 +18,6 @@ const SETTINGS = [
 
 /** `svc profile set` */
 export const set = defineCommand({
-  name: 'set',
-  summary: 'change a setting of the profile in use, or of the one named with --profile',
   examples: [
     ['svc profile set output json', 'print JSON unless told otherwise'],
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],

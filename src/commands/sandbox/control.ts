@@ -11,8 +11,6 @@ import { sandboxClockView } from './view.ts';
 
 /** `svc sandbox clock` */
 export const clock = defineCommand({
-  name: 'clock',
-  summary: "move the sandbox's time, or show it",
   description:
     'Moves every sandbox on the directory, running ones too: uploads expire, jobs finish, logs age out of retention, sessions expire. Times are those of the sandbox, before and after.',
   examples: [
@@ -74,8 +72,6 @@ function ahead(text: string): string {
 
 /** `svc sandbox reset` */
 export const reset = defineCommand({
-  name: 'reset',
-  summary: 'forget everything that happened in the sandbox',
   examples: [['svc sandbox reset --yes', 'jobs, files and logs begin anew']],
   parameters: {
     directory: value('--directory <dir>', 'where its state is; by default the one that --sandbox uses', text),

@@ -18,8 +18,6 @@ import {
 
 /** `svc sandbox exec` */
 export const exec = defineCommand({
-  name: 'exec',
-  summary: 'run a command against a sandbox of its own, and say what it asked for',
   description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is a fresh one, removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when something that --expect or --max-rate asks for is not so. ${FAULT_GRAMMAR}`,
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'the job meets a sandbox instead of the service'],

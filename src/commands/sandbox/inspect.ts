@@ -9,8 +9,6 @@ import { sandboxCardView, sandboxRequestView, sandboxThreeDsCardView } from './v
 
 /** `svc sandbox cards` */
 export const cards = defineCommand({
-  name: 'cards',
-  summary: 'the card tokens of the sandbox, and what comes of each',
   description:
     'One for each test card of the Account Updater, with its result code; or of 3-D Secure, with its scenario.',
   examples: [
@@ -41,8 +39,6 @@ async function listThreeDs(context: Context): Promise<void> {
 
 /** `svc sandbox requests` */
 export const requests = defineCommand({
-  name: 'requests',
-  summary: 'every request that reached the sandbox, and every event that it brought to a webhook',
   examples: [
     ['svc sandbox requests -n 20', 'the last twenty'],
     [
@@ -67,8 +63,6 @@ export const requests = defineCommand({
 
 /** `svc sandbox openapi` */
 export const openapi = defineCommand({
-  name: 'openapi',
-  summary: 'an OpenAPI 3.1 document of every endpoint that the sandbox has',
   description:
     'Made from the same table and the same shapes that the sandbox answers with. JSON, or YAML with -o yaml.',
   examples: [

@@ -14,8 +14,6 @@ import { sandboxReadyView } from './view.ts';
 
 /** `svc sandbox start` */
 export const start = defineCommand({
-  name: 'start',
-  summary: 'run the sandbox as a server on loopback until it is interrupted',
   description: `Writes one record with its address and keys when it is ready. Its keys are fixed and no secret. It listens on loopback only. ${FAULT_GRAMMAR}`,
   examples: [
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],

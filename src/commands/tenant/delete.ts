@@ -16,8 +16,6 @@ const INSTEAD = 'Pass --confirm with the id of the tenant.';
 
 /** `svc tenant delete` */
 export const deleteTenant = defineCommand({
-  name: 'delete',
-  summary: 'delete the tenant with all that it holds; its name must be typed first',
   description:
     'Nothing is sent but a read until the name of the tenant was typed, or its id given with --confirm. --yes is not enough. The request is sent once and never repeated.',
   examples: [

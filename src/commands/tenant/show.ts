@@ -4,8 +4,6 @@ import { tenantMark, tenantView } from './view.ts';
 
 /** `svc tenant show` */
 export const show = defineCommand({
-  name: 'show',
-  summary: 'the tenant, with a visible TEST or PRODUCTION mark',
   examples: [
     ['svc tenant show', 'which tenant the key belongs to'],
     ['svc tenant show -o json --fields id,type', 'for a script'],

@@ -11,8 +11,6 @@ import { describeTenant, showDifference, tenantView } from './view.ts';
 
 /** `svc tenant update` */
 export const update = defineCommand({
-  name: 'update',
-  summary: 'change the name or settings; shows the difference and asks first',
   description:
     'The service replaces name and settings as a whole. So the tenant is read, the change merged in, the difference shown, and the whole written back; settings that are not named, also those unknown to this tool, are kept. When the tenant changes between the question and the writing, nothing is written.',
   examples: [

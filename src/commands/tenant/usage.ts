@@ -35,8 +35,6 @@ const usageCsvView: View<Readonly<Record<string, unknown>>> = {
 
 /** `svc tenant usage` */
 export const usage = defineCommand({
-  name: 'usage',
-  summary: 'tokens by type, and the share of the included monthly active tokens',
   description:
     'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
   examples: [

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import type { Suggestion } from '../app/parameter.ts';
-import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
+import { cacheDirectory, type PathsHost } from './paths.ts';
+
+/** An entity type and its name for people. */
+type NamedType = readonly [value: string, name: string];
 
 /** The cache file's name in the cache directory. */
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
@@ -11,18 +13,18 @@ export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 /** The cache as it is stored: entity types with their names for people, by the service that told them. */
 export interface EntityTypeCache {
   readonly version: 1;
-  readonly services: Readonly<Record<string, readonly Suggestion[]>>;
+  readonly services: Readonly<Record<string, readonly NamedType[]>>;
 }
 
 /** The entity types that any service told when it was last asked; none where nothing readable is kept. */
-export function readEntityTypes(system: PathsHost): Suggestion[] {
+export function readEntityTypes(system: PathsHost): NamedType[] {
   return Object.values(readCache(system).services).flat();
 }
 
 /** The cache file's content, as far as it is what it should be. */
 function readCache(system: PathsHost): EntityTypeCache {
   const services = Object.entries(readServices(system)).map(
-    ([service, types]) => [service, Array.isArray(types) ? types.filter(isSuggestion) : []] as const,
+    ([service, types]) => [service, Array.isArray(types) ? types.filter(isNamedType) : []] as const,
   );
   return { version: 1, services: Object.fromEntries(services) };
 }
@@ -39,7 +41,7 @@ function readServices(system: PathsHost): object {
   }
 }
 
-function isSuggestion(value: unknown): value is Suggestion {
+function isNamedType(value: unknown): value is NamedType {
   return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
 }
 
@@ -50,7 +52,7 @@ function isSuggestion(value: unknown): value is Suggestion {
 export function rememberEntityTypes(
   system: PathsHost,
   service: string,
-  types: readonly Suggestion[],
+  types: readonly NamedType[],
 ): boolean {
   const directory = cacheDirectory(system);
   if (directory === undefined) return false;
