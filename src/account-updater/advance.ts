@@ -71,7 +71,7 @@ export async function uploadParts(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   const [failure] = failures;
   const isUnknown = hasUnknown(run.record);
-  if (failure !== undefined && !(isUnknown && isSvcError(failure, 'time_up'))) throw failure;
+  if (failure !== undefined && !(isUnknown && isSvcError(failure, 'timeout'))) throw failure;
   if (isUnknown) throw unknownError(run);
 }
 

@@ -22,7 +22,7 @@ export interface Wanted {
 
 /**
  * Chooses among the runs of one file at one tenant, the newest first. Undefined: a run may begin.
- * @throws SvcError `changed` where it would pay again without a word that this is meant, `usage` for an abandoned run
+ * @throws SvcError `conflict` where it would pay again without a word that this is meant, `usage` for an abandoned run
  */
 export function chooseRun(runs: readonly RunDirectory[], wanted: Wanted): RunDirectory | undefined {
   const run = wanted.cycle === undefined ? latest(runs, wanted) : ofCycle(runs, wanted.cycle, wanted);
@@ -68,7 +68,7 @@ function adopted(
   const problem = ofThis
     ? `cycle ${cycle} has a run already: ${ofThis.record.id}`
     : `${run.record.id} is the run of cycle ${run.record.cycle}`;
-  throw new SvcError('changed', `${problem}; nothing was changed`, {
+  throw new SvcError('conflict', `${problem}; nothing was changed`, {
     hint: `Leave --adopt out: '${submitCommandOf(run)} --cycle ${cycle}'.`,
     facts: { run: ofThis?.record.id ?? run.record.id, cycle },
   });
@@ -88,7 +88,7 @@ function submittedError(run: RunDirectory, now: number): SvcError {
   const ended = new Date(endedAt(record)).toISOString();
   const cycle = new Date(now).toISOString().slice(0, 7);
   return new SvcError(
-    'changed',
+    'conflict',
     `this file was submitted on ${dayOf(record.created_at)} as ${record.id}, which was complete on ${dayOf(ended)}; nothing was submitted now`,
     {
       hint: `To refresh the same file again, name the cycle: '${submitCommandOf(run)} --cycle ${cycle}', or submit it whatever was before: '${submitCommandOf(run)} --again'. The results of ${record.id} come with 'svc au download ${name}'.`,
@@ -104,7 +104,7 @@ function unnamedError(run: RunDirectory, cycle: string): SvcError {
     : statusOf(record);
   const named = `${submitCommandOf(run)} --cycle ${cycle}`;
   return new SvcError(
-    'changed',
+    'conflict',
     `this file was submitted without a cycle on ${dayOf(record.created_at)}, as ${record.id} (${state}); nothing was submitted now`,
     {
       hint: `If that is its run of ${cycle}: '${named} --adopt ${record.id}'. To submit the file once more, and pay for it: '${named} --again'.`,

@@ -12,7 +12,14 @@ import { downloadResults, flawsOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Failures that concern one part's results; after any other there is no use in trying the next. */
-const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'incomplete', 'altered', 'bad_answer'] as const;
+const OF_ONE_PART = [
+  'not_found',
+  'rejected',
+  'forbidden',
+  'truncated',
+  'checksum_mismatch',
+  'bad_response',
+] as const;
 
 /**
  * Downloads the results of every completed part into the run's directory, whole, and notes each. A part whose job is

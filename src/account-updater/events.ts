@@ -63,8 +63,8 @@ export async function withResumeHint<T>(command: string, job: string, work: Prom
   try {
     return await work;
   } catch (error) {
-    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'time_up')) throw error;
-    const code = error.code === 'time_up' ? 'pending' : error.code;
+    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
+    const code = error.code === 'timeout' ? 'pending' : error.code;
     throw new SvcError(code, `${error.message}; ${job} can be continued`, {
       hint: `Continue with '${command}'.`,
       facts: { job },

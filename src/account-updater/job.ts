@@ -19,7 +19,7 @@ export async function readJob(client: Client, id: string): Promise<AccountUpdate
 /**
  * Reads a job, or gives undefined when the service itself says that it does not know it. Only a job without a file is
  * removed, but one such response proves nothing: a replica may lag, and the key may be of another tenant.
- * @throws SvcError `bad_answer` for a 404 that is not the service's own, such as a gateway's page
+ * @throws SvcError `bad_response` for a 404 that is not the service's own, such as a gateway's page
  */
 export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
   try {
@@ -92,7 +92,7 @@ export function missingError(
 }
 
 function foreignError({ message, status, requestId }: SvcError): SvcError {
-  return new SvcError('bad_answer', message, {
+  return new SvcError('bad_response', message, {
     status,
     requestId,
     hint: 'Check the base URL; if it is right, something between you and the service is answering.',

@@ -21,7 +21,7 @@ export interface NextRow {
 /**
  * The next cycle's request, row by row in the order of the last one: new tokens in place of old ones with the
  * expirations that came with them, excluded ones dropped, all others as they were. In batches, in flat memory.
- * @throws SvcError `altered` when a new token cannot stand in a request file
+ * @throws SvcError `checksum_mismatch` when a new token cannot stand in a request file
  */
 export async function* nextRequest(
   request: AsyncIterable<Uint8Array>,
@@ -66,7 +66,7 @@ function replacement(request: RequestRow, answer: PackedResult): string {
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;
   throw new SvcError(
-    'altered',
+    'checksum_mismatch',
     `row ${row} of the results gives a new token that no request file may hold: ${finding.problem}`,
     { hint: 'Download the results again; if they stay as they are, contact support with the job id.' },
   );

@@ -98,7 +98,7 @@ async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Pr
     }
     return true;
   } catch (error) {
-    if (isSvcError(error, 'network', 'server', 'bad_answer', 'rate_limited', 'forbidden')) return false;
+    if (isSvcError(error, 'network', 'server', 'bad_response', 'rate_limited', 'forbidden')) return false;
     throw error;
   }
 }

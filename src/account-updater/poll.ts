@@ -20,7 +20,7 @@ export interface PollOptions<T> {
   readonly onLook?: ((glance: PollResult<T>, nextMs: number) => void) | undefined;
 }
 
-const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer'] as const;
+const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
 
 /**
  * Looks at once and then less and less often, until what is seen is done or the time is up, and resolves to what was

@@ -10,7 +10,7 @@ export interface RequestRow {
 
 /**
  * Reads a request file that was checked before: a line is a row there. Gives the rows in batches, in flat memory.
- * @throws SvcError `changed` when it is not the file that was checked
+ * @throws SvcError `conflict` when it is not the file that was checked
  */
 export async function* readRequest(
   source: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export function cellsOf({ line }: RequestRow): readonly string[] {
 
 /** The request file is another than a moment ago. */
 function changedRequest(): SvcError {
-  return new SvcError('changed', 'the request file changed while it was read', {
+  return new SvcError('conflict', 'the request file changed while it was read', {
     hint: 'Run the command again when nothing writes to the file.',
   });
 }

@@ -11,7 +11,7 @@ const PIECE = 4 * 1024;
 /**
  * Reads a result file by the names of its columns, with all that RFC 4180 allows: batches of rows, never empty, in flat
  * memory.
- * @throws SvcError `altered` when the file is truncated or malformed, or lacks the columns that every row needs
+ * @throws SvcError `checksum_mismatch` when the file is truncated or malformed, or lacks the columns that every row needs
  */
 export async function* readResults(
   source: AsyncIterable<Uint8Array>,
@@ -51,16 +51,20 @@ async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 function emptyFile(): SvcError {
-  return new SvcError('altered', 'the result file is empty, without even a header', {
+  return new SvcError('checksum_mismatch', 'the result file is empty, without even a header', {
     hint: DOWNLOAD_AGAIN_HINT,
   });
 }
 
 // The parser's own error repeats cells of the file, so it is not the cause.
 function malformed(code: string, row: number): SvcError {
-  return new SvcError('altered', `the result file is malformed or truncated after row ${row} (${code})`, {
-    hint: DOWNLOAD_AGAIN_HINT,
-  });
+  return new SvcError(
+    'checksum_mismatch',
+    `the result file is malformed or truncated after row ${row} (${code})`,
+    {
+      hint: DOWNLOAD_AGAIN_HINT,
+    },
+  );
 }
 
 /** Name of a known column of the result file. */
@@ -87,20 +91,24 @@ const DOWNLOAD_AGAIN_HINT =
 
 const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
 
-/** Reads the names of the columns. @throws SvcError `altered` when one is missing or duplicated */
+/** Reads the names of the columns. @throws SvcError `checksum_mismatch` when one is missing or duplicated */
 function readResultHeader(names: readonly string[]): ResultHeader {
   const missing = NEEDED.filter((column) => !names.includes(column));
   if (missing.length > 0)
-    throw new SvcError('altered', `the result file lacks the column ${missing.join(' and ')}`, {
+    throw new SvcError('checksum_mismatch', `the result file lacks the column ${missing.join(' and ')}`, {
       hint: DOWNLOAD_AGAIN_HINT,
       facts: { missing },
     });
   const seen = new Set<string>();
   const duplicate = names.find((name) => seen.size === seen.add(name).size);
   if (duplicate !== undefined)
-    throw new SvcError('altered', `the result file names the column ${JSON.stringify(duplicate)} twice`, {
-      hint: DOWNLOAD_AGAIN_HINT,
-    });
+    throw new SvcError(
+      'checksum_mismatch',
+      `the result file names the column ${JSON.stringify(duplicate)} twice`,
+      {
+        hint: DOWNLOAD_AGAIN_HINT,
+      },
+    );
   const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
   return {
     indexes: {

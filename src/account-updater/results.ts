@@ -68,7 +68,7 @@ export async function flawsOf(
         problem: `has ${rows} rows, more than the ${rowsSent} that were sent`,
       });
   } catch (error) {
-    if (!isSvcError(error, 'altered')) throw error;
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
     flaws.push({ rule: 'columns', problem: `is no result file (${error.message})` });
   }
   const isLengthKnown = proof === 'md5' || proof === 'length';
@@ -102,7 +102,7 @@ async function addressOf(client: Client, id: string): Promise<URL> {
     });
   }
   if (job.download_url) return requireStoreAddress(job.download_url, id, client);
-  throw new SvcError('bad_answer', `job ${id} is completed but came without a download address`, {
+  throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
     hint: `Look again with 'svc au status ${id}'.`,
     facts: { job: id },
   });

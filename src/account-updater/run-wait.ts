@@ -39,7 +39,7 @@ export async function waitForRun(
     },
   });
   const left = await looking.catch((error: unknown) => {
-    if (isSvcError(error, 'time_up') && isDoubtful(run)) throw unknownError(run);
+    if (isSvcError(error, 'timeout') && isDoubtful(run)) throw unknownError(run);
     throw error;
   });
   if (left !== 0) throw isDoubtful(run) ? unknownError(run) : pendingError(run);

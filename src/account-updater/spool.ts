@@ -114,18 +114,18 @@ export async function headerOf(file: string, bytes: number): Promise<Uint8Array>
 
 /**
  * Finds the input of a run again, and makes sure that it is still the same.
- * @throws SvcError `altered` when it is not, `changed` when it came through a pipe
+ * @throws SvcError `checksum_mismatch` when it is not, `conflict` when it came through a pipe
  */
 export async function reopenFile({ record, name, submitCommand }: RunDirectory): Promise<string> {
   const { id, input } = record;
   if (input.path === undefined) {
-    throw new SvcError('changed', `run ${id} has parts to upload, and its input came through a pipe`, {
+    throw new SvcError('conflict', `run ${id} has parts to upload, and its input came through a pipe`, {
       hint: `Pipe the same file into '${submitCommand}' again: it goes on where it stopped; or give the run up with 'svc au abandon ${name}'.`,
     });
   }
   const giveUp = `or give the run up with 'svc au abandon ${name}'.`;
   if ((await hashOf(input.path, giveUp)) === input.sha256) return input.path;
-  throw new SvcError('altered', `${input.path} has changed since run ${id} was begun`, {
+  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was begun`, {
     hint: `Put the file back as it was, ${giveUp}`,
     facts: { run: id },
   });

@@ -142,7 +142,7 @@ export async function isOwnTenant({ client, record }: Pick<RunWork, 'client' | '
 /**
  * Checks before a job is created that the key is of the run's tenant. A tenant without any job says nothing, which is
  * no objection as long as nothing of the run was stored: the job to come says whose it is before anything is uploaded.
- * @throws SvcError `config` when it is another's, `bad_answer` when its jobs cannot be listed
+ * @throws SvcError `config` when it is another's, `bad_response` when its jobs cannot be listed
  */
 export async function requireOwnTenant(work: Pick<RunWork, 'client' | 'record'>): Promise<void> {
   const { client, record } = work;

@@ -139,7 +139,7 @@ function reportCreated({ part, onEvent }: PartWork, job: AccountUpdaterJob): voi
   else onEvent?.({ kind: 'created', job });
 }
 
-const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'time_up'] as const;
+const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'timeout'] as const;
 
 /** A clear no created nothing; after anything else, an interrupt too, the next run looks at recent jobs first. */
 function isUnclear(error: unknown): boolean {

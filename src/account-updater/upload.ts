@@ -13,7 +13,7 @@ import type { Sent } from './record.ts';
 const MAX_TRIES = 4;
 
 /** The store's clear refusals: it has nothing of the file. */
-const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_answer'] as const;
+const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
 
 /** How long a job is polled for a file that may be in the store. */
 const UNCLEAR_MS = 10 * 60_000;
@@ -142,7 +142,7 @@ export async function pollForFile(
       },
     });
   } catch (error) {
-    if (!isSvcError(error, 'time_up') || last === undefined) throw error;
+    if (!isSvcError(error, 'timeout') || last === undefined) throw error;
   }
   if (last === undefined) throw outage;
   return last.job;
@@ -156,13 +156,13 @@ export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): U
 
 function noAddressError(job: AccountUpdaterJob): SvcError {
   if (job.status === 'pending') {
-    return new SvcError('bad_answer', `job ${job.id} is pending but came without an upload address`, {
+    return new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {
       hint: `Poll it again with 'svc au status ${job.id}'.`,
       facts: { job: job.id },
     });
   }
   return new SvcError(
-    'changed',
+    'conflict',
     `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`,
     {
       hint: `Follow it with 'svc au wait ${job.id}', or submit the file as a new job with 'svc au submit'.`,

@@ -61,7 +61,7 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
     if (job !== undefined) seenAt = client.clock.now();
     if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
       return job ?? readJob(client, id);
-    throw new SvcError('bad_answer', `job ${id} was not found (404)`);
+    throw new SvcError('bad_response', `job ${id} was not found (404)`);
   };
 }
 

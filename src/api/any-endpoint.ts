@@ -28,7 +28,7 @@ export class AnyEndpoint {
   /**
    * The items of a list, page by page; the style (cursors or page numbers) is read off each answer. A bare array is
    * a list of one page. `onAnswer` sees every answer.
-   * @throws SvcError `bad_answer` for an answer that is no list
+   * @throws SvcError `bad_response` for an answer that is no list
    */
   pages(
     request: Omit<AnyRequest, 'method' | 'body'>,
@@ -41,7 +41,7 @@ export class AnyEndpoint {
       onAnswer(answer);
       const page = answer.body && pageIn(answer.body, query);
       if (page) return page;
-      throw new SvcError('bad_answer', `the answer to GET ${request.path} is not a list`, {
+      throw new SvcError('bad_response', `the answer to GET ${request.path} is not a list`, {
         status: answer.status,
         hint: 'Leave --paginate out to see it.',
       });

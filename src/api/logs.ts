@@ -66,7 +66,7 @@ export function listLogsRequest(filter: LogFilter): ListRequest<unknown> {
 function logsFrom(items: readonly unknown[], text: string): Log[] {
   const list = listSource(text);
   if (list === undefined || list.depth > MAX_DEPTH)
-    throw new SvcError('bad_answer', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
+    throw new SvcError('bad_response', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
   return list.items.map((source, at) => logFrom(items[at], source));
 }
 

@@ -18,7 +18,7 @@ const MOST_EMPTY = 1_000;
 /**
  * All items of a list, read a page at a time and only when asked for. Iterating again starts again.
  * Both styles of the service come here: cursors, and page numbers written as cursors.
- * @throws SvcError `incomplete` when the service gives the same cursor twice, or pages without an item one after the
+ * @throws SvcError `truncated` when the service gives the same cursor twice, or pages without an item one after the
  * other: going on might never end
  */
 export class Pages<T> implements AsyncIterable<T> {
@@ -56,7 +56,7 @@ function remember(seen: Set<string>, cursor: string): void {
     return;
   }
   throw new SvcError(
-    'incomplete',
+    'truncated',
     `the service gave the same cursor twice after ${seen.size} pages; the list cannot be completed`,
     {
       hint: 'Run the command again; if it happens again, tell the service.',
@@ -66,7 +66,7 @@ function remember(seen: Set<string>, cursor: string): void {
 
 function neverEnding(): SvcError {
   return new SvcError(
-    'incomplete',
+    'truncated',
     `the service sent ${MOST_EMPTY} empty pages in a row, each with a cursor for another; the list may have no end`,
     { hint: 'Run the command again with a narrower filter; if it happens again, report it to the service.' },
   );

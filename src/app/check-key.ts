@@ -72,7 +72,7 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
 }
 
 function timeUp(): SvcError {
-  return new SvcError('time_up', `no answer within ${LIMIT_S} s`, {
+  return new SvcError('timeout', `no answer within ${LIMIT_S} s`, {
     hint: "Run the command again later; 'svc doctor' tries each step on the way to the service.",
   });
 }
@@ -100,7 +100,7 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
       });
     case 'refused':
     case 'unclear':
-      return error ?? new SvcError('bad_answer', `the ${kind} key from ${from} could not be tried`);
+      return error ?? new SvcError('bad_response', `the ${kind} key from ${from} could not be tried`);
   }
 }
 

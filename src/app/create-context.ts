@@ -98,7 +98,7 @@ function shownLimit(ms: number): string {
 }
 
 function timeUp(limitMs: number): SvcError {
-  return new SvcError('time_up', `the time given with --timeout (${shownLimit(limitMs)}) is up`, {
+  return new SvcError('timeout', `the time given with --timeout (${shownLimit(limitMs)}) is up`, {
     hint: 'Run the command again with a longer --timeout.',
   });
 }

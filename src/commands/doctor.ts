@@ -92,7 +92,7 @@ function unlessImplied(finding: Finding, config: Finding, network: readonly Find
   const { check, code } = finding;
   if (code === 'key_missing' && config.result === 'failed')
     return skipped(check, 'not known until the config is fixed');
-  if ((code === 'network' || code === 'time_up') && network.some(({ result }) => result === 'failed'))
+  if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
     return skipped(check, 'not checked: the service could not be reached');
   return finding;
 }

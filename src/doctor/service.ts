@@ -50,7 +50,7 @@ function serviceFinding(status: number, location: string | undefined, url: URL):
     const target =
       location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     const to = target === undefined ? '' : ` to ${displayHost(target)}`;
-    return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_answer');
+    return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_response');
   }
   return warning('service', `responds with ${status} without a key; expected 401`, fix);
 }

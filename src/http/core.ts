@@ -122,8 +122,8 @@ export class HttpCore {
     try {
       await this.#options.clock.sleep(ms, this.#options.signal);
     } catch (error) {
-      if (!isSvcError(error, 'time_up')) throw error;
-      throw new SvcError('time_up', `${error.message}; ${failedError(facts, outcome).message}`, {
+      if (!isSvcError(error, 'timeout')) throw error;
+      throw new SvcError('timeout', `${error.message}; ${failedError(facts, outcome).message}`, {
         hint: error.hint,
       });
     }
@@ -184,7 +184,7 @@ function failedError(facts: CallFacts, outcome: ReadResponse | { failure: Transp
 function abortedError(facts: CallFacts, reason: unknown): unknown {
   if (repeatableOf(facts.request) === 'always' || !(reason instanceof SvcError)) return reason;
   const unclear = unclearError(facts, reason.message);
-  if (reason.code === 'time_up') return unclear;
+  if (reason.code === 'timeout') return unclear;
   return new SvcError(reason.code, `${reason.message}; ${unclear.message}`, { hint: unclear.hint });
 }
 

@@ -54,7 +54,7 @@ export function redirectError(
       : undefined;
   const host = target === undefined ? 'an unnamed place' : displayHost(target);
   return new SvcError(
-    'bad_answer',
+    'bad_response',
     `the service redirects to ${host} (${status}); redirects are not followed`,
     {
       status,
@@ -93,7 +93,7 @@ export function badResponseError(
   requestId?: string,
 ): SvcError {
   return new SvcError(
-    'bad_answer',
+    'bad_response',
     `the answer of ${displayHost(facts.url)} to ${facts.request.method} ${facts.request.path} made no sense (${status}): ${what}`,
     {
       status,

@@ -5,7 +5,7 @@ import { type TailPosition, TailState } from './checkpoint.ts';
 import type { Entry, LogSource, TailEvent, TailOptions } from './entry.ts';
 import { isWorthSettling, type Poll, pollLive, settledBy } from './poll.ts';
 
-const OUTAGE = ['network', 'server', 'rate_limited', 'bad_answer', 'incomplete'] as const;
+const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response', 'truncated'] as const;
 const POSITION_EVERY_MS = 30_000;
 /** So many looks in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
 const MOST_INCOMPLETE = 10;
@@ -97,7 +97,7 @@ export class Tail {
     } catch (error) {
       this.#source.signal.throwIfAborted();
       if (!this.#isOutage(error)) throw error;
-      if (isSvcError(error, 'incomplete') && (this.#incomplete += 1) >= MOST_INCOMPLETE) throw error;
+      if (isSvcError(error, 'truncated') && (this.#incomplete += 1) >= MOST_INCOMPLETE) throw error;
       await this.#waitOut(error.message);
       return 'failed';
     }
@@ -106,7 +106,7 @@ export class Tail {
   // At the start, what no waiting mends is a mistake in the settings and no outage.
   #isOutage(error: unknown): error is Error {
     if (!isSvcError(error, ...OUTAGE) || this.#options.untilPresent === true) return false;
-    return this.#hasRead || error.retryable || error.code === 'incomplete';
+    return this.#hasRead || error.retryable || error.code === 'truncated';
   }
 
   async #waitOut(reason: string): Promise<void> {

@@ -41,7 +41,7 @@ const MOST_RESTARTS = 20;
 /**
  * Reads all pages of a window once. When its cursor expires on the way it begins again: what was read before is
  * dropped, so nothing is lost or doubled by that (R27). A window with more pages than a cursor lives for is read in halves.
- * @throws TooManyPages as soon as there are more than `mostPages`; SvcError `incomplete` for such a second
+ * @throws TooManyPages as soon as there are more than `mostPages`; SvcError `truncated` for such a second
  */
 export async function readOnce(
   source: LogSource,
@@ -181,17 +181,17 @@ export async function resolved(
 /** Whether a list broke off because its cursor expired. On the first page none was sent: there a refusal means what it says. */
 export function isExpiredCursor(error: unknown, pages: number): boolean {
   if (pages === 0) return false;
-  if (isSvcError(error, 'incomplete')) return true;
+  if (isSvcError(error, 'truncated')) return true;
   return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);
 }
 
 function vanished(error: unknown): SvcError {
-  return new SvcError('incomplete', 'the cursor expired each time before the last page was read', {
+  return new SvcError('truncated', 'the cursor expired each time before the last page was read', {
     cause: error,
   });
 }
 
 function isUnstable({ from }: Window): SvcError {
   const second = new Date(from).toISOString();
-  return new SvcError('incomplete', `the entries of ${second} changed each time they were read`);
+  return new SvcError('truncated', `the entries of ${second} changed each time they were read`);
 }

@@ -14,7 +14,7 @@ const MOST_TIMELESS = 10_000;
  * The pages of a list of logs in the service's order. When the cursor expires on the way, the rest is asked for anew
  * from the last second given on, and what was given of that second is dropped: nothing is lost or doubled (R27).
  * `onRestart` is told that: the cursors that follow belong to a narrower list.
- * @throws SvcError `incomplete` where the entries are in no order of time, so that nobody can say what the rest is
+ * @throws SvcError `truncated` where the entries are in no order of time, so that nobody can say what the rest is
  */
 export async function* steadyPages(
   logs: Pick<Logs, 'list'>,
@@ -37,7 +37,7 @@ export async function* steadyPages(
     } catch (error) {
       restart += 1;
       // A cursor that leads to itself would do so again.
-      const isExpired = isExpiredCursor(error, pages) && !isSvcError(error, 'incomplete');
+      const isExpired = isExpiredCursor(error, pages) && !isSvcError(error, 'truncated');
       if (!isExpired || restart > MOST_RESTARTS) throw error;
       asked = { ...filter, ...place.rest(filter, error) };
       start = undefined;
@@ -123,7 +123,7 @@ function iso(time: number): string {
 }
 
 function noOrder(cause: unknown): SvcError {
-  return new SvcError('incomplete', 'the cursor expired, and the entries are in no order to go on by', {
+  return new SvcError('truncated', 'the cursor expired, and the entries are in no order to go on by', {
     hint: 'Run it again for shorter stretches of time, with --since and --until.',
     cause,
   });

@@ -37,7 +37,7 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
  * The tenant with the change merged in; settings that are not named, known or not, are kept. New ones are added where
  * unknown names are allowed.
  * @throws SvcError `usage` for a setting that the tenant does not know; `refused_input` for a file about another
- * tenant, `changed` for a file made from an earlier state of this one
+ * tenant, `conflict` for a file made from an earlier state of this one
  */
 export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
   checkExpected(tenant, change.expected);
@@ -72,7 +72,7 @@ const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modifi
 /**
  * Checks what a file says of members that cannot be changed. An answer may be edited and sent back, so they may be
  * there, but as the tenant has them.
- * @throws SvcError `refused_input` for a file about another tenant or with members that no tenant has, `changed` for
+ * @throws SvcError `refused_input` for a file about another tenant or with members that no tenant has, `conflict` for
  * one made from an earlier state of this tenant
  */
 function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): void {
@@ -85,7 +85,7 @@ function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): 
   if (names.length === 0) return;
   if (names.every((key) => key.startsWith('modified_'))) {
     throw new SvcError(
-      'changed',
+      'conflict',
       `the tenant changed since the file was made from it (${names.join(', ')})`,
       {
         hint: "Make the file again from 'svc tenant show -o json', or leave these members out of it.",

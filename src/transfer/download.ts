@@ -220,15 +220,19 @@ async function accept(sink: Sink, url: URL, answer: HttpResponse): Promise<Retry
 }
 
 function anotherObject(url: URL): SvcError {
-  return new SvcError('altered', `the store at ${displayHost(url)} does not continue the same object`, {
-    hint: 'Run the command again: it starts from the beginning.',
-    retryable: true,
-  });
+  return new SvcError(
+    'checksum_mismatch',
+    `the store at ${displayHost(url)} does not continue the same object`,
+    {
+      hint: 'Run the command again: it starts from the beginning.',
+      retryable: true,
+    },
+  );
 }
 
 function encoded(url: URL): SvcError {
   return new SvcError(
-    'altered',
+    'checksum_mismatch',
     `the store at ${displayHost(url)} sent the file packed, which was not asked for`,
     {
       hint: 'Something between you and the store changes answers: check your proxy settings.',

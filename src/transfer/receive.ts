@@ -72,12 +72,14 @@ function judge(
 
 function startOver(sink: Sink, url: URL, what: string): RetryableFailure {
   sink.begin(undefined);
-  return { error: new SvcError('altered', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
+  return {
+    error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }),
+  };
 }
 
 function cut(url: URL, done: number, total: number): SvcError {
   return new SvcError(
-    'incomplete',
+    'truncated',
     `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`,
     {
       hint: 'Run the command again.',

@@ -66,13 +66,17 @@ export class UnprovenDownload extends SvcError {
 
   constructor(tries: number, flaws: readonly Flaw[], kept: Unproven | undefined) {
     const problems = [...new Set(flaws.map(({ problem }) => `it ${problem}`))].join(', ');
-    super('altered', `the file was downloaded ${tries} times and is not proven whole: ${problems}`, {
-      hint: kept
-        ? `The bytes were the same each time and are kept in ${kept.file}. If they are right, run the command again with --accept-unproven.`
-        : 'Run the command again later; if it stays so, contact support with the job id.',
-      retryable: true,
-      facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
-    });
+    super(
+      'checksum_mismatch',
+      `the file was downloaded ${tries} times and is not proven whole: ${problems}`,
+      {
+        hint: kept
+          ? `The bytes were the same each time and are kept in ${kept.file}. If they are right, run the command again with --accept-unproven.`
+          : 'Run the command again later; if it stays so, contact support with the job id.',
+        retryable: true,
+        facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
+      },
+    );
     this.kept = kept;
   }
 }
@@ -91,7 +95,7 @@ export function redirectedByStore(url: URL, status: number, location: string | u
   const target = URL.canParse(location ?? ':', url.href) ? new URL(location ?? ':', url) : undefined;
   const host = target === undefined ? 'an unnamed place' : displayHost(target);
   return new SvcError(
-    'bad_answer',
+    'bad_response',
     `the store at ${displayHost(url)} redirects to ${host} (${status}); redirects are not followed`,
     { status, hint: 'Check the base URL and your proxy settings; something in between may be answering.' },
   );
@@ -109,17 +113,17 @@ export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailu
   });
 }
 
-type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server' | 'not_found' | 'bad_answer'>;
+type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server' | 'not_found' | 'bad_response'>;
 
 function codeOf(status: number): RefusalCode {
-  if (status < 400) return 'bad_answer';
+  if (status < 400) return 'bad_response';
   if (status === 429) return 'rate_limited';
   if (status === 404 || status === 410) return 'not_found';
   return status === 408 || status >= 500 ? 'server' : 'rejected';
 }
 
 const WORDS: Record<RefusalCode, string> = {
-  bad_answer: 'gave an answer that makes no sense to',
+  bad_response: 'gave an answer that makes no sense to',
   rate_limited: 'is limiting requests and refused',
   not_found: 'does not have the object of',
   server: 'failed during',
@@ -127,7 +131,7 @@ const WORDS: Record<RefusalCode, string> = {
 };
 
 const HINTS: Record<RefusalCode, string> = {
-  bad_answer: 'Something between you and the store may be answering: check your proxy settings.',
+  bad_response: 'Something between you and the store may be answering: check your proxy settings.',
   rate_limited: 'Wait a little and run the command again.',
   not_found: 'Read the job again: it may have expired.',
   server: 'Run the command again later; that is safe.',

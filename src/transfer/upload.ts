@@ -47,7 +47,7 @@ const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 /**
  * Puts a file to a pre-signed address: exact length, no key, a fresh stream each attempt. It is sent again only when
  * the store surely does not have it.
- * @throws AddressExpired for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `altered`
+ * @throws AddressExpired for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
  *   when the source is no longer what was checked; other SvcErrors for refusals, redirects and the network; the
  *   signal's reason when it aborts
  */
@@ -210,7 +210,11 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
 }
 
 function altered(how: string): SvcError {
-  return new SvcError('altered', `the file changed after it was checked: ${how}; nothing was uploaded`, {
-    hint: 'Let the file come to rest and run the command again.',
-  });
+  return new SvcError(
+    'checksum_mismatch',
+    `the file changed after it was checked: ${how}; nothing was uploaded`,
+    {
+      hint: 'Let the file come to rest and run the command again.',
+    },
+  );
 }

@@ -53,7 +53,7 @@ describe('pages', () => {
   it('R26 ends with an error when empty pages with new cursors do not end', async () => {
     let asked = 0;
     const endless = new Pages(async () => ({ items: [], next: `cursor ${(asked += 1)}` }));
-    await expect(gather(endless)).rejects.toMatchObject({ code: 'incomplete', exitCode: 12 });
+    await expect(gather(endless)).rejects.toMatchObject({ code: 'truncated', exitCode: 12 });
     expect(asked).toBe(1_000);
     asked = 0;
     const sparse = new Pages(async () => ({
@@ -67,7 +67,7 @@ describe('pages', () => {
     for (const circle of [['a'], ['a', 'b', 'c']]) {
       let at = 0;
       const pages = new Pages(async () => ({ items: [at], next: circle[at++ % circle.length] }));
-      await expect(gather(pages)).rejects.toMatchObject({ code: 'incomplete' });
+      await expect(gather(pages)).rejects.toMatchObject({ code: 'truncated' });
     }
   });
 

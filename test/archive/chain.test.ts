@@ -110,7 +110,7 @@ describe('a chain of records', () => {
     await store.lock(async () => {
       await appendRecord(store, first, gap);
       const before = fs.readFileSync(file(1), 'utf8');
-      await expect(appendRecord(store, first, segments)).rejects.toMatchObject({ code: 'changed' });
+      await expect(appendRecord(store, first, segments)).rejects.toMatchObject({ code: 'conflict' });
       expect(fs.readFileSync(file(1), 'utf8')).toBe(before);
     });
   });
@@ -134,13 +134,13 @@ describe('a chain of records', () => {
   it.each(Object.entries(damage))('finds %s', async (_what, harm) => {
     await write(begin, segments, gap);
     harm((sequence, to) => fs.writeFileSync(file(sequence), to));
-    await expect(readAll()).rejects.toMatchObject({ code: 'altered' });
+    await expect(readAll()).rejects.toMatchObject({ code: 'checksum_mismatch' });
   });
 
   it('finds a damaged end at once', async () => {
     await write(begin, segments, gap);
     fs.writeFileSync(file(2), text(2).replace('12:00', '12:01'));
-    await expect(readLast(store)).rejects.toMatchObject({ code: 'altered' });
+    await expect(readLast(store)).rejects.toMatchObject({ code: 'checksum_mismatch' });
     fs.rmSync(file(2));
     await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it is missing');
   });

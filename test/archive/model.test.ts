@@ -153,7 +153,7 @@ class World {
       await this.store.lock(() => this.#run());
     } catch (error) {
       // A service that fails ends a run too; the next one goes on.
-      if (!(error instanceof Killed) && !isSvcError(error, 'server', 'incomplete')) throw error;
+      if (!(error instanceof Killed) && !isSvcError(error, 'server', 'truncated')) throw error;
     }
   }
 
@@ -166,7 +166,7 @@ class World {
       try {
         return await this.store.lock(() => this.#run());
       } catch (error) {
-        if (attempt > 50 || !isSvcError(error, 'server', 'incomplete')) throw error;
+        if (attempt > 50 || !isSvcError(error, 'server', 'truncated')) throw error;
       }
     }
   }

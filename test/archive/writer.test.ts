@@ -135,7 +135,10 @@ describe('the writer of an archive', () => {
     await one.add([log(NOON, 'same')]);
     await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
     await one.commit(standing(NOON + HOUR));
-    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'changed', exitCode: 6 });
+    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({
+      code: 'conflict',
+      exitCode: 6,
+    });
     expect(other.isWhole).toBe(false);
     await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
@@ -155,7 +158,7 @@ describe('the writer of an archive', () => {
     const third = await writerOn();
     store.files.set(left, Buffer.from('other'));
     await third.add([log(NOON)]);
-    await expect(third.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'altered' });
+    await expect(third.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'checksum_mismatch' });
     expect(store.files.get(left)?.toString()).toBe('other');
   });
 

@@ -159,8 +159,8 @@ describe('svc api', () => {
   });
 
   it.each([
-    ['GET', '<html>', 8, 'bad_answer'],
-    ['GET', '{"a":', 8, 'bad_answer'],
+    ['GET', '<html>', 8, 'bad_response'],
+    ['GET', '{"a":', 8, 'bad_response'],
     ['POST', 'done', 9, 'outcome_unknown'],
   ])('R21 refuses the body of %s that is no JSON: %j', async (method, body, exit, code) => {
     const result = await api([method, '/3ds/x'], [answer(200, body)]);
@@ -249,7 +249,7 @@ describe('what svc api writes', () => {
 
   it('ends in plain words for an answer that is nested beyond reason', async () => {
     const result = await api(['GET', '/logs'], [answer(200, '['.repeat(20_000) + ']'.repeat(20_000))]);
-    expect([result.code, errorIn(result)['code']]).toEqual([8, 'bad_answer']);
+    expect([result.code, errorIn(result)['code']]).toEqual([8, 'bad_response']);
   });
 });
 

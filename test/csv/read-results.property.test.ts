@@ -14,7 +14,7 @@ async function outcome(chunks: Iterable<Uint8Array>): Promise<ResultRow[] | 'ref
     for await (const batch of readResults(stream(chunks))) rows.push(...batch);
     return rows;
   } catch (error) {
-    if (!isSvcError(error, 'altered')) throw error;
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
     return 'refused';
   }
 }

@@ -88,7 +88,7 @@ describe('reading results', () => {
     ['both needed columns', 'a,b\n1,2\n', 'lacks the column token and result_code'],
   ])('R47 refuses a file without %s', async (_, file, said) => {
     const error = await failure(file);
-    expect(isSvcError(error, 'altered')).toBe(true);
+    expect(isSvcError(error, 'checksum_mismatch')).toBe(true);
     expect(String(error)).toContain(said);
   });
 
@@ -101,7 +101,7 @@ describe('reading results', () => {
     ['a quote within a cell', `${HEADER}\nSE"CRET,26,12,b,29,11,UPD_PAN\n`],
   ])('R47 refuses %s, without repeating its cells', async (_, file) => {
     const error = await failure(file);
-    expect(isSvcError(error, 'altered') && error.exitCode).toBe(12);
+    expect(isSvcError(error, 'checksum_mismatch') && error.exitCode).toBe(12);
     expect(String(error) + JSON.stringify(error)).not.toContain('CRET');
   });
 
@@ -113,7 +113,7 @@ describe('reading results', () => {
       async function* endless(): AsyncGenerator<Uint8Array, void> {
         for (; read < 50; read += 1) yield await Promise.resolve(mebibyte);
       }
-      await expect(readAll(readResults(endless()))).rejects.toMatchObject({ code: 'altered' });
+      await expect(readAll(readResults(endless()))).rejects.toMatchObject({ code: 'checksum_mismatch' });
       expect(read).toBeLessThan(5);
     },
   );

@@ -115,7 +115,10 @@ describe('exit codes', () => {
       ['tenant'],
     );
     expect(html.code).toBe(8);
-    expect(errorOf(html)).toMatchObject({ code: 'bad_answer', message: expect.stringContaining('Welcome') });
+    expect(errorOf(html)).toMatchObject({
+      code: 'bad_response',
+      message: expect.stringContaining('Welcome'),
+    });
     const refused = await home.svc(['tenant', '--timeout', '2s'], {
       env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' },
     });

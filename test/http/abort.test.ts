@@ -109,7 +109,7 @@ describe('an abort', () => {
   it('R20 because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
     const server = await serve([silence('request')]);
     const abort = new AbortController();
-    setTimeout(() => abort.abort(new SvcError('time_up', 'not done within 1 s')), 100);
+    setTimeout(() => abort.abort(new SvcError('timeout', 'not done within 1 s')), 100);
     const core = makeCore(server.url, { limits: PATIENT, signal: abort.signal });
     await expect(core.call(CREATE)).rejects.toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
   });

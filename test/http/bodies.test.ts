@@ -150,7 +150,7 @@ describe('a good answer that holds', () => {
   ])('R21 %s is one clean line with status and request id', async (_, body, end) => {
     const server = await serve([answer(200, body, { 'x-request-id': 'req-1' })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
-    expect(error).toMatchObject({ code: 'bad_answer', exitCode: 8, status: 200, requestId: 'req-1' });
+    expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status: 200, requestId: 'req-1' });
     expect(error.message).toBe(
       `the answer of http://127.0.0.1:${server.port} to GET /logs made no sense (200): ${end}`,
     );

@@ -14,7 +14,7 @@ describe('redirects', () => {
       const core = makeCore(server.url);
       for (const request of [READ, CREATE]) {
         const error = await failureOf(core.call(request));
-        expect(error).toMatchObject({ code: 'bad_answer', exitCode: 8, status });
+        expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status });
         expect(error.message).toContain(`http://127.0.0.1:${other.port}`);
         expect(error.message).not.toContain('hidden');
       }

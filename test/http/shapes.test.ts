@@ -73,7 +73,7 @@ describe('an answer', () => {
         if (inner === undefined) delete body[outer];
         else body['inner'] = Object.fromEntries(Object.entries(GOOD.inner).filter(([key]) => key !== inner));
         const error = failure(body);
-        expect(error).toMatchObject({ code: 'bad_answer', exitCode: 8 });
+        expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
         expect(error.message).toContain(`${name} is missing`);
       }),
       { numRuns: 500 },
@@ -104,7 +104,7 @@ describe('an answer', () => {
   it('R23 that is any JSON whatever is either kept whole or refused plainly', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
-        expect(failure(body)).toMatchObject({ code: 'bad_answer', status: 200 });
+        expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
       }),
       { numRuns: 500 },
     );

@@ -105,7 +105,7 @@ describe('an exporter', () => {
     [404, 'not_found', /takes no logs at this address/],
     [405, 'not_found', /takes no logs at this address/],
     [415, 'rejected', /compressed JSON/],
-    [307, 'bad_answer', /redirects to http:\/\/elsewhere.example, and redirects are not followed/],
+    [307, 'bad_response', /redirects to http:\/\/elsewhere.example, and redirects are not followed/],
     [501, 'server', /failed \(501\)/],
   ] as const)('ends on %i as %s, at once, and says what to do', async (status, code, words) => {
     collector.reply = () => ({
@@ -129,7 +129,7 @@ describe('an exporter', () => {
 
   it('takes a web page for no collector', async () => {
     collector.reply = () => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } });
-    expect(isSvcError(await failure(exporter().check()), 'bad_answer')).toBe(true);
+    expect(isSvcError(await failure(exporter().check()), 'bad_response')).toBe(true);
   });
 
   it('sends halves of what is too large, down to single entries, each once and in order', async () => {

@@ -355,7 +355,7 @@ describe('a run on disk', () => {
     const run = await plan(2);
     const before = readFileSync(bench.file, 'utf8');
     writeFileSync(bench.file, before.replace('token-1', 'token-x'));
-    await expect(upload(run)).rejects.toMatchObject({ code: 'altered', exitCode: 12 });
+    await expect(upload(run)).rejects.toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
     expect(uploads()).toBeLessThan(2);
     writeFileSync(bench.file, before);
     await upload(run);

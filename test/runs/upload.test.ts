@@ -93,7 +93,7 @@ describe('uploading a file to its job', () => {
     const id = await submit();
     const job = await bench.client.accountUpdater.read(id);
     await expect(uploadToJob(bench.client, job, await fileSource(bench.file))).rejects.toMatchObject({
-      code: 'changed',
+      code: 'conflict',
       message: expect.stringContaining('nothing was uploaded'),
     });
     expect(bench.uploads()).toBe(1);

@@ -106,7 +106,7 @@ describe('a tail', () => {
     const manner = { pageShare: 1, expiries: 1000 };
     const begin = beginAt(START - 7200 * SECOND);
     await expect(follow(crowd, manner, { begin }, 3600 * SECOND)).rejects.toMatchObject({
-      code: 'incomplete',
+      code: 'truncated',
       message: expect.stringContaining('the cursor expired each time') as string,
     });
   });

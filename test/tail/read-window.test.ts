@@ -48,7 +48,7 @@ describe('a window', () => {
   );
 
   it('R27 is not begun again for ever, and not where the first page is refused', async () => {
-    await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'truncated' });
     const refused = reads([400]);
     await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
     expect(refused.count).toBe(1);

@@ -94,11 +94,11 @@ describe('a list of logs', () => {
   it('R27 says so where nobody can tell what the rest is', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
     await expect(take(steadyPages(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
-      code: 'incomplete',
+      code: 'truncated',
     });
     const one = [log([0, 0]), log([0, 1]), log([0, 2])];
     await expect(take(steadyPages(logs(one, 1), {}, { pageSize: 1, start: '1' }))).rejects.toMatchObject({
-      code: 'incomplete',
+      code: 'truncated',
     });
   });
 

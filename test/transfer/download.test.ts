@@ -49,7 +49,7 @@ describe('a download', () => {
       const other = await store((call) => serveObject(call, OBJECT));
       const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
       const error = await failure(get());
-      expect(error).toMatchObject({ code: 'bad_answer', status });
+      expect(error).toMatchObject({ code: 'bad_response', status });
       expect(error.message).toContain(other.url().host);
       expect(other.calls).toHaveLength(0);
       expect(files()).toEqual([]);
@@ -75,8 +75,8 @@ describe('a download', () => {
     expect(slept.every((ms) => ms >= 3_000)).toBe(true);
     for (const [status, code] of [
       [404, 'not_found'],
-      [204, 'bad_answer'],
-      [206, 'bad_answer'],
+      [204, 'bad_response'],
+      [206, 'bad_response'],
     ] as const) {
       const other = await setup((call) => call.reply(status));
       expect(await failure(other.get())).toMatchObject({ code, status });

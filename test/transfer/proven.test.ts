@@ -39,7 +39,7 @@ describe('a download that came to its end', () => {
   it.each(CUTS)('R59 R46 is refused by the MD5 in its ETag: %s', async (_, cut) => {
     const { get, from, files, slept, target } = await setup((call) => cut(call));
     const error = await failure(get());
-    expect(error).toMatchObject({ code: 'altered', exitCode: 12, facts: { rules: ['checksum'] } });
+    expect(error).toMatchObject({ code: 'checksum_mismatch', exitCode: 12, facts: { rules: ['checksum'] } });
     expect(from.calls).toHaveLength(3);
     expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
     // The same bytes each time, and one rule alone: kept for the operator to judge.

@@ -173,7 +173,7 @@ describe('a store that lies about ranges', () => {
 
   it('R47 refuses a packed body: the bytes would not be the object', async () => {
     const { get, files } = await setup((call) => call.reply(200, { 'content-encoding': 'gzip' }, 'packed'));
-    expect(await failure(get())).toMatchObject({ code: 'altered', exitCode: 12 });
+    expect(await failure(get())).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
     expect(files()).toEqual([]);
   });
 });

@@ -88,7 +88,7 @@ describe('a store address', () => {
   ])('R04 R06 may not be %s, and is not shown', async (text) => {
     const source = service('http://127.0.0.1:9/');
     const error = await failure(Promise.resolve().then(() => requireStoreAddress(text, 'j1', source)));
-    expect(error.code).toBe('bad_answer');
+    expect(error.code).toBe('bad_response');
     expect(`${error.message} ${error.hint}`).not.toContain('SECRET');
   });
 
@@ -97,7 +97,7 @@ describe('a store address', () => {
     async (text) => {
       const source = service('https://api.example/');
       const error = await failure(Promise.resolve().then(() => requireStoreAddress(text, 'j1', source)));
-      expect(error.code).toBe('bad_answer');
+      expect(error.code).toBe('bad_response');
       expect(error.message).toContain('is on this machine, and the service is not');
       expect(`${error.message} ${error.hint}`).not.toContain('SECRET');
     },

@@ -247,7 +247,7 @@ describe('an upload that is refused', () => {
       const other = await store((call) => call.reply(200));
       const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
       const error = await failure(send());
-      expect(error).toMatchObject({ code: 'bad_answer', status });
+      expect(error).toMatchObject({ code: 'bad_response', status });
       expect(error.message).toContain(other.url().host);
       expect(other.calls).toHaveLength(0);
     },
@@ -351,7 +351,7 @@ describe('a file that changes', () => {
     const { send, target, file } = await setup(async (call) => void (await takeObject(call)));
     const source = await fileSource(file, { sha256: sha256(SMALL) });
     change(file);
-    expect(await failure(send({ source }))).toMatchObject({ code: 'altered', exitCode: 12 });
+    expect(await failure(send({ source }))).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
     expect(target.calls).toHaveLength(0);
   });
 
@@ -362,7 +362,7 @@ describe('a file that changes', () => {
       fs.writeSync(fs.openSync(file, 'r+'), 'changed', LARGE.length - 7);
       whole.push((await call.body()).length === LARGE.length);
     }, LARGE);
-    expect(await failure(send())).toMatchObject({ code: 'altered' });
+    expect(await failure(send())).toMatchObject({ code: 'checksum_mismatch' });
     await expect.poll(() => whole).toEqual([false]);
     expect(target.calls).toHaveLength(1);
   });
@@ -374,7 +374,9 @@ describe('a file that changes', () => {
       fs.writeFileSync(file, content(SMALL.length, 2));
       call.reply(429);
     });
-    expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({ code: 'altered' });
+    expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({
+      code: 'checksum_mismatch',
+    });
     expect(target.calls).toHaveLength(1);
   });
 

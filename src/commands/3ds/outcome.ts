@@ -96,7 +96,7 @@ async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authenti
   try {
     return (await threeDs.read(id)).authentication ?? undefined;
   } catch (error) {
-    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'time_up'))
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout'))
       throw error;
     return undefined;
   }
@@ -214,7 +214,7 @@ function stateOf(glance: PollResult<Authentication>): string {
 }
 
 function withResumeHint(error: unknown, id: string): unknown {
-  if (isSvcError(error, 'time_up')) return stillOpen(id, error.message);
+  if (isSvcError(error, 'timeout')) return stillOpen(id, error.message);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
   return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));
 }

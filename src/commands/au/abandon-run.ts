@@ -69,7 +69,7 @@ function noRunError(): SvcError {
 }
 
 function completeError({ record, name }: RunDirectory): SvcError {
-  return new SvcError('changed', `run ${record.id} is complete: there is nothing to abandon`, {
+  return new SvcError('conflict', `run ${record.id} is complete: there is nothing to abandon`, {
     hint: `Its results come with 'svc au download ${name}'.`,
     facts: { run: record.id },
   });

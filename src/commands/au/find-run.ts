@@ -72,7 +72,7 @@ export class RunOfFile {
 
   /**
    * The recorded run that goes on with this file; undefined when a new one may begin.
-   * @throws SvcError `config` where a record cannot be read or the tenant cannot be told, `changed` where the file was
+   * @throws SvcError `config` where a record cannot be read or the tenant cannot be told, `conflict` where the file was
    *   submitted and it is not clear that it is to be paid for again
    */
   async find(): Promise<RunDirectory | undefined> {
@@ -189,10 +189,14 @@ function isAt(run: RunDirectory, directory: string | undefined): boolean {
 function requireOfFile(runDir: string, asked: NewRun): void {
   const [run] = openRuns([runDir]).runs;
   if (!run || isOf(run.record, asked)) return;
-  throw new SvcError('altered', `the run in ${runDir} is of another file, or the file has changed since`, {
-    hint: 'Give the file that the run was begun with, or another --run-dir for a run of its own.',
-    facts: { run: run.record.id, recorded_sha256: run.record.input.sha256, sha256: asked.check.sha256 },
-  });
+  throw new SvcError(
+    'checksum_mismatch',
+    `the run in ${runDir} is of another file, or the file has changed since`,
+    {
+      hint: 'Give the file that the run was begun with, or another --run-dir for a run of its own.',
+      facts: { run: run.record.id, recorded_sha256: run.record.input.sha256, sha256: asked.check.sha256 },
+    },
+  );
 }
 
 function requireFree(runDir: string, runs: readonly RunDirectory[], ours: readonly RunDirectory[]): void {

@@ -39,7 +39,7 @@ interface Sheet {
 
 /**
  * Writes the next request, and the list of what was dropped.
- * @throws SvcError `altered` when the results answer another request; nothing is written then
+ * @throws SvcError `checksum_mismatch` when the results answer another request; nothing is written then
  */
 export async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
   const targets = [input.out, input.dropped].filter((name) => name !== undefined && name !== '-');
@@ -74,10 +74,14 @@ async function resultsFor(
   const found = await reconcile(asked.source, results);
   const odd = found.notRequested + found.answeredAgain;
   if (odd > 0) {
-    throw new SvcError('altered', `${odd} rows of ${name} answer no row of ${request}: nothing was written`, {
-      hint: `See that the two files belong together: 'svc au report ${name} --request ${request}'.`,
-      facts: { not_requested: found.notRequested, answered_again: found.answeredAgain },
-    });
+    throw new SvcError(
+      'checksum_mismatch',
+      `${odd} rows of ${name} answer no row of ${request}: nothing was written`,
+      {
+        hint: `See that the two files belong together: 'svc au report ${name} --request ${request}'.`,
+        facts: { not_requested: found.notRequested, answered_again: found.answeredAgain },
+      },
+    );
   }
   // A token that is requested twice takes its answer wherever that stands, so that no row keeps an old token.
   const inOrder = found.matchedBy === 'order' && asked.check.duplicates.count === 0;

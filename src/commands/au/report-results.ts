@@ -80,14 +80,14 @@ async function writePage(target: string, report: Report, now: number, force: boo
   }
 }
 
-/** @throws SvcError `altered` when a row of the results answers no row of the request */
+/** @throws SvcError `checksum_mismatch` when a row of the results answers no row of the request */
 export function checkReconciled({ file, request }: Report): void {
   if (request === null) return;
   const { not_requested, answered_again, matched_by, oddities, rows } = request;
   const facts = { not_requested, answered_again, oddities };
   if (matched_by === 'count') {
     throw new SvcError(
-      'incomplete',
+      'truncated',
       `the rows of ${file} were counted only: ${request.file} holds too many tokens`,
       {
         hint: 'Results in the order of the request can be compared at any size: take those that the service or au download gave.',
@@ -98,7 +98,7 @@ export function checkReconciled({ file, request }: Report): void {
   if (not_requested + answered_again === 0) return;
   const first = oddities.slice(0, 3).map(({ row }) => row);
   throw new SvcError(
-    'altered',
+    'checksum_mismatch',
     `${not_requested + answered_again} rows of ${file} answer no row of ${request.file}: ${first.join(', ')}${oddities.length > 3 ? ' …' : ''}`,
     { hint: 'See that the two files belong together; else contact support with the job id.', facts },
   );

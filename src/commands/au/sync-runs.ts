@@ -42,7 +42,7 @@ export async function syncRuns(context: Context, exec: string | undefined): Prom
   }
   const records = runs.map(({ record }) => record);
   const code = codeFor(records, exec, unreadable.length > 0);
-  return { records, code: isRefused && code === EXIT_CODES.pending ? EXIT_CODES.altered : code };
+  return { records, code: isRefused && code === EXIT_CODES.pending ? EXIT_CODES.checksum_mismatch : code };
 }
 
 /** What a round would do with each run that is due: nothing is done, and nobody is asked. */
@@ -128,7 +128,7 @@ async function failureOf(work: Promise<void>): Promise<SvcError | undefined> {
     await work;
     return undefined;
   } catch (error) {
-    if (isSvcError(error, 'local', 'altered', 'changed', 'outcome_unknown')) return error;
+    if (isSvcError(error, 'local', 'checksum_mismatch', 'conflict', 'outcome_unknown')) return error;
     throw error;
   }
 }

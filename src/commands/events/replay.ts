@@ -220,7 +220,7 @@ function failedError(input: ReplayOptions, target: URL, state: Tally): SvcError 
 
 /** Adds to the end of a replay that was cut short how it goes on. */
 function withContinuation(error: unknown, input: ReplayOptions, target: URL, { last, sent }: Tally): unknown {
-  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'time_up')) return error;
+  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
   const since = last?.received_at;
   const command = replayCommand(input.journal, displayTarget(target), {
     types: input.type,

@@ -90,7 +90,7 @@ async function* rowsOf(
   if (withSummary) yield summaryRows(verification.result());
 }
 
-/** @throws SvcError `altered` where anything is wrong, `entries_missing` with gaps where that was asked for */
+/** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` with gaps where that was asked for */
 function judge(
   { coverage }: Verified,
   { findings }: Tally,
@@ -98,7 +98,7 @@ function judge(
 ): void {
   if (findings > 0) {
     throw new SvcError(
-      'altered',
+      'checksum_mismatch',
       `the archive at ${name} is not as it was written: ${counted(findings, 'finding')}`,
       {
         hint: 'Bring the files named back from a copy; what cannot be brought back counts as lost or forged.',

@@ -130,7 +130,7 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
   // Ctrl-C on a terminal reaches both; a second one would end many a program at once.
   if (name === 'interrupted' && onTerminal) return;
   child.kill(SIGNALS[name] ?? 'SIGTERM');
-  if (name === 'time_up') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+  if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 
 /**

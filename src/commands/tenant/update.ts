@@ -85,7 +85,7 @@ async function refuseRace(client: Client, before: Tenant): Promise<void> {
   ]);
   const changed = changedFields(before, now);
   if (changed.length === 0) return;
-  throw new SvcError('changed', `the tenant changed meanwhile: ${changed.join(', ')}; nothing was written`, {
+  throw new SvcError('conflict', `the tenant changed meanwhile: ${changed.join(', ')}; nothing was written`, {
     hint: 'Run the command again: it shows the difference from what is there now.',
     facts: { fields: changed },
   });
@@ -94,7 +94,7 @@ async function refuseRace(client: Client, before: Tenant): Promise<void> {
 function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
   if (ignored.length === 0) return notices.note(`updated the tenant ${name}`);
   throw new SvcError(
-    'altered',
+    'checksum_mismatch',
     `the service took the update, but its answer is not what was asked: ${ignored.join(', ')}`,
     {
       hint: "See what the tenant holds now with 'svc tenant show'.",

@@ -81,7 +81,7 @@ async function reportPrinter(context: Context, warnAt: number): Promise<ReportPr
 function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
   if (active === undefined || included === undefined || share === undefined) {
     const missing = active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens';
-    throw new SvcError('bad_answer', `--warn-at cannot be checked: the usage report has no ${missing}`, {
+    throw new SvcError('bad_response', `--warn-at cannot be checked: the usage report has no ${missing}`, {
       hint: 'The service has to say; look at the report with -o json.',
     });
   }

@@ -51,7 +51,7 @@ export class ChainEnd {
   /**
    * Commits a record, and with the first one clears away what a killed run has left: that has the number of the newest
    * record, or of the next one. The former goes before there is a next one, so nothing is left of any number before.
-   * @throws SvcError `changed` when another writer was faster: then these segments are taken back
+   * @throws SvcError `conflict` when another writer was faster: then these segments are taken back
    */
   async append(draft: Draft, segments: readonly Segment[]): Promise<void> {
     const isFirst = !this.#hasCleared;
@@ -61,7 +61,7 @@ export class ChainEnd {
     try {
       this.#last = await appendRecord(this.#store, this.#last, draft);
     } catch (error) {
-      if (isSvcError(error, 'changed')) await dropSegments(this.#store, this.next, segments);
+      if (isSvcError(error, 'conflict')) await dropSegments(this.#store, this.next, segments);
       throw error;
     }
     if (isFirst) await this.#clear(standing);
@@ -94,7 +94,7 @@ export async function storeSegment(
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
   // A run that was killed before its record may have left the very same file.
   if (!(await store.create(path, file)) && (await storedHash(store, path)) !== sha256)
-    throw new SvcError('altered', `${path} in ${store.name} is another file than its name says`, {
+    throw new SvcError('checksum_mismatch', `${path} in ${store.name} is another file than its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
     });
   await fs.promises.rm(file.path, { force: true });

@@ -35,7 +35,7 @@ export type Head = z.infer<typeof headSchema>;
 /**
  * All records, from the first on, each checked against the one before, and in the end against the head. Nothing for
  * a place that holds no archive.
- * @throws SvcError `altered` for a record that is damaged, missing or does not chain, `config` for a newer version
+ * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
   const head = await readHead(store);
@@ -80,7 +80,7 @@ export async function findText(store: ArchiveStore, path: string): Promise<TextF
   try {
     return { text: await store.readText(path) };
   } catch (error) {
-    if (!isSvcError(error, 'altered')) throw error;
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
     return { text: undefined, problem: error.message.replace(`${path} is damaged: `, '') };
   }
 }
@@ -118,7 +118,7 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
 
 /**
  * Commits a record after `last`, then lets the head follow.
- * @throws SvcError `changed` when another writer was faster
+ * @throws SvcError `conflict` when another writer was faster
  */
 export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: Draft): Promise<Link> {
   const sequence = next(last);
@@ -143,7 +143,7 @@ export function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>
   return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
 }
 
-/** The head, or undefined where there is none. @throws SvcError `altered` when it cannot be read */
+/** The head, or undefined where there is none. @throws SvcError `checksum_mismatch` when it cannot be read */
 async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
@@ -174,7 +174,7 @@ function next(last: Link | undefined): number {
 }
 
 function otherWriter(store: ArchiveStore, sequence: number): SvcError {
-  return new SvcError('changed', `another writer has committed record ${sequence} of ${store.name}`, {
+  return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
     hint: 'Nothing was lost or doubled by that. Let only one machine write to an archive, then run the command again.',
     retryable: true,
   });

@@ -69,7 +69,7 @@ function* checkRecord(
   try {
     link = parseRecord(text, path);
   } catch (error) {
-    if (!isSvcError(error, 'altered')) throw error;
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
     yield found('damaged', path, error.message.replace(`${path} is damaged: `, ''));
     return;
   }
@@ -162,7 +162,7 @@ export async function checkSegment(
   } catch (error) {
     if (isSvcError(error, 'not_found'))
       return [...misnamed, segmentFinding('missing', path, 'it is missing')];
-    if (!isSvcError(error, 'altered')) throw error;
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
     return [...misnamed, segmentFinding('changed', path, error.message.replace(`${path} was changed: `, ''))];
   }
   return [...misnamed, ...content.problems().map((words) => segmentFinding('unfit', path, words))];

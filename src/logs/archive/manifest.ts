@@ -25,7 +25,7 @@ export interface Manifest {
 
 /**
  * Reads the manifest of an archive, with its chain checked.
- * @throws SvcError `not_found` where there is no archive, `altered` where it is damaged, `config` where it is newer
+ * @throws SvcError `not_found` where there is no archive, `checksum_mismatch` where it is damaged, `config` where it is newer
  */
 export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
   const coverage = new Coverage();
@@ -54,7 +54,7 @@ function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
 /** The failure of a place where no archive can be read: none is there, or its manifest is gone. */
 export async function noArchive(store: ArchiveStore): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
-    return new SvcError('altered', `the manifest of the archive at ${store.name} is gone`, {
+    return new SvcError('checksum_mismatch', `the manifest of the archive at ${store.name} is gone`, {
       hint: `Bring ${MANIFEST} back from a copy: without it nobody can tell whether ${path} is as it was written.`,
     });
   }
@@ -86,7 +86,7 @@ export interface FoundArchive {
 
 /**
  * Finds the archive at a place, without changing anything; undefined where none was begun.
- * @throws SvcError `altered` where its manifest is damaged, `config` where a newer svc wrote it
+ * @throws SvcError `checksum_mismatch` where its manifest is damaged, `config` where a newer svc wrote it
  */
 export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
   const [first, last] = [await readFirst(store), await readLast(store)];

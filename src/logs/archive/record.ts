@@ -110,7 +110,7 @@ export function recordText(record: ArchiveRecord): string {
 
 /**
  * Reads the bytes of a record.
- * @throws SvcError `altered` for one that is damaged, `config` for one of a newer version
+ * @throws SvcError `checksum_mismatch` for one that is damaged, `config` for one of a newer version
  */
 export function parseRecord(text: string, path: string): Link {
   const value = parseJson(text, path);
@@ -128,7 +128,7 @@ export function hashOf(text: string): string {
 
 /** The failure of a manifest that is not as it was written. */
 export function damaged(path: string, problem: string): SvcError {
-  return new SvcError('altered', `${path} is damaged: ${problem}`, {
+  return new SvcError('checksum_mismatch', `${path} is damaged: ${problem}`, {
     hint: "Nothing was overwritten. 'svc logs verify' tells all that is wrong; bring the file back from a copy, or begin another archive.",
     facts: { path },
   });

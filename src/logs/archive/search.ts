@@ -27,7 +27,7 @@ const AT_ONCE = 500;
 /**
  * Entries in order of time, with late ones in their place; those whose time cannot be read come last. Every segment
  * that is begun is read to its end, and so checked.
- * @throws SvcError `altered` naming a segment that is not as it was written
+ * @throws SvcError `checksum_mismatch` naming a segment that is not as it was written
  */
 export async function* searchSegments(
   store: ArchiveStore,

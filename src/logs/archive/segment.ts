@@ -139,7 +139,7 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 /**
  * The entries of a segment in the order of the file, some at a time and in flat memory. Only at the end is it known
  * whether the file is the one that was written: read to the end.
- * @throws SvcError `altered` when it is not, `not_found` when it is gone
+ * @throws SvcError `checksum_mismatch` when it is not, `not_found` when it is gone
  */
 export async function* readSegment(
   store: ArchiveStore,
@@ -166,7 +166,7 @@ export async function* readSegment(
 }
 
 function altered(path: string, problem: string): SvcError {
-  return new SvcError('altered', `${path} was changed: ${problem}`, {
+  return new SvcError('checksum_mismatch', `${path} was changed: ${problem}`, {
     hint: "'svc logs verify' tells all that is wrong with the archive; bring the file back from a copy.",
     facts: { path },
   });

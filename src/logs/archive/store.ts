@@ -38,9 +38,9 @@ export interface ArchiveStore {
   list(prefix: string): AsyncIterable<StoredFile>;
   /** The names at the top, those of directories with a slash at their end. */
   names(): Promise<readonly string[]>;
-  /** A file's bytes. @throws SvcError `not_found`, `altered` for what is no regular file */
+  /** A file's bytes. @throws SvcError `not_found`, `checksum_mismatch` for what is no regular file */
   read(path: string): AsyncIterable<Uint8Array>;
-  /** A small file's text, or undefined where there is none. @throws SvcError `altered`: no regular file, or too large */
+  /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
   /**
    * Makes a file that must not exist yet, whole or not at all; false when it exists. On true it is there to stay,

@@ -116,7 +116,7 @@ export class ArchiveWriter {
   /**
    * Commits all entries taken. `standing` must cover exactly these and all before. Nothing is written where nothing
    * is new.
-   * @throws SvcError `changed` when another writer was faster, `local`
+   * @throws SvcError `conflict` when another writer was faster, `local`
    */
   async commit(tailStanding: TailPosition): Promise<void> {
     const standing = beyond(tailStanding, this.#gapTo);

@@ -109,7 +109,7 @@ function senseless(collector: string, { status, location }: CollectorAnswer): Sv
   const target = URL.canParse(location ?? '') ? displayHost(new URL(location ?? '')) : 'another place';
   const words =
     status < 300 ? 'answers with a web page' : `redirects to ${target}, and redirects are not followed`;
-  return new SvcError('bad_answer', `${collector} ${words} (${status})`, { status, hint: WRONG_PLACE });
+  return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: WRONG_PLACE });
 }
 
 interface Refusal {

@@ -33,7 +33,7 @@ export function explain({ place, action, status, error, region }: S3Refusal): Ex
     };
   if (status < 400)
     return {
-      code: 'bad_answer',
+      code: 'bad_response',
       words: 'the store redirects, and redirects are not followed',
       hint: 'Check AWS_ENDPOINT_URL_S3 and AWS_REGION.',
     };

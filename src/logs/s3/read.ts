@@ -53,7 +53,7 @@ async function openRange(
   if (refusal === undefined && isRest) return answer;
   if (at === 0 && answer.status === 416) return undefined;
   if (refusal === undefined) answer.discard();
-  throw new SvcError('altered', `${requests.place.name}: ${path} changed while it was read`, {
+  throw new SvcError('checksum_mismatch', `${requests.place.name}: ${path} changed while it was read`, {
     hint: 'Run the command again; nobody should write over the files of an archive.',
   });
 }
@@ -81,11 +81,11 @@ export async function drain(answer: HttpResponse): Promise<void> {
   await answer.readPartial(MAX_IGNORED);
 }
 
-/** Reads the whole body of a small answer. @throws SvcError `network`, `bad_answer` for one that is not small */
+/** Reads the whole body of a small answer. @throws SvcError `network`, `bad_response` for one that is not small */
 async function readText(place: BucketLocation, answer: HttpResponse, limit: number): Promise<string> {
   const { bytes, complete } = await answer.read(limit);
   if (complete) return bytes.toString('utf8');
-  throw new SvcError('bad_answer', `${place.name}: the store's answer is larger than it should be`);
+  throw new SvcError('bad_response', `${place.name}: the store's answer is larger than it should be`);
 }
 
 /** A body that can be sent again: each attempt opens it anew. */
@@ -166,7 +166,7 @@ function decoded(key: string): string {
 }
 
 function senseless({ place }: S3Requests, what: string): SvcError {
-  return new SvcError('bad_answer', `${place.name}: the store ${what}`, {
+  return new SvcError('bad_response', `${place.name}: the store ${what}`, {
     hint: 'Check that AWS_ENDPOINT_URL_S3 is a store of the S3 kind.',
   });
 }

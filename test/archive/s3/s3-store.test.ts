@@ -278,7 +278,7 @@ describe('an archive in a bucket', () => {
     const rest = (async () => {
       for (;;) if ((await reading.next()).done === true) return;
     })();
-    await expect(rest).rejects.toMatchObject({ code: 'altered' });
+    await expect(rest).rejects.toMatchObject({ code: 'checksum_mismatch' });
   });
 
   it.each([
@@ -314,7 +314,7 @@ describe('an archive in a bucket', () => {
       outgoing.end('<html>welcome</html>');
       return true;
     };
-    await expect(paths('')).rejects.toMatchObject({ code: 'bad_answer' });
+    await expect(paths('')).rejects.toMatchObject({ code: 'bad_response' });
   });
 
   it("R25 signs by the store's clock when this machine's is wrong", async () => {

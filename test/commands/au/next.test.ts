@@ -106,7 +106,7 @@ describe('svc au next', () => {
     const { next, cwd } = place({ 'r.csv': results });
     const result = await next('--out', 'n.csv', '--dropped', 'd.csv');
     expect([result.code, result.stdout]).toEqual([code, '']);
-    expect(errorIn(result)['code']).toBe('altered');
+    expect(errorIn(result)['code']).toBe('checksum_mismatch');
     expect(result.stderr).not.toContain('4242424242424242');
     expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
   });

@@ -95,7 +95,7 @@ describe('svc au report', () => {
         { row: 7, kind: 'answered_again' },
       ],
     });
-    expect(errorIn(result)).toMatchObject({ code: 'altered', not_requested: 1, answered_again: 1 });
+    expect(errorIn(result)).toMatchObject({ code: 'checksum_mismatch', not_requested: 1, answered_again: 1 });
   });
 
   it('takes results without rows, and codes that are empty, hostile or without end', async () => {

@@ -60,7 +60,7 @@ describe('svc logs verify', () => {
     expect(rows[0]).toMatchObject({ problem: 'unlisted', path: '_manifest/extra.json' });
     expect(rows.at(-1)).toMatchObject({ entries: 40, segments: 1, records: 4, sha256: links.at(-1)?.sha256 });
     expect(new Set(rows.map((row) => Object.keys(row).join()))).toHaveLength(1);
-    expect(errorIn({ stderr })).toMatchObject({ code: 'altered', findings: 1 });
+    expect(errorIn({ stderr })).toMatchObject({ code: 'checksum_mismatch', findings: 1 });
   });
 
   it('shows findings as a table, and how many there are', async () => {

@@ -72,7 +72,7 @@ describe('svc tenant delete, for a script', () => {
     ['a 408', answer(408), 9, 'outcome_unknown'],
     ['a reset before the answer', reset('request'), 9, 'outcome_unknown'],
     ['a reset amid the request', reset('head'), 9, 'outcome_unknown'],
-    ['a redirect', answer(307, '', { location: 'http://127.0.0.1:1/' }), 8, 'bad_answer'],
+    ['a redirect', answer(307, '', { location: 'http://127.0.0.1:1/' }), 8, 'bad_response'],
   ])('R56 sends one DELETE and no more after %s', async (_, step, exit, code) => {
     const result = await remove(['--confirm', TENANT.id], { delete: step });
     expect([result.code, errorIn(result)['code']]).toEqual([exit, code]);

@@ -98,7 +98,7 @@ describe('svc tenant update', () => {
     const result = await update(['--name', 'B', '--yes'], { reads: [TENANT, second] });
     expect(result.code).toBe(6);
     expect(methods(result.server)).toBe('GET GET');
-    expect(errorIn(result)).toMatchObject({ code: 'changed', fields, exit_code: 6 });
+    expect(errorIn(result)).toMatchObject({ code: 'conflict', fields, exit_code: 6 });
   });
 
   it('R56 is not disturbed by members in another order', async () => {
@@ -118,7 +118,7 @@ describe('svc tenant update', () => {
     const result = await update(['--set', 'deduplicate_tokens=true', '--yes'], { put });
     expect(result.code).toBe(12);
     const error = errorIn(result);
-    expect(error['code']).toBe('altered');
+    expect(error['code']).toBe('checksum_mismatch');
     expect(error['fields']).toEqual(expect.arrayContaining(fields));
     expect(JSON.parse(result.stdout)).toHaveProperty('id');
   });
