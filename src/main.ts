@@ -1,4 +1,5 @@
-import { type System, VERSION } from './system.ts';
+import type { System } from './system.ts';
+import { VERSION } from './version.ts';
 
 /**
  * Runs one command line and resolves to its exit code.

@@ -1,4 +1,4 @@
-import { VERSION } from '../system.ts';
+import { VERSION } from '../version.ts';
 import { type Command, commandsBehind, type Entry, exitCodesOf } from './command.ts';
 import { isFilled, type Page, type Section } from './help-page.ts';
 import { commandPage, rootPage } from './help.ts';

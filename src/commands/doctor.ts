@@ -17,7 +17,7 @@ import {
 import { isSvcError } from '../errors.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
-import { VERSION } from '../system.ts';
+import { VERSION } from '../version.ts';
 
 /** How findings are shown in machine formats, and in a table of chosen fields. */
 const findingView: View<Finding> = {

@@ -8,7 +8,7 @@ import { mayRetry, retryAfterMs, type TimeLimits } from '../../http/retry.ts';
 import { TransportFailure } from '../../http/transport-failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
-import { VERSION } from '../../system.ts';
+import { VERSION } from '../../version.ts';
 
 /** How to post. */
 export interface PostOptions {

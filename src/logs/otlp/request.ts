@@ -2,7 +2,7 @@ import { exactValue, JsonToken } from '../../json/exact.ts';
 import { isObject } from '../../output/fields.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { VERSION } from '../../system.ts';
+import { VERSION } from '../../version.ts';
 
 /** What a request says of where its entries come from. */
 export interface RequestOptions extends RecordOptions {

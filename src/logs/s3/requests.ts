@@ -7,7 +7,8 @@ import { backoffMs, FILE_LIMITS, MAX_ATTEMPTS, mayRetry, retryAfterMs } from '..
 import { TransportFailure } from '../../http/transport-failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
-import { type Clock, VERSION } from '../../system.ts';
+import type { Clock } from '../../system.ts';
+import { VERSION } from '../../version.ts';
 import { describeStoreError, readStoreError } from '../../transfer/store-error.ts';
 import { explain, type S3Action, type S3Refusal } from './explain.ts';
 import { elementText, type S3Body } from './read.ts';
