@@ -7,7 +7,7 @@ import type { Log } from '../../src/schema/log.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { buildArchive, TENANT } from './build.ts';
 
-const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/archive-sql.md', import.meta.url));
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
 const OPERATIONS = ['create', 'read', 'update', 'delete'];
@@ -22,7 +22,7 @@ const logs: Log[] = Array.from({ length: 500 }, (_, index) => ({
   ...(index % 7 === 0 ? { actor_id: 'a', extra: { depth: index } } : {}),
 }));
 
-// The directory of the archive is called as in README.
+// The directory of the archive is called as in docs.
 async function archive(): Promise<string> {
   const late = logs.splice(100, 3);
   const { top } = await buildArchive(START, [
@@ -39,8 +39,8 @@ async function query(connection: DuckDBConnection, sql: string): Promise<unknown
 }
 
 describe('an archive', () => {
-  it('is queried in place by an engine, with the words of README, and the counts are right', async () => {
-    const sql = readBlocks(readFileSync(README, 'utf8')).find(({ language }) => language === 'sql');
+  it('is queried in place by an engine, with the query in docs, and the counts are right', async () => {
+    const sql = readBlocks(readFileSync(PAGE, 'utf8')).find(({ language }) => language === 'sql');
     const top = await archive();
     const connection = await (
       await DuckDBInstance.create(':memory:', {

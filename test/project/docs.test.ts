@@ -7,7 +7,8 @@ import { type Block, readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const recipes = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
+const pages = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
+const recipes = pages.filter((name) => readBlocks(read(name)).some(isRecipe));
 
 /** What a recipe leaves running when it fails ends with it. */
 const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;
@@ -29,7 +30,7 @@ interface Workflow {
 describe('docs', () => {
   it('are listed, each of them', () => {
     const listed = [...read('README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, name]) => name);
-    expect(new Set(listed)).toEqual(new Set(recipes));
+    expect(new Set(listed)).toEqual(new Set(pages));
   });
 
   it.each(recipes)('%s works as typed, from its first block to its last', { timeout: 90_000 }, (name) => {
@@ -41,7 +42,7 @@ describe('docs', () => {
   });
 
   it('show the pictures that there are, and no others', () => {
-    const texts = ['../README.md', ...recipes].map(read).join('\n');
+    const texts = ['../README.md', ...pages].map(read).join('\n');
     const shown = [...texts.matchAll(/\(docs\/pictures\/([\w.]+)\)/g)].map(([, name]) => name);
     expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
   });
@@ -89,6 +90,11 @@ describe('docs', () => {
     expect(() => scriptOf({ line: 1, language: 'text', marks: [], text: '' })).toThrow('line 1');
   });
 });
+
+/** Blocks of other languages are run by the tests of the library and of the archive. */
+function isRecipe({ language, marks }: Block): boolean {
+  return ['sh', 'crontab', 'yaml'].includes(language) && marks.length === 0;
+}
 
 function read(name: string): string {
   return readFileSync(join(docs, name), 'utf8');

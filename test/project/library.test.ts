@@ -11,7 +11,7 @@ import { readBlocks } from '../support/readme-blocks.ts';
 import { finished } from '../support/svc.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const examples = readBlocks(readFileSync(join(project, 'README.md'), 'utf8')).filter(
+const examples = readBlocks(readFileSync(join(project, 'docs/library.md'), 'utf8')).filter(
   ({ language }) => language === 'js',
 );
 const directory = mkdtempSync(join(tmpdir(), 'svc-library-'));
@@ -30,11 +30,11 @@ afterAll(async () => {
 });
 
 describe('the library', () => {
-  it('has three examples in README', () => {
+  it('has three examples in docs', () => {
     expect(examples).toHaveLength(3);
   });
 
-  it.each(examples)('runs the example in line $line of README as it stands', async ({ line, text }) => {
+  it.each(examples)('runs the example in line $line of its page as it stands', async ({ line, text }) => {
     const file = join(directory, `example-${line}.mjs`);
     writeFileSync(file, text);
     const env = {

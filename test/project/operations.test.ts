@@ -6,10 +6,10 @@ import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { Home } from '../support/svc.ts';
 
-const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
 
-/** The rows of README's table that name an operation on the wire: method and path, and the commands. */
-const OPERATIONS = [...readme.matchAll(/^\| `([A-Z]+) ([^`]+)` \| (.+?) \|/gm)].map(
+/** The rows of the table in docs that name an operation on the wire: method and path, and the commands. */
+const OPERATIONS = [...page.matchAll(/^\| `([A-Z]+) ([^`]+)` \| (.+?) \|/gm)].map(
   ([, method = '', path = '', commands = '']) => ({
     method,
     path,
@@ -73,7 +73,7 @@ const LINES: Readonly<Record<string, () => string>> = {
   'au download': () => `au download ${ids['done']} --out results.csv`,
 };
 
-describe("README's table of operations", () => {
+describe('the table of operations in docs', () => {
   it('names every operation of the interface', () => {
     expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /logs',
