@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { needsFile } from '../../account-updater/advance.ts';
 import { chooseRun } from '../../account-updater/choose-run.ts';
 import { type RunRecord, statusOf } from '../../account-updater/record.ts';
 import {
@@ -87,7 +88,7 @@ export class RunOfFile {
     if (runDir !== undefined) requireFree(runDir, runs, ours);
     const now = this.#now ?? this.#context.clock.now();
     const chosen = chooseRun(candidates, { cycle, adopt, now });
-    if (!chosen && unreadable[0]) throw unreadableError(unreadable[0]);
+    if (unreadable[0] && (!chosen || mayUpload(chosen.record))) throw unreadableError(unreadable[0]);
     return chosen;
   }
 
@@ -105,7 +106,10 @@ export class RunOfFile {
         this.#warnOfEmptyState(root);
       }
       const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
-      return beginRun(directory, { ...this.#asked, tenant: this.#tenant });
+      const run = beginRun(directory, { ...this.#asked, tenant: this.#tenant });
+      // Before another terminal may look for it.
+      if (root !== undefined) indexRun(root, run);
+      return run;
     });
   }
 
@@ -179,6 +183,11 @@ export class RunOfFile {
       `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. Keep this directory from one CI job to the next (SVC_STATE_DIR names it)`,
     );
   }
+}
+
+/** Whether submitting the file again would upload some of it. */
+function mayUpload(record: RunRecord): boolean {
+  return needsFile(record) || record.parts.some(({ state }) => state === 'failed');
 }
 
 function isAt(run: RunDirectory, directory: string | undefined): boolean {

@@ -280,6 +280,23 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(2);
   });
 
+  it('R58 keeps an older run of the file from being uploaded, too', async () => {
+    const machine = await openMachine();
+    // The store refuses the first run's file; the second run is paid for, and its record is then damaged.
+    machine.fault = (incoming, outgoing, proceed) =>
+      incoming.method === 'PUT' ? outgoing.writeHead(403).end() : proceed();
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 4 });
+    const older = machine.runIds();
+    machine.fault = undefined;
+    expect(await machine.svc(`${SUBMIT} --again`)).toMatchObject({ code: 0 });
+    const [newer = ''] = machine.runIds().filter((id) => !older.includes(id));
+    writeFileSync(machine.path(`state/runs/${newer}/run.json`), '');
+    const refused = await machine.svc(SUBMIT);
+    expect(refused.code, refused.stderr).toBe(3);
+    expect(refused.stderr).toContain(newer);
+    expect(machine.uploads()).toBe(1);
+  });
+
   it('of another file stands in nobody’s way, and neither does what is no run', async () => {
     const { machine, run } = await submittedOnce();
     const runs = machine.path('state/runs');
