@@ -56,7 +56,12 @@ export async function noteMissingSince(work: RunWork, part: RunPart): Promise<vo
   if (part.missing_since !== undefined) return;
   if (work.record.tenant_id !== undefined) await isOwnTenant(work);
   if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
-  part.missing_since = new Date(work.client.now()).toISOString();
+  part.missing_since = new Date(Math.max(...clocksOf(work))).toISOString();
+}
+
+/** The service's time and this machine's. One false `Date` header, or one wrong clock, is no proof that time passed. */
+function clocksOf({ client }: RunWork): [service: number, here: number] {
+  return [client.now(), client.clock.now()];
 }
 
 async function noteMissing(work: RunWork, part: RunPart): Promise<void> {
@@ -71,8 +76,8 @@ async function noteMissing(work: RunWork, part: RunPart): Promise<void> {
   part.state = sent === 'all' || isLongMissing(work, part) ? 'unknown' : 'uploaded';
 }
 
-function isLongMissing({ client }: RunWork, { missing_since: since = '' }: RunPart): boolean {
-  return client.now() - Date.parse(since) >= MISSING_MS;
+function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
+  return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;
 }
 
 /**
@@ -82,7 +87,7 @@ function isLongMissing({ client }: RunWork, { missing_since: since = '' }: RunPa
 async function isNeverProcessed(work: RunWork, part: RunPart): Promise<boolean> {
   const sentAt = Date.parse(part.sent_at ?? '');
   const expiry = part.expires_at === undefined ? sentAt + UPLOAD_LIFE_MS : Date.parse(part.expires_at);
-  const isExpired = work.client.now() > expiry;
+  const isExpired = Math.min(...clocksOf(work)) > expiry;
   if (sentOf(part) !== 'all' || !isExpired || !isLongMissing(work, part)) return false;
   // A job takes its file within an hour of its creation.
   return isAbsentFromList(work, part, sentAt - 2 * UPLOAD_LIFE_MS);

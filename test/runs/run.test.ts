@@ -308,6 +308,18 @@ describe('a part whose file was sent whole without an answer', () => {
     expect(bench.calls('PUT', STORE)).toBe(1);
   });
 
+  it.each([1, -1])('R58 is not taken for expired because of false Date headers (%s)', async (direction) => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    pretend((job) => (job.id === part?.job ? undefined : job));
+    const now = vi.spyOn(bench.client, 'now');
+    for (let days = 1; days <= 4; days += 1) {
+      now.mockReturnValue(bench.clock.now() + direction * days * 24 * HOUR);
+      await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    }
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
+
   it('R36 is sent again to the same job when not all of it had gone out', async () => {
     const run = await killed('all');
     const [part] = run.record.parts;
