@@ -289,7 +289,7 @@ describe('a record that cannot be read', () => {
     const older = machine.runIds();
     machine.fault = undefined;
     expect(await machine.svc(`${SUBMIT} --again`)).toMatchObject({ code: 0 });
-    const [newer = ''] = machine.runIds().filter((id) => !older.includes(id));
+    const newer = machine.runIds().find((id) => !older.includes(id)) ?? '';
     writeFileSync(machine.path(`state/runs/${newer}/run.json`), '');
     const refused = await machine.svc(SUBMIT);
     expect(refused.code, refused.stderr).toBe(3);
