@@ -133,6 +133,7 @@ export const GLOBAL_PARAMETERS = {
       words,
     ),
   ),
+  wide: flag('--wide', 'show every column of a table in full, however wide the terminal is'),
   excelSafe: flag(
     '--excel-safe',
     'with -o csv or --split-into, put a quote before text that a spreadsheet would run as a formula',

@@ -28,7 +28,9 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (renderer.dropped.length > 0) {
-      context.notices.note(`not shown for lack of room: ${renderer.dropped.join(', ')} (--fields chooses)`);
+      context.notices.note(
+        `hidden columns: ${renderer.dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
+      );
     }
     check();
     return count;
@@ -74,7 +76,7 @@ async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'r
     fields: globals.fields,
     time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
     now: () => clock.now(),
-    width: out.isTerminal ? out.width : undefined,
+    width: out.isTerminal && !globals.wide ? out.width : undefined,
     plain: context.plain,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,

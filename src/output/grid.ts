@@ -8,6 +8,7 @@ import {
   type Column,
   columnFor,
   type ColumnType,
+  labelOf,
   type Palette,
   plainPalette,
   type RenderOptions,
@@ -83,7 +84,8 @@ function valueOf(cell: Cell, pen: CellStyle): string {
   return paint(cell.text, cell.tone, pen.palette);
 }
 
-function paint(text: string, tone: Tone | undefined, palette: Palette): string {
+/** `text` in its tone. */
+export function paint(text: string, tone: Tone | undefined, palette: Palette): string {
   return tone === undefined ? text : palette[tone](text);
 }
 
@@ -147,14 +149,18 @@ export async function measureCells<T>(
   const now = options.now?.() ?? 0;
   const texts = batch.map((row) => {
     const shown = project(row);
-    return columns.map(({ path, kind }) => redact(cellText(valueAt(shown, path), kind, time, now)));
+    return columns.map(({ path, kind, repeats }) =>
+      repeats?.(row) === true ? NOTHING : redact(cellText(valueAt(shown, path), kind, time, now)),
+    );
   });
   const narrow = texts.every((row) => row.every((text) => isNarrow(text)));
   const ruler = narrow ? asciiWidth : await loadUnicodeWidth();
   const lines = batch.map((row, at) =>
     columns.map(({ path, kind, paint }, index): Cell => {
       const text = texts[at]?.[index] ?? NOTHING;
-      return { text, width: ruler.width(text), kind, tone: paint?.(valueAt(row, path), row) };
+      const tone =
+        paint?.(valueAt(row, path), row) ?? (kind === 'id' || kind === 'time' ? 'quiet' : undefined);
+      return { text, width: ruler.width(text), kind, tone };
     }),
   );
   return { lines, ruler };
@@ -190,7 +196,8 @@ export async function drawRecord<T>(
 ): Promise<string> {
   const columns = (chosen ?? pathsOf(value, options)).map((path) => columnFor(options.view, path));
   const { lines, ruler } = await measureCells([value], columns, options);
-  const labels = columns.map(({ path }) => cleanText(path));
+  const known = new Set(options.view.fields);
+  const labels = columns.map((column) => cleanText(known.has(column.path) ? labelOf(column) : column.path));
   const pen = { ruler, palette: options.palette ?? plainPalette };
   const cells = lines[0] ?? [];
   return options.plain

@@ -7,29 +7,36 @@ import {
   drawRecord,
   drawRow,
   fitWidths,
+  type Measured,
   measureCells,
+  paint,
 } from './grid.ts';
+import { asciiWidth } from './text.ts';
 import {
   type Column,
   columnFor,
-  type ColumnType,
+  labelOf,
+  type Palette,
   plainPalette,
   type Renderer,
   type RenderOptions,
 } from './view.ts';
 
+// cli-table3 draws 3,000 rows a second, our own lines 300,000: a long list on a terminal goes on with those.
+const MOST_DRAWN = 2000;
+
 /**
- * A streaming table: two spaces between columns, no borders, no spaces at a line's end. On a terminal text
- * shrinks first, then columns of low priority drop, and when even that does not fit each row becomes a block of
- * `field: value` lines, as each does where the table is to be plain. Elsewhere nothing is cut.
+ * A table in pages: two spaces between columns, no borders, no spaces at a line's end. On a terminal the first page
+ * settles the columns: text shrinks first, then columns of low priority drop, and when even that does not fit each
+ * row becomes a block of `label: value` lines, as each does where the table is to be plain. Elsewhere nothing is cut.
  */
 export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width = Infinity, palette = plainPalette, plain = false } = options;
   const chosen = chooseFields(view, options.fields);
   const columns = chosen?.map((path) => columnFor(view, path)) ?? view.columns;
-  const names = columns.map(({ header, path }) => header ?? path);
+  const labels = columns.map((column) => labelOf(column));
   const plan = new ColumnPlan(columns, width, chosen === undefined);
-  let begun = false;
+  let count = 0;
 
   return {
     begin: () => '',
@@ -38,72 +45,127 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     rows: async (batch) => {
       if (batch.length === 0) return '';
       const { lines, ruler } = await measureCells(batch, columns, options);
-      const pen: CellStyle = { ruler, palette };
-      const header = headerOf(columns, names);
-      const widths = plain ? undefined : plan.widthsFor(begun ? lines : [header, ...lines]);
-      const first = !begun;
-      begun = true;
+      const begun = count > 0;
+      const idle = chosen === undefined ? repeating(columns, batch) : [];
+      if (begun) plan.keepOut(idle);
+      else plan.leaveOut(idle);
+      const page = begun ? lines : [headerOf(columns, labels), ...lines];
+      const widths = plain ? undefined : plan.widthsFor(page);
+      count += batch.length;
       if (widths === undefined) {
         const room = plain ? Infinity : width;
-        const blocks = lines.map((line) => drawBlock(names, line, room, pen));
-        return (first ? '' : '\n') + blocks.join('\n');
+        const blocks = lines.map((line) => drawBlock(labels, line, room, { ruler, palette }));
+        return (begun ? '\n' : '') + blocks.join('\n');
       }
-      const drawn = (first ? [header, ...lines] : lines).map((line) =>
-        drawRow(
-          plan.shown.flatMap((at) => line[at] ?? []),
-          widths,
-          pen,
-        ),
-      );
-      return drawn.join('');
+      const shown = page.map((line) => plan.shown.flatMap((at) => line[at] ?? []));
+      const bounded = width < Infinity && count <= MOST_DRAWN;
+      return drawPage({ lines: shown, ruler }, widths, palette, bounded);
     },
     get dropped() {
-      return columns.filter((_, at) => !plan.shown.includes(at)).map(({ path }) => path);
+      return plan.dropped.flatMap((at) => columns[at]?.path ?? []);
     },
   };
 }
 
+// Columns that tell nothing on this page.
+function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): number[] {
+  return columns.flatMap(({ repeats }, at) => (repeats !== undefined && batch.every(repeats) ? [at] : []));
+}
+
 // A heading over identifiers or times is as wide as it is; over text it may shrink, over numbers it moves right.
-function headerOf<T>(columns: readonly Column<T>[], names: readonly string[]): Cell[] {
+function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): Cell[] {
   return columns.map(({ kind }, at) => {
-    const text = names[at] ?? '';
+    const text = (labels[at] ?? '').toUpperCase();
     return { text, width: text.length, kind, tone: 'strong' };
   });
 }
 
+// cli-table3 measures emoji and combining marks by rules of its own, by which it would cut an identifier.
+async function drawPage(
+  { lines, ruler }: Measured,
+  widths: readonly number[],
+  palette: Palette,
+  bounded: boolean,
+): Promise<string> {
+  const style: CellStyle = { ruler, palette };
+  if (!bounded || ruler !== asciiWidth) return lines.map((line) => drawRow(line, widths, style)).join('');
+  const { default: Table } = await import('cli-table3');
+  const table = new Table({
+    chars: NO_BORDERS,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    colWidths: [...widths],
+    colAligns: (lines[0] ?? []).map(({ kind }) => (kind === 'number' ? 'right' : 'left')),
+  });
+  for (const line of lines) table.push(line.map(({ text, tone }) => paint(text, tone, palette)));
+  return `${table.toString().replaceAll(/ +$/gm, '')}\n`;
+}
+
+const NO_BORDERS = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+};
+
 // Text is not squeezed below this many columns, unless its column says otherwise; rather a column drops.
 const LEAST_TEXT = 10;
 
-/** What decides a column's width and whether it stays. */
-export interface Planned {
-  readonly kind: ColumnType;
-  readonly priority?: number | undefined;
-  readonly least?: number | undefined;
-}
-
-/** Decides which columns of a streaming table are shown and how wide; the first lines settle which. */
-class ColumnPlan {
-  readonly #columns: readonly Planned[];
+/** Decides which columns of a table are shown and how wide; the first page settles which. */
+class ColumnPlan<T> {
+  readonly #columns: readonly Column<T>[];
   readonly #width: number;
   readonly #mayDrop: boolean;
   /** The widest text of each column so far. */
   #naturals: readonly number[] = [];
+  #all: readonly number[];
+  /** Columns that told nothing so far. */
+  #leftOut: readonly number[] = [];
   #shown: readonly number[];
   #settled = false;
   #squeezed = false;
   #fits = true;
 
   /** `width` is the terminal's, Infinity in a pipe. `mayDrop` is false for columns that the user chose. */
-  constructor(columns: readonly Planned[], width: number, mayDrop: boolean) {
+  constructor(columns: readonly Column<T>[], width: number, mayDrop: boolean) {
     this.#columns = columns;
     this.#width = width;
     this.#mayDrop = mayDrop;
-    this.#shown = columns.map((_, at) => at);
+    this.#all = columns.map((_, at) => at);
+    this.#shown = this.#all;
   }
 
   /** Positions of the columns that are shown. */
   get shown(): readonly number[] {
     return this.#shown;
+  }
+
+  /** Positions of the columns for which there is no room. */
+  get dropped(): readonly number[] {
+    const isMissing = (at: number): boolean => !this.#shown.includes(at) && !this.#leftOut.includes(at);
+    return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
+  }
+
+  /** Leaves columns out that tell nothing; before the first page. */
+  leaveOut(positions: readonly number[]): void {
+    this.#all = this.#all.filter((at) => !positions.includes(at));
+    this.#shown = this.#all;
+    this.#leftOut = positions;
+  }
+
+  /** Takes in that of the columns left out only these still tell nothing: the others are missing from now on. */
+  keepOut(positions: readonly number[]): void {
+    this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
   }
 
   /** Takes further lines in and gives the widths of the shown columns; undefined once they cannot fit. */
@@ -119,21 +181,20 @@ class ColumnPlan {
 
   #settle(): readonly number[] | undefined {
     this.#settled = true;
-    const all = this.#shown;
-    for (let shown = all; ; shown = this.#shown) {
+    for (let shown = this.#all; ; shown = this.#shown) {
       const widths = this.#fit(shown);
       if (widths !== undefined) return widths;
       const least = this.#mayDrop ? this.#leastWanted(shown) : undefined;
-      if (least === undefined) return this.#squeeze(all);
+      if (least === undefined) return this.#squeeze();
       this.#shown = shown.filter((at) => at !== least);
     }
   }
 
   // When no other column can drop, text gives way below what its column asked for, and then a row is no line any more.
-  #squeeze(all: readonly number[]): readonly number[] | undefined {
+  #squeeze(): readonly number[] | undefined {
     this.#squeezed = true;
     const widths = this.#fit(this.#shown);
-    if (widths === undefined) this.#shown = all;
+    if (widths === undefined) this.#shown = this.#all;
     return widths;
   }
 

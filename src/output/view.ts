@@ -23,14 +23,16 @@ export type ColumnType = 'id' | 'text' | 'time' | 'number' | 'status';
 export interface Column<T = unknown> {
   /** Dotted path of the value. */
   readonly path: string;
-  /** Heading; the path where none is given. */
+  /** What people read for the path, in lower case; it follows from the path where none is given. */
   readonly header?: string | undefined;
   readonly kind: ColumnType;
   /** On a narrow terminal the column with the lowest priority goes first; a column without one stays. */
   readonly priority?: number | undefined;
   /** Text is not cut below this many columns, rather another column drops; 10 where nothing is given. */
   readonly least?: number | undefined;
-  /** The tone of a value, where it has one. */
+  /** Whether the value of a row only repeats its other columns: it is left out, and so is a column of nothing else. */
+  readonly repeats?: ((row: T) => boolean) | undefined;
+  /** The tone of a value; times and identifiers are dim unless it says otherwise. */
   readonly paint?: ((value: unknown, row: T) => Tone | undefined) | undefined;
 }
 
@@ -49,6 +51,11 @@ export interface View<T = unknown> {
 /** The column for a path: the view's own, else one whose kind follows from the name's ending. */
 export function columnFor<T>(view: View<T>, path: string): Column<T> {
   return view.columns.find((column) => column.path === path) ?? { path, kind: kindByName(path) };
+}
+
+/** What people read in place of a field name: `created_at` is `created`. Only machine formats show the names themselves. */
+export function labelOf({ header, path }: Pick<Column, 'header' | 'path'>): string {
+  return header ?? path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
 }
 
 function kindByName(path: string): ColumnType {

@@ -184,7 +184,7 @@ describe('every format', () => {
       'entity:\n  id: e\n  type: t\n  more: 1\n',
     );
     expect(await (await make('table', { fields })).record(row)).toBe(
-      'message      m\nentity.type  t\nid           i\nentity.id    e\nsettings.on  x\n',
+      'message      m\nentity type  t\nid           i\nentity id    e\nsettings.on  x\n',
     );
   });
 

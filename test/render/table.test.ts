@@ -47,7 +47,7 @@ describe('a table in a pipe', () => {
     const text = await listText(table(), [ROW, { id: 'b', message: 'short' }]);
     const [header = '', first = '', second = ''] = linesOf(text);
     expect(first).toContain('at the end');
-    expect(header.indexOf('time')).toBe(38);
+    expect(header.indexOf('TIME')).toBe(38);
     expect(second).toMatch(/^b {37}-/);
     expect(new Set([header, first, second].map((line) => stringWidth(line))).size).toBe(1);
   });
@@ -58,7 +58,7 @@ describe('a table in a pipe', () => {
 
   it('prints the header once over many batches', async () => {
     const text = await listText(table(), [{ id: 'a' }], [], [{ id: 'a longer one' }], [{ id: 'c' }]);
-    expect(text.match(/operation/g)).toHaveLength(1);
+    expect(text.match(/OPERATION/g)).toHaveLength(1);
     expect(linesOf(text)).toHaveLength(4);
   });
 
@@ -68,7 +68,7 @@ describe('a table in a pipe', () => {
       { id: 'y', message: 'a   ' },
       {},
     ]);
-    expect(text).toBe('id  message\nx   long text\ny   a\n-   -\n');
+    expect(text).toBe('ID  MESSAGE\nx   long text\ny   a\n-   -\n');
   });
 });
 
@@ -114,7 +114,7 @@ describe('a table on a terminal', () => {
     const renderer = table({ width: 60 });
     const text = await listText(renderer, [ROW]);
     expect(renderer.dropped).toEqual(['created_at', 'count']);
-    expect(linesOf(text)[0]).toMatch(/^id +operation +message$/);
+    expect(linesOf(text)[0]).toMatch(/^ID +OPERATION +MESSAGE$/);
   });
 
   it('at last shows blocks, with everything in them', async () => {
@@ -133,6 +133,37 @@ describe('a table on a terminal', () => {
       const text = await listText(table({ width, redact, fields: 'id,message' }), [row]);
       expect(text).not.toMatch(/key_/);
     }
+  });
+
+  it('leaves a column out whose cells only repeat the others, and tells when a later one does not', async () => {
+    const columns = [
+      { path: 'id', kind: 'id' },
+      { path: 'message', kind: 'text', repeats: (row: Row) => row['message'] === row['id'] },
+    ] as const;
+    const view: View<Row> = { name: 'thing', fields: ['id', 'message'], columns };
+    const renderer = tableRenderer<Row>({ view });
+    expect(await renderer.rows([{ id: 'a', message: 'a' }])).toBe('ID\na\n');
+    expect(renderer.dropped).toEqual([]);
+    expect(await renderer.rows([{ id: 'b', message: 'news' }])).toBe('b\n');
+    expect(renderer.dropped).toEqual(['message']);
+    const mixed = await listText(tableRenderer<Row>({ view }), [
+      { id: 'a', message: 'a' },
+      { id: 'b', message: 'news' },
+    ]);
+    expect(mixed).toBe('ID  MESSAGE\na   -\nb   news\n');
+  });
+
+  it('shows a long list as pages do, whoever draws it', async () => {
+    const rows = Array.from({ length: 100 }, (_, at) => ({
+      ...ROW,
+      message: `entry ${'x'.repeat(99)}`,
+      count: at,
+    }));
+    const renderer = table({ width: 100 });
+    await renderer.rows(rows);
+    const drawn = await renderer.rows(rows);
+    for (let page = 2; page < 20; page += 1) await renderer.rows(rows);
+    expect(await renderer.rows(rows)).toBe(drawn);
   });
 
   it('wraps all but identifiers in a block', async () => {
@@ -156,7 +187,7 @@ describe('a table on a terminal', () => {
       [{ id: ID, operation: 'read' }],
       [{ id: 'b' }],
     );
-    expect(text).toBe(`id  operation\na   read\n\nid: ${ID}\noperation: read\n\nid: b\noperation: -\n`);
+    expect(text).toBe(`ID  OPERATION\na   read\n\nid: ${ID}\noperation: read\n\nid: b\noperation: -\n`);
   });
 });
 
@@ -165,7 +196,7 @@ describe('cells', () => {
     const text = await listText(table({ fields: 'id,message' }), [
       { id: '\u001b[2Jx', message: 'a\nb\u202ec\u200b' },
     ]);
-    expect(text).toBe(String.raw`id        message
+    expect(text).toBe(String.raw`ID        MESSAGE
 \x1b[2Jx  a\nb\u202ec\u200b
 `);
   });
@@ -188,7 +219,7 @@ describe('cells', () => {
 
   it('show times as asked, relative ones by the clock given', async () => {
     expect(await listText(table({ fields: 'created_at', time: 'relative', now: oneHourLater }), [ROW])).toBe(
-      'time\n1h ago\n',
+      'TIME\n1h ago\n',
     );
   });
 
@@ -196,7 +227,7 @@ describe('cells', () => {
     const text = await listText(table({ fields: 'operation,count,id', palette: loud }), [
       { operation: 'delete', count: 7, id: 'i' },
     ]);
-    expect(text).toBe('<strong operation>  <strong count>  <strong id>\n<bad delete>         7  i\n');
+    expect(text).toBe('<strong OPERATION>  <strong COUNT>  <strong ID>\n<bad delete>         7  <quiet i>\n');
   });
 });
 
