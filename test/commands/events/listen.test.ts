@@ -325,7 +325,7 @@ describe('svc events listen', () => {
     await terminal.waitFor('red');
     await post(url, delivery('e1'));
     expect((await terminal.exited).exitCode).toBe(0);
-    expect(terminal.screen()).toMatch(/received +type +job +job status +event +age s +repeated/);
+    expect(terminal.screen()).toMatch(/RECEIVED +TYPE +JOB +JOB STATUS +EVENT +AGE S +REPEATED/);
     expect(terminal.screen()).toMatch(/account-updater\.job\.completed +j1 +completed +e1 +[\d.,]+ +true/);
     expect(terminal.screen()).toContain(String.raw`\x1b[31mred`);
   });

@@ -69,7 +69,7 @@ describe('svc logs verify', () => {
     fs.truncateSync(path.join(top, segment), 10);
     const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
     expect(code).toBe(12);
-    expect(stdout).toMatch(/^problem +path +message\ncut +tenant=/);
+    expect(stdout).toMatch(/^PROBLEM +PATH +MESSAGE\ncut +tenant=/);
     expect(stdout).toContain('not as it was written: 1 finding\n');
   });
 
