@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -84,6 +84,12 @@ describe('docs', () => {
     });
     expect(using('actions/upload-artifact')?.if).toContain('always()');
     expect(using('actions/upload-artifact')?.with?.['path']).toBe('new-results.csv\nreport.html\n');
+  });
+
+  it.each(['docs/architecture.md', 'CONTRIBUTING.md', 'README.md'])('%s names files that exist', (name) => {
+    const text = read(join('..', name));
+    const named = [...text.matchAll(/`((?:src|test|bin|docs)\/[\w./-]+)`/g)].map(([, path = '']) => path);
+    expect(named.filter((path) => !existsSync(join(docs, '..', path)))).toEqual([]);
   });
 
   it('hold no block that is only to be looked at', () => {
