@@ -2,16 +2,29 @@ import { defineConfig } from 'vitest/config';
 import { embeddedJq } from './embed-jq.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
+/** Tests that put modules of their own in place of some: nothing may have loaded those before. */
+const REPLACING_MODULES = ['test/runs/model.test.ts'];
+
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
   plugins: [embeddedJq()],
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
-    // Files share their workers and what these have loaded: loading it anew for each was a fifth of the work.
-    isolate: false,
+    projects: [
+      // Files share their workers and what these have loaded: loading it for each again was a fifth of the work.
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...REPLACING_MODULES],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'alone', include: [...REPLACING_MODULES], isolate: true } },
+    ],
   },
 });

@@ -64,7 +64,3 @@ async function slice(ms: number, signal: AbortSignal | undefined): Promise<void>
     signal?.addEventListener('abort', stop, { once: true });
   });
 }
-
-declare const SVC_VERSION: string;
-/** The tool's version: package.json's, put in by the build and by the test runner. */
-export const VERSION: string = SVC_VERSION;

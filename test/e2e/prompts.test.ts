@@ -12,15 +12,15 @@ const ids = { run: '', session: '' };
 
 /** Every file that asks something, a command line that comes to its question, and what is to be given instead. */
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
-  'cli/abandon-run.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
-  'cli/set-aside-run.ts': [() => '--sandbox au abandon damaged', /--yes/],
+  'commands/au/abandon-run.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
+  'commands/au/set-aside-run.ts': [() => '--sandbox au abandon damaged', /--yes/],
   'commands/3ds/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,
   ],
   'commands/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
-  'commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],
-  'commands/sandbox/reset.ts': [() => 'sandbox reset', /--yes/],
+  'commands/profile/profile.ts': [() => 'profile delete spare', /--yes/],
+  'commands/sandbox/control.ts': [() => 'sandbox reset', /--yes/],
   'commands/tenant/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
   'commands/tenant/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],
 };
