@@ -1,73 +1,49 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PatternRouter } from 'hono/router/pattern-router';
-import { isCrossSite, isForThisMachine } from '../schema/loopback.ts';
+import type { Context, Env } from 'hono';
+import { Hono } from 'hono/tiny';
+import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/loopback.ts';
 import { serveBuckets } from './buckets/serve.ts';
 import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
-import { problem, sendResponse } from './problem.ts';
-import { PAGE_ROUTES } from './routes/pages.ts';
-import type { ApiRoute, Exchange, RouteResponse } from './routes/route.ts';
-import { API_ROUTES, STORE_ROUTES } from './routes/table.ts';
-import { serveApi } from './serve-api.ts';
+import { jsonResponse, problem } from './problem.ts';
+import { apiRoutes } from './routes/api.ts';
+import { pageRoutes } from './routes/pages.ts';
+import type { RouteResponse } from './routes/route.ts';
 import { recordAudit, type Service, unknownMessage } from './service.ts';
-import { serveStore, STORE_PATH, unsigned } from './store/serve.ts';
-import { servePage } from './three-ds/pages/serve.ts';
+import { STORE_PATH, storeRoutes } from './store/routes.ts';
 
-type Params = Readonly<Record<string, string>>;
-type Serve = (exchange: Exchange, params: Params) => Promise<void>;
-
-interface Endpoint {
-  readonly serve: Serve;
-  /** Pages of other sites may lead here: its address carries what cannot be guessed, and it takes no key. */
-  readonly isOpen: boolean;
+/** What the app is told of a connection. */
+export interface SandboxEnv extends Env {
+  readonly Bindings: { readonly remoteAddress?: string | undefined };
 }
 
-/** Answers one request. */
-export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-
-/**
- * The service as a function of Node's request and response, made from the tables of routes. Of hono only the
- * router is used: its Request and Response would load fetch, which costs each embedded start 20 ms on Node 20.
- */
-export function createApp(service: Service, allowHosts: readonly string[] = []): App {
-  const router = new PatternRouter<Endpoint>();
-  for (const route of API_ROUTES)
-    router.add(route.method, route.path, { serve: apiHandler(service, route), isOpen: false });
-  for (const { method, path, handle } of PAGE_ROUTES)
-    router.add(method, path, {
-      serve: (exchange, { id = '', token = '' }) =>
-        servePage({ service, exchange, id, token, now: service.state.now() }, handle),
-      isOpen: true,
-    });
-  for (const route of STORE_ROUTES)
-    router.add(route.method, route.path, {
-      serve: (exchange) => serveStore(service, exchange, () => route.handle(service, exchange)),
-      isOpen: true,
-    });
-  router.add('ALL', `${STORE_PATH}*`, {
-    serve: (exchange) => serveStore(service, exchange, unsigned),
-    isOpen: true,
-  });
-  const find = (method: string, path: string) => router.match(method, path)[0][0];
-  return async (incoming, outgoing) => {
-    const exchange = exchangeOf(incoming, outgoing);
-    if (!isForThisMachine(incoming.headers, allowHosts)) return sendResponse(exchange, FOREIGN_HOST);
-    const isForeign = isCrossSite(incoming.headers, allowHosts);
-    if (isSigned(incoming) && !exchange.path.startsWith(STORE_PATH))
-      return isForeign ? sendResponse(exchange, CROSS_SITE) : serveBuckets(service, exchange);
-    const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
-    const [endpoint, params] = find(method, exchange.path) ?? [];
-    if (isForeign && endpoint?.isOpen !== true) return sendResponse(exchange, CROSS_SITE);
-    if (endpoint !== undefined) return endpoint.serve(exchange, decoded(params));
-    const allowed = METHODS.filter((other) => find(other, exchange.path) !== undefined);
-    const key = findKey(incoming.headers['svc-api-key']?.toString());
+/** The emulated service, as a function from request to response. */
+export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
+  const app = new Hono<SandboxEnv>();
+  const isForeign = (c: Context): boolean => isCrossSite(originHeaders(c), allowHosts);
+  const refuse = (c: Context, response: RouteResponse): Response => {
+    const key = findKey(c.req.header('svc-api-key'));
     if (key !== undefined && !service.state.world.deleted)
-      recordAudit(service, key, unknownMessage(service, incoming.method ?? ''));
-    return sendResponse(exchange, allowed.length === 0 ? NO_SUCH_PATH : methodNotAllowed(allowed));
+      recordAudit(service, key, unknownMessage(service, c.req.method));
+    return jsonResponse(response);
   };
-}
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+  app.use(async (c, next) =>
+    isForThisMachine(originHeaders(c), allowHosts) ? next() : jsonResponse(FOREIGN_HOST),
+  );
+  // Requests to buckets are told by their signature: their paths begin with the name of any bucket.
+  app.use(async (c, next) => {
+    if (!isSigned(c.req.header('authorization')) || c.req.path.startsWith(STORE_PATH)) return next();
+    return isForeign(c) ? jsonResponse(CROSS_SITE) : serveBuckets(service, c.req.raw);
+  });
+  // Pages of other sites may lead here: these addresses carry what cannot be guessed, and take no key.
+  app.route('/', pageRoutes(service)).route('/', storeRoutes(service));
+  app.use(async (c, next) => (isForeign(c) ? jsonResponse(CROSS_SITE) : next()));
+  app.route('/', apiRoutes(service));
+  for (const [path, methods] of methodsByPath(app))
+    app.all(path, (c) => refuse(c, methodNotAllowed(methods)));
+  app.notFound((c) => refuse(c, NO_SUCH_PATH));
+  return app;
+}
 
 // The keys of a sandbox are published: a page in a browser must not be able to use them.
 const FOREIGN_HOST = problem(
@@ -79,34 +55,25 @@ const CROSS_SITE = problem(403, 'Forbidden', 'The request comes from a page of a
 
 const NO_SUCH_PATH = problem(404, 'Not Found', 'There is no such path.');
 
-function apiHandler(service: Service, route: ApiRoute): Serve {
-  return (exchange, params) => serveApi(service, route, params, exchange);
-}
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 function methodNotAllowed(allowed: readonly string[]): RouteResponse {
-  const allow = allowed.join(', ');
-  const answer = problem(405, 'Method Not Allowed', `Allowed here: ${allow}.`);
-  return { ...answer, headers: { ...answer.headers, allow } };
+  const allow = METHODS.filter((method) => allowed.includes(method)).join(', ');
+  const response = problem(405, 'Method Not Allowed', `Allowed here: ${allow}.`);
+  return { ...response, headers: { ...response.headers, allow } };
 }
 
-// Cut by hand: a URL parser takes a path such as //x for a host.
-function exchangeOf(incoming: IncomingMessage, outgoing: ServerResponse): Exchange {
-  const target = (incoming.url ?? '').replace(/^https?:\/\/[^/?]*/i, '');
-  const [path = ''] = target.split('?', 1);
-  const query = new URLSearchParams(target.slice(path.length));
-  return { incoming, outgoing, path, query, requestId: String(outgoing.getHeader('x-request-id')) };
+function methodsByPath({ routes }: Hono<SandboxEnv>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { method, path } of routes)
+    if (METHODS.includes(method)) found.set(path, [...(found.get(path) ?? []), method]);
+  return found;
 }
 
-function decoded(params: unknown): Params {
-  return Object.fromEntries(
-    Object.entries(params ?? {}).map(([name, text]) => [name, decodedPart(String(text))]),
-  );
-}
-
-function decodedPart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+function originHeaders({ req }: Context): RequestHeaders {
+  return {
+    host: req.header('host') ?? new URL(req.url).host,
+    origin: req.header('origin'),
+    'sec-fetch-site': req.header('sec-fetch-site'),
+  };
 }

@@ -1,13 +1,13 @@
 import type { Checked, Shape } from '../schema/response.ts';
-import type { Exchange, RouteResponse } from './routes/route.ts';
+import type { RouteResponse } from './routes/route.ts';
 
 /** Ends a request with an error body (RFC 9457). */
 export class ProblemError extends Error {
-  readonly answer: RouteResponse;
+  readonly response: RouteResponse;
 
-  constructor(answer: RouteResponse) {
-    super(`problem ${answer.status}`);
-    this.answer = answer;
+  constructor(response: RouteResponse) {
+    super(`problem ${response.status}`);
+    this.response = response;
   }
 }
 
@@ -25,7 +25,7 @@ export function problem(
   };
 }
 
-/** The answer to parameters or members that are not as they should be: one message a field. */
+/** The error for one invalid parameter or member. */
 export function invalid(field: string, message: string): ProblemError {
   return invalidFields({ [field]: [message] });
 }
@@ -35,7 +35,7 @@ export function invalidFields(errors: Readonly<Record<string, readonly string[]>
   return new ProblemError(problem(400, 'Bad Request', 'One or more validation errors occurred.', errors));
 }
 
-/** The answer for something that is not there, or no longer. */
+/** The error for something that does not exist, or no longer does. */
 export function notFound(what: string): ProblemError {
   return new ProblemError(problem(404, 'Not Found', `${what} was not found.`));
 }
@@ -50,40 +50,21 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
   throw invalidFields(errors);
 }
 
-const LARGEST_BODY = 1_000_000;
-
-/** Reads a JSON body; undefined when it is empty. Throws a 400 when it is not JSON, a 413 when it is too large. */
-export async function readJson(exchange: Exchange): Promise<unknown> {
-  const text = await readText(exchange);
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw invalid('body', 'Must be JSON.');
-  }
+/** A response with a JSON body, or without one. */
+export function jsonResponse({ status, body, headers = {} }: RouteResponse): Response {
+  if (body === undefined) return new Response(null, { status, headers });
+  return textResponse(status, JSON.stringify(body), {
+    'content-type': 'application/json; charset=utf-8',
+    ...headers,
+  });
 }
 
-/** Reads a body as text. Throws a 413 when it is too large. */
-export async function readText({ incoming, outgoing }: Exchange): Promise<string> {
-  if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > LARGEST_BODY)
-      throw new ProblemError(problem(413, 'Content Too Large', 'The body is too large.'));
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Sends a JSON answer, or one without a body. */
-export function sendResponse({ incoming, outgoing }: Exchange, answer: RouteResponse): void {
-  const text = answer.body === undefined ? undefined : JSON.stringify(answer.body);
-  outgoing.statusCode = answer.status;
-  if (text !== undefined) outgoing.setHeader('content-type', 'application/json; charset=utf-8');
-  for (const [name, value] of Object.entries(answer.headers ?? {})) outgoing.setHeader(name, value);
-  if (answer.status !== 204)
-    outgoing.setHeader('content-length', text === undefined ? 0 : Buffer.byteLength(text));
-  outgoing.end(incoming.method === 'HEAD' ? undefined : text);
+/** A response with a text for its body, and with its length, which HEAD needs too. */
+export function textResponse(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const length = String(Buffer.byteLength(text));
+  return new Response(text, { status, headers: { ...headers, 'content-length': length } });
 }

@@ -9,6 +9,7 @@ import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/signatu
 import { SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { RateLimits } from './limits.ts';
+import { respond } from './node-server.ts';
 import type { RunningSandbox, SandboxOptions } from './options.ts';
 import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/directory.ts';
@@ -28,7 +29,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const now = options.clock === undefined ? Date.now : options.clock.now.bind(options.clock);
   const ledger = new Ledger(paths.ledger);
   let origin = '';
-  const service = makeService(options, now, () => origin);
+  const service = createService(options, now, () => origin);
   service.files.sweep(Date.now());
   const notifier = notifierOf(service, ledger, options);
   const server = createServer();
@@ -51,7 +52,8 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 
 const STORE = { ...STORE_CREDENTIALS, region: STORE_REGION, bucket: FIRST_BUCKET };
 
-function makeService(options: SandboxOptions, now: () => number, origin: () => string): Service {
+/** What the app of a sandbox works with. `origin` names the address that it is served at. */
+export function createService(options: SandboxOptions, now: () => number, origin: () => string): Service {
   const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250 } = options;
   const paths = statePaths(options.directory);
   const state = new SandboxState(paths, { seed, logCount, tenantType }, now);
@@ -80,7 +82,7 @@ function listenTo(
     // An interceptor may have answered or broken the exchange and proceed all the same.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;
-      void app(incoming, outgoing).catch(() => outgoing.destroy());
+      void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
     };
     try {
       service.state.refresh();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/loopback.ts';
-import { API_ROUTES } from '../../src/sandbox/routes/table.ts';
+import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
 import { toBucket } from './buckets/bucket-request.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from './harness.ts';
 

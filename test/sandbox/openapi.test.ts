@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
 import { EXAMPLES } from '../../src/sandbox/openapi/components.ts';
-import { openApiDocument } from '../../src/sandbox/openapi/document.ts';
-import { API_ROUTES, STORE_ROUTES } from '../../src/sandbox/routes/table.ts';
+import { openApiDocument, STORE_ADDRESSES } from '../../src/sandbox/openapi/document.ts';
+import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
 import { MANAGEMENT, PRIVATE, sandbox } from './harness.ts';
 
 interface Content {
@@ -84,7 +84,7 @@ function named(name: string): ValidateFunction {
 
 describe('the OpenAPI document', () => {
   it('has every endpoint of the table and of the store, and no other', () => {
-    const expected = [...API_ROUTES, ...STORE_ROUTES].map(
+    const expected = [...API_ROUTES, ...STORE_ADDRESSES].map(
       ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
     );
     expect(operations.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());

@@ -1,4 +1,4 @@
-import { StoreRefusal } from '../store/refusal.ts';
+import { StoreRefusal } from '../store/responses.ts';
 import type { StoredObject } from './objects.ts';
 
 const MOST_KEYS = 1000;

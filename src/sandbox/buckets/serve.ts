@@ -1,36 +1,50 @@
-import { createReadStream } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createWriteStream, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Exchange } from '../routes/route.ts';
 import type { Service } from '../service.ts';
-import { readRange, sendRefusal, StoreRefusal } from '../store/refusal.ts';
+import {
+  checkFraming,
+  conditionFailed,
+  fileResponse,
+  refusalResponse,
+  StoreRefusal,
+  xmlResponse,
+} from '../store/responses.ts';
 import { element, objectList, xmlDocument } from './list-objects.ts';
-import { conditionFailed, type ObjectCall, putObject } from './put-object.ts';
+import { objectHead, type ObjectFiles } from './objects.ts';
 import { checkSignature } from './signature.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
- * Serves a request to the buckets: those that are signed like requests to stores of the S3 kind, with the bucket in
- * the path. They are no part of the tenant, and leave no audit logs.
+ * Serves a request to the buckets: those that are signed as requests to S3-compatible stores are, with the bucket in
+ * the path. Buckets are not part of the tenant, and leave no audit logs.
  */
-export async function serveBuckets(service: Service, exchange: Exchange): Promise<void> {
-  const { outgoing, incoming } = exchange;
+export async function serveBuckets({ state, objects }: Service, request: Request): Promise<Response> {
   try {
-    const now = service.state.now();
-    const payload = checkSignature(incoming, now);
-    const { bucket, key } = objectLocation(exchange.path);
-    const call = { objects: service.objects, exchange, bucket, key, payload, now };
-    if (key === '') serveBucket(call);
-    else await serveObject(call);
+    const now = state.now();
+    const payload = checkSignature(request, now);
+    const { pathname, searchParams: query } = new URL(request.url);
+    const call = { objects, request, query, ...objectLocation(pathname), payload, now };
+    return call.key === '' ? serveBucket(call) : await serveObject(call);
   } catch (error) {
-    if (outgoing.headersSent || outgoing.destroyed) return void outgoing.destroy();
-    // What is still being sent is not wanted, and must not be taken for the next request.
-    incoming.resume();
-    sendRefusal(exchange, error instanceof StoreRefusal ? error : FAILURE);
+    return refusalResponse(error, request);
   }
 }
 
-const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
+/** A request, and the object that it is about. */
+interface ObjectCall {
+  readonly objects: ObjectFiles;
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  readonly bucket: string;
+  readonly key: string;
+  /** SHA-256 that the body must have, hexadecimal; undefined where it is not signed. */
+  readonly payload: string | undefined;
+  readonly now: number;
+}
 
 function objectLocation(path: string): { bucket: string; key: string } {
   const [, bucket = '', ...rest] = path.split('/');
@@ -41,34 +55,32 @@ function objectLocation(path: string): { bucket: string; key: string } {
   }
 }
 
-async function serveObject(call: ObjectCall): Promise<void> {
-  const { objects, exchange, bucket, key } = call;
+async function serveObject(call: ObjectCall): Promise<Response> {
+  const { objects, request, query, bucket, key } = call;
   requireBucket(call);
-  const { method } = exchange.incoming;
   if (Buffer.byteLength(key) > 1024) throw new StoreRefusal(400, 'KeyTooLongError', 'The key is too long.');
-  if (method === 'PUT' && exchange.query.size === 0) return putObject(call);
-  if (method === 'GET' || method === 'HEAD') return getObject(call);
-  if (method !== 'DELETE') throw notImplemented();
+  if (request.method === 'PUT' && query.size === 0) return putObject(call);
+  if (request.method === 'GET' || request.method === 'HEAD') return getObject(call);
+  if (request.method !== 'DELETE') throw notImplemented();
   objects.remove(bucket, key);
-  exchange.outgoing.statusCode = 204;
-  exchange.outgoing.end();
+  return new Response(null, { status: 204 });
 }
 
-function serveBucket(call: ObjectCall): void {
-  const { objects, exchange, bucket } = call;
-  const { method } = exchange.incoming;
-  if (bucket === '' && method === 'GET') return sendXml(exchange, bucketList(objects.buckets()));
+function serveBucket(call: ObjectCall): Response {
+  const { objects, request, query, bucket } = call;
+  const { method } = request;
+  if (bucket === '' && method === 'GET') return xmlResponse(bucketList(objects.buckets()));
   if (method === 'PUT') {
     if (!BUCKET.test(bucket)) throw new StoreRefusal(400, 'InvalidBucketName', 'The name is not valid.');
     objects.createBucket(bucket);
-    return sendXml(exchange, '');
+    return new Response(null);
   }
   requireBucket(call);
-  if (method === 'HEAD') return sendXml(exchange, '');
+  if (method === 'HEAD') return new Response(null);
   if (method !== 'GET') throw notImplemented();
-  if (exchange.query.has('location')) return sendXml(exchange, xmlDocument('LocationConstraint', []));
-  if (exchange.query.get('list-type') !== '2') throw notImplemented();
-  sendXml(exchange, objectList(bucket, objects.list(bucket), exchange.query));
+  if (query.has('location')) return xmlResponse(xmlDocument('LocationConstraint', []));
+  if (query.get('list-type') !== '2') throw notImplemented();
+  return xmlResponse(objectList(bucket, objects.list(bucket), query));
 }
 
 function requireBucket({ objects, bucket }: ObjectCall): void {
@@ -81,44 +93,90 @@ function bucketList(names: readonly string[]): string {
   return xmlDocument('ListAllMyBucketsResult', [`<Buckets>${buckets.join('')}</Buckets>`]);
 }
 
-function sendXml({ incoming, outgoing }: Exchange, text: string): void {
-  incoming.resume();
-  if (text !== '') outgoing.setHeader('content-type', 'application/xml');
-  outgoing.setHeader('content-length', Buffer.byteLength(text));
-  outgoing.end(incoming.method === 'HEAD' ? undefined : text);
-}
-
 function notImplemented(): StoreRefusal {
   return new StoreRefusal(501, 'NotImplemented', 'The sandbox does not implement this operation.');
 }
 
-/** Sends an object, or a range of it, or for HEAD only what is known of it. */
-async function getObject({ objects, exchange, bucket, key }: ObjectCall): Promise<void> {
-  const { incoming, outgoing } = exchange;
+/** An object, or a range of it; for HEAD only what is known of it. */
+function getObject({ objects, request, bucket, key }: ObjectCall): Response {
   const found = objects.find(bucket, key);
   if (found === undefined)
     throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.', { Key: key });
   const etag = `"${found.md5}"`;
-  const { 'if-match': match, 'if-none-match': none } = incoming.headers;
-  if (match !== undefined && match !== '*' && match !== etag) throw conditionFailed('If-Match');
-  outgoing.setHeader('etag', etag);
-  outgoing.setHeader('last-modified', new Date(found.at).toUTCString());
-  if (none === etag || none === '*') {
-    outgoing.statusCode = 304;
-    return void outgoing.end();
+  const match = request.headers.get('if-match');
+  const none = request.headers.get('if-none-match');
+  if (match !== null && match !== '*' && match !== etag) throw conditionFailed('If-Match');
+  if (none === etag || none === '*') return new Response(null, { status: 304, headers: { etag } });
+  const { file: path, start, bytes, at: modified } = found;
+  return fileResponse(request, { path, start, bytes, type: 'binary/octet-stream', etag, modified });
+}
+
+/** Stores an object, whole or not at all. `If-None-Match: *` and `If-Match` are honoured, also between processes. */
+async function putObject(call: ObjectCall): Promise<Response> {
+  const { objects, request, bucket, key, payload, now } = call;
+  checkFraming(request);
+  const isNew = checkConditions(call);
+  const draft = objects.draft(bucket);
+  try {
+    const { md5, sha256 } = await receive(request, draft);
+    if (payload !== undefined && payload !== sha256)
+      throw new StoreRefusal(
+        400,
+        'XAmzContentSHA256Mismatch',
+        'The body does not have the hash that was signed.',
+        {
+          ClientComputedContentSHA256: payload,
+          S3ComputedContentSHA256: sha256,
+        },
+      );
+    checkMd5(request, md5);
+    await writeHead(draft.path, objectHead(key, md5, now));
+    if (!objects.keep(bucket, key, draft.path, isNew)) throw conditionFailed('If-None-Match');
+    return new Response(null, { headers: { etag: `"${md5}"` } });
+  } finally {
+    rmSync(draft.path, { force: true });
   }
-  const range = found.bytes === 0 ? undefined : readRange(incoming.headers.range, found.bytes);
-  if (range === 'unsatisfiable') {
-    outgoing.setHeader('content-range', `bytes */${found.bytes}`);
-    throw new StoreRefusal(416, 'InvalidRange', 'The range cannot be satisfied.');
+}
+
+/** Whether the object must be new. */
+function checkConditions({ objects, request, bucket, key }: ObjectCall): boolean {
+  const match = request.headers.get('if-match');
+  const none = request.headers.get('if-none-match');
+  if (none !== null && none !== '*')
+    throw new StoreRefusal(501, 'NotImplemented', 'Only If-None-Match: * is implemented.');
+  const found = objects.find(bucket, key);
+  if (none !== null && found) throw conditionFailed('If-None-Match');
+  if (match !== null && match !== `"${found?.md5}"`) throw conditionFailed('If-Match');
+  return none !== null;
+}
+
+function checkMd5({ headers }: Request, md5: string): void {
+  const given = headers.get('content-md5');
+  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== md5)
+    throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
+}
+
+async function receive(
+  { body }: Request,
+  { path, start }: { readonly path: string; readonly start: number },
+): Promise<{ md5: string; sha256: string }> {
+  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+  const digest = new Transform({
+    transform(chunk: Buffer, _encoding, done): void {
+      md5.update(chunk);
+      sha256.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600, start }));
+  return { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
+}
+
+async function writeHead(path: string, head: Buffer): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.write(head, 0, head.length, 0);
+  } finally {
+    await file.close();
   }
-  const { first, last } = range ?? { first: 0, last: found.bytes - 1 };
-  outgoing.statusCode = range === undefined ? 200 : 206;
-  if (range !== undefined) outgoing.setHeader('content-range', `bytes ${first}-${last}/${found.bytes}`);
-  outgoing.setHeader('accept-ranges', 'bytes');
-  outgoing.setHeader('content-type', 'binary/octet-stream');
-  outgoing.setHeader('content-length', last - first + 1);
-  if (incoming.method === 'HEAD' || last < first) return void outgoing.end();
-  const { file, start } = found;
-  await pipeline(createReadStream(file, { start: start + first, end: start + last }), outgoing);
 }

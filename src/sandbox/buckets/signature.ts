@@ -1,6 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { StoreRefusal } from '../store/refusal.ts';
+import { StoreRefusal } from '../store/responses.ts';
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION =
@@ -8,18 +7,18 @@ const AUTHORIZATION =
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 const LARGEST_SKEW_MS = 15 * 60_000;
 
-/** Whether a request is signed as requests to buckets are. */
-export function isSigned({ headers }: IncomingMessage): boolean {
-  return headers.authorization?.startsWith(`${ALGORITHM} `) === true;
+/** Whether the Authorization header of a request is that of a request to buckets. */
+export function isSigned(authorization: string | undefined): boolean {
+  return authorization?.startsWith(`${ALGORITHM} `) === true;
 }
 
 /**
- * Checks the signature (version 4, in the Authorization header) of a request, and gives the hash that its body must
- * have: hexadecimal SHA-256, or undefined where the body is not signed. Throws what a store answers otherwise.
+ * Checks the signature (version 4, in the Authorization header) of a request, and returns the hash that its body must
+ * have: hexadecimal SHA-256, or undefined where the body is not signed. Throws the refusal of a store otherwise.
  */
-export function checkSignature(incoming: IncomingMessage, now: number): string | undefined {
-  const { headers } = incoming;
-  const match = AUTHORIZATION.exec(headers.authorization ?? '');
+export function checkSignature(request: Request, now: number): string | undefined {
+  const { headers } = request;
+  const match = AUTHORIZATION.exec(headers.get('authorization') ?? '');
   if (match === null) throw malformed('The authorization header is malformed.');
   const [, accessKey = '', date = '', region = '', service = '', names = '', given = ''] = match;
   if (accessKey !== STORE_CREDENTIALS.accessKeyId)
@@ -28,19 +27,19 @@ export function checkSignature(incoming: IncomingMessage, now: number): string |
     });
   if (region !== STORE_REGION || service !== 's3')
     throw malformed(`The region '${region}' is wrong; expecting '${STORE_REGION}'`, { Region: STORE_REGION });
-  const time = headers['x-amz-date']?.toString() ?? '';
+  const time = headers.get('x-amz-date') ?? '';
   checkTime(time, date, now);
-  const payload = payloadHash(incoming);
-  checkSignedHeaders(incoming, names.split(';'));
-  const request = canonicalRequest(incoming, names.split(';'), payload);
-  const text = [ALGORITHM, time, `${date}/${region}/${service}/aws4_request`, sha256(request)].join('\n');
+  const payload = payloadHash(request);
+  checkSignedHeaders(request, names.split(';'));
+  const canonical = canonicalRequest(request, names.split(';'), payload);
+  const text = [ALGORITHM, time, `${date}/${region}/${service}/aws4_request`, sha256(canonical)].join('\n');
   const wanted = hmac(signingKey(date, region, service), text).toString('hex');
   if (!timingSafeEqual(Buffer.from(wanted), Buffer.from(given)))
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.', {
       AWSAccessKeyId: accessKey,
       StringToSign: text,
       SignatureProvided: given,
-      CanonicalRequest: request,
+      CanonicalRequest: canonical,
     });
   return payload === 'UNSIGNED-PAYLOAD' ? undefined : payload;
 }
@@ -64,9 +63,9 @@ function checkTime(time: string, date: string, now: number): void {
   );
 }
 
-function payloadHash({ headers }: IncomingMessage): string {
-  const hash = headers['x-amz-content-sha256']?.toString();
-  if (hash === undefined)
+function payloadHash({ headers }: Request): string {
+  const hash = headers.get('x-amz-content-sha256');
+  if (hash === null)
     throw new StoreRefusal(400, 'InvalidRequest', 'The x-amz-content-sha256 header is missing.');
   if (hash === 'UNSIGNED-PAYLOAD' || /^[0-9a-f]{64}$/.test(hash)) return hash;
   if (hash.startsWith('STREAMING-'))
@@ -79,8 +78,8 @@ function payloadHash({ headers }: IncomingMessage): string {
 }
 
 // Whatever says what is to happen must be signed, or somebody in between could change it.
-function checkSignedHeaders({ headers }: IncomingMessage, names: readonly string[]): void {
-  const needed = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
+function checkSignedHeaders({ headers }: Request, names: readonly string[]): void {
+  const needed = [...headers.keys()].filter((name) => name === 'host' || name.startsWith('x-amz-'));
   const unsigned = needed.filter((name) => !names.includes(name));
   if (unsigned.length === 0 && names.includes('host') && names.join() === names.toSorted().join()) return;
   throw new StoreRefusal(
@@ -111,16 +110,16 @@ function malformed(message: string, details: Readonly<Record<string, string>> = 
 }
 
 /** What is signed of a request: its parts in one form, whichever way they were written. */
-function canonicalRequest(incoming: IncomingMessage, names: readonly string[], payload: string): string {
-  const [path, query] = splitOnce(incoming.url ?? '');
+function canonicalRequest(request: Request, names: readonly string[], payload: string): string {
+  const { pathname, search } = new URL(request.url);
   const headers = names.map((name) => {
-    const value = incoming.headers[name] ?? '';
-    return `${name}:${String(value).trim().replace(/ +/g, ' ')}\n`;
+    const value = request.headers.get(name) ?? '';
+    return `${name}:${value.trim().replace(/ +/g, ' ')}\n`;
   });
   return [
-    incoming.method,
-    decodedPart(path).split('/').map(encoded).join('/'),
-    canonicalQuery(query),
+    request.method,
+    decodedPart(pathname).split('/').map(encoded).join('/'),
+    canonicalQuery(search.slice(1)),
     headers.join(''),
     names.join(';'),
     payload,
@@ -138,11 +137,6 @@ function canonicalQuery(query: string): string {
     .toSorted(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)))
     .map((pair) => pair.join('='))
     .join('&');
-}
-
-function splitOnce(target: string): [string, string] {
-  const at = target.indexOf('?');
-  return at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
 }
 
 function order(one: string, other: string): number {

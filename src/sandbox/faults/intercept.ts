@@ -80,7 +80,7 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
 function standardBody(status: number, incoming: IncomingMessage): { type: string; text: string } {
   const words = STATUS_CODES[status] ?? 'Fault';
   const why = 'A fault that was asked for.';
-  if (!isSigned(incoming)) {
+  if (!isSigned(incoming.headers.authorization)) {
     const { body } = problem(status, words, why);
     return { type: 'application/problem+json', text: JSON.stringify(body) };
   }

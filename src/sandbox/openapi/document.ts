@@ -1,7 +1,7 @@
 import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater.ts';
 import { problemSchema, type Shape } from '../../schema/response.ts';
-import type { ApiRoute, StoreRoute } from '../routes/route.ts';
-import { API_ROUTES, STORE_ROUTES } from '../routes/table.ts';
+import { API_ROUTES } from '../routes/api.ts';
+import type { ApiRoute } from '../routes/route.ts';
 import { componentSchemas, EXAMPLES, reference, WEBHOOK_EXAMPLE } from './components.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ function allPaths(): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of API_ROUTES)
     (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = operation(route);
-  for (const route of STORE_ROUTES)
+  for (const route of STORE_ADDRESSES)
     (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = storeOperation(route);
   return paths;
 }
@@ -78,8 +78,14 @@ function content(shape: Shape, example?: unknown): Json {
   return { schema: reference(shape), ...(example !== undefined && { example }) };
 }
 
+/** The pre-signed addresses of the store. */
+export const STORE_ADDRESSES = [
+  { method: 'PUT', path: '/store/requests/:object', summary: 'Upload a request file' },
+  { method: 'GET', path: '/store/results/:object', summary: 'Download a result file' },
+] as const;
+
 // The query of a pre-signed address is its signature, and no one's business but the store's.
-function storeOperation({ method, path, summary }: StoreRoute): Json {
+function storeOperation({ method, path, summary }: (typeof STORE_ADDRESSES)[number]): Json {
   const file = { 'text/csv': { schema: { type: 'string' } } };
   const parameters = ['expires', 'signature'].map((name) => ({
     name,

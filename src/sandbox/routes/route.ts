@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Shape } from '../../schema/response.ts';
 import type { KeyKind, Permission, SandboxKey } from '../keys.ts';
 import type { Service } from '../service.ts';
 
-/** An answer of the API: a JSON body, or none. */
+/** A response of the API: a JSON body, or none. */
 export interface RouteResponse {
   readonly status: number;
   readonly body?: unknown;
@@ -64,25 +63,6 @@ export interface ApiRoute {
   readonly response?: Shape;
   /** The status of success. */
   readonly status: number;
-  /** Gives the body of the answer. Throws a `ProblemError` for another answer. */
+  /** Returns the body of the response. Throws a `ProblemError` for any other response. */
   handle(call: Call): unknown;
-}
-
-/** A pre-signed address of the store. It needs no key, and is served close to the wire. */
-export interface StoreRoute {
-  readonly method: 'GET' | 'PUT';
-  readonly path: string;
-  readonly summary: string;
-  handle(service: Service, exchange: Exchange): void | Promise<void>;
-}
-
-/** A request and its answer as Node has them. */
-export interface Exchange {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  /** The path without the query, as it came. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  /** Also in the header X-Request-Id. */
-  readonly requestId: string;
 }

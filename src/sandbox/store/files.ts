@@ -1,7 +1,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { StoreRefusal } from './refusal.ts';
+import { StoreRefusal } from './responses.ts';
 
 const DRAFT_ENDING = '.draft';
 

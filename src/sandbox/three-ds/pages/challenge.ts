@@ -1,25 +1,26 @@
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
 import type { AuthenticationEvent, ChallengeReply, Session } from '../sessions.ts';
-import { html, type Html, type Page, sendElsewhere, sendPage } from './html.ts';
+import { html, type Html, type Page, pageResponse, redirect } from './html.ts';
 import { OtherPage, readForm, type Visit, visitedSession } from './serve.ts';
 
 /** Shows a challenge. */
-export function showChallenge(visit: Visit): void {
-  sendPage(visit.exchange, challengePage(challengedOf(visit)));
+export function showChallenge(visit: Visit): Response {
+  return pageResponse(challengePage(challengedOf(visit)));
 }
 
 /** Takes an answer to a challenge. The browser then asks for the page anew, so that going back sends nothing. */
-export async function submitChallenge(visit: Visit): Promise<void> {
-  const form = await readForm(visit.exchange);
+export async function submitChallenge(visit: Visit): Promise<Response> {
+  const form = await readForm(visit);
   const challenged = challengedOf(visit);
   const { session, authentication, now } = challenged;
   const outcome = outcomeOf(session, authentication, now);
   if (outcome.status !== 'challenge') throw new OtherPage(completedPage());
   const answer = replyIn(form, outcome.challenge?.type === 'out-of-band');
   if (answer === undefined) throw new OtherPage(challengePage(challenged, true));
-  const { service, exchange } = visit;
+  const { service, request } = visit;
   service.state.record({ type: '3ds-challenge', at: now, session: session.id, answer });
-  sendElsewhere(exchange, 303, exchange.incoming.url ?? '');
+  const { pathname, search } = new URL(request.url);
+  return redirect(303, pathname + search);
 }
 
 function challengedOf(visit: Visit): Challenged {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Exchange } from '../../routes/route.ts';
+import { textResponse } from '../../problem.ts';
 
 /** Text that is safe inside HTML. Only `html` makes it from text. */
 export class Html {
@@ -29,23 +29,17 @@ export interface Page {
   readonly main: Html;
 }
 
-/** Sends a page. It runs no script and loads nothing. */
-export function sendPage({ incoming, outgoing }: Exchange, { status, title, main }: Page): void {
-  const body = documentOf(title, main);
-  outgoing.statusCode = status;
-  outgoing.setHeader('content-type', 'text/html; charset=utf-8');
-  outgoing.setHeader('content-length', Buffer.byteLength(body));
-  setPolicies(outgoing);
-  outgoing.end(incoming.method === 'HEAD' ? undefined : body);
+/** The response that shows a page. It runs no script and loads nothing. */
+export function pageResponse({ status, title, main }: Page): Response {
+  return textResponse(status, documentOf(title, main), {
+    'content-type': 'text/html; charset=utf-8',
+    ...POLICIES,
+  });
 }
 
-/** Sends a browser elsewhere: with 303 it asks for the address, with 307 it sends its form there again. */
-export function sendElsewhere({ outgoing }: Exchange, status: 303 | 307, address: string): void {
-  outgoing.statusCode = status;
-  outgoing.setHeader('location', address);
-  outgoing.setHeader('content-length', 0);
-  setPolicies(outgoing);
-  outgoing.end();
+/** Redirects a browser: with 303 it requests the address, with 307 it posts its form there again. */
+export function redirect(status: 303 | 307, address: string): Response {
+  return textResponse(status, '', { location: address, ...POLICIES });
 }
 
 /** The one style sheet of the pages. Its hash goes into their content policy. */
@@ -116,12 +110,12 @@ const CONTENT_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-function setPolicies(outgoing: Exchange['outgoing']): void {
-  outgoing.setHeader('content-security-policy', CONTENT_POLICY);
-  outgoing.setHeader('cache-control', 'no-store');
-  outgoing.setHeader('referrer-policy', 'no-referrer');
-  outgoing.setHeader('x-content-type-options', 'nosniff');
-}
+const POLICIES = {
+  'content-security-policy': CONTENT_POLICY,
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
 
 function documentOf(title: string, main: Html): string {
   return `<!doctype html>

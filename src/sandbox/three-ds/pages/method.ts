@@ -1,5 +1,5 @@
 import type { BrowserDetails, Session } from '../sessions.ts';
-import { html, type Page, sendElsewhere, sendPage } from './html.ts';
+import { html, type Page, pageResponse, redirect } from './html.ts';
 import {
   liveSession,
   notificationAddress,
@@ -10,27 +10,28 @@ import {
 } from './serve.ts';
 
 /** Shows the method page. */
-export function showMethod(visit: Visit): void {
-  sendPage(visit.exchange, methodPage(visitedSession(visit, 'method')));
+export function showMethod(visit: Visit): Response {
+  return pageResponse(methodPage(visitedSession(visit, 'method')));
 }
 
 /** Takes a browser's details, and has it send its form on to the notification address. */
-export async function collectMethod(visit: Visit): Promise<void> {
-  await readForm(visit.exchange);
+export async function collectMethod(visit: Visit): Promise<Response> {
+  await readForm(visit);
   const session = visitedSession(visit, 'method');
-  const { service, exchange, now } = visit;
+  const { service, now } = visit;
   if (session.visit === undefined)
     service.state.record({ type: '3ds-method', at: now, session: session.id, browser: detailsOf(visit) });
-  sendElsewhere(exchange, 307, notificationAddress(service, session));
+  return redirect(307, notificationAddress(service, session));
 }
 
 /** Takes the notification that the method is completed. It needs no key: its form names the session. */
-export async function notifyMethod({ service, exchange, id, now }: Visit): Promise<void> {
-  const form = await readForm(exchange);
+export async function notifyMethod(visit: Visit): Promise<Response> {
+  const { service, id, now } = visit;
+  const form = await readForm(visit);
   const session = liveSession(service, id, now);
   if (!namesSession(form, session)) throw new OtherPage(NOT_A_NOTIFICATION);
   if (session.notified === undefined) service.state.record({ type: '3ds-method', at: now, session: id });
-  sendPage(exchange, notifiedPage());
+  return pageResponse(notifiedPage());
 }
 
 const NOT_A_NOTIFICATION: Page = {
@@ -43,17 +44,16 @@ const NOT_A_NOTIFICATION: Page = {
 // Long enough for any browser; a journal is no place for more.
 const LONGEST_DETAIL = 2048;
 
-function detailsOf({ exchange: { incoming } }: Visit): BrowserDetails {
-  const { headers, socket } = incoming;
+function detailsOf({ request: { headers }, remoteAddress }: Visit): BrowserDetails {
   return {
-    accept: cut(headers.accept),
-    address: socket.remoteAddress ?? '',
-    userAgent: cut(headers['user-agent']),
+    accept: cut(headers.get('accept')),
+    address: remoteAddress,
+    userAgent: cut(headers.get('user-agent')),
   };
 }
 
-function cut(text = ''): string {
-  return text.slice(0, LONGEST_DETAIL);
+function cut(text: string | null): string {
+  return (text ?? '').slice(0, LONGEST_DETAIL);
 }
 
 // The member of the method's forms: it names the session, in JSON and base64.

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ProblemError, readText } from '../../problem.ts';
-import type { Exchange } from '../../routes/route.ts';
 import type { Service } from '../../service.ts';
 import type { Session } from '../sessions.ts';
-import { html, type Page, sendPage } from './html.ts';
+import { html, type Page, pageResponse } from './html.ts';
 
 /** A request for a page of the access control server. */
 export interface Visit {
   readonly service: Service;
-  readonly exchange: Exchange;
+  readonly request: Request;
+  /** Address of the browser; empty where it is not known. */
+  readonly remoteAddress: string;
   /** The session that the path names. */
   readonly id: string;
   /** What the path carries besides; empty where it carries nothing. */
@@ -27,15 +27,14 @@ export class OtherPage extends Error {
   }
 }
 
-/** Serves a visit, and sends the page that it ends with. */
-export async function servePage(visit: Visit, handle: (visit: Visit) => void | Promise<void>): Promise<void> {
-  try {
-    await handle(visit);
-  } catch (error) {
-    if (error instanceof OtherPage) sendPage(visit.exchange, error.page);
-    else if (error instanceof ProblemError) sendPage(visit.exchange, refused(error.answer.status));
-    else sendPage(visit.exchange, refused(500));
-  }
+/** The page that a visit ends with which a handler broke off. */
+export function errorPage(error: unknown): Response {
+  return error instanceof OtherPage ? pageResponse(error.page) : failurePage(500);
+}
+
+/** A page that says no more than that it did not work. */
+export function failurePage(status: number): Response {
+  return pageResponse(plainPage(status, 'That did not work', 'Go back and try again.'));
 }
 
 /** The session of a page's address. Ends the visit for an address that was not given out, or is too old. */
@@ -53,8 +52,8 @@ export function liveSession({ state }: Service, id: string, now: number): Sessio
 }
 
 /** Reads a form that a browser posts. */
-export async function readForm(exchange: Exchange): Promise<URLSearchParams> {
-  return new URLSearchParams(await readText(exchange));
+export async function readForm({ request }: Visit): Promise<URLSearchParams> {
+  return new URLSearchParams(await request.text());
 }
 
 const NO_SUCH_PAGE = plainPage(404, 'No such page', 'Check that the whole address was copied.');
@@ -64,10 +63,6 @@ const EXPIRED = plainPage(
   'This page has expired',
   'Go back to the merchant and begin anew. Nothing was charged.',
 );
-
-function refused(status: number): Page {
-  return plainPage(status, 'That did not work', 'Go back and try again.');
-}
 
 function plainPage(status: number, title: string, text: string): Page {
   return {

@@ -3,21 +3,14 @@ import { SANDBOX_KEYS } from '../keys.ts';
 import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { applicationId, ownerId, tenantId } from '../seed/entities.ts';
 import type { StartEvent } from '../state/events.ts';
-import { putRequest } from '../store/put-request.ts';
-import { getResult } from '../store/serve.ts';
 import { isoTime } from '../time.ts';
-import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
-import { LOG_ROUTES } from './logs.ts';
-import type { ApiRoute, Call, StoreRoute } from './route.ts';
-import { TENANT_ROUTES } from './tenant.ts';
-import { THREE_DS_ROUTES } from './three-ds.ts';
-import { TOKEN_ROUTES } from './tokens.ts';
+import type { ApiRoute, Call } from './route.ts';
 
 // How many applications the sandbox's tenant has: more than two pages of the usual size.
 const APPLICATION_COUNT = 45;
 
 /** Endpoints of applications: the list that is paged by number, as most lists of the service are. */
-const APPLICATION_ROUTES: readonly ApiRoute[] = [
+export const APPLICATION_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/applications',
@@ -30,16 +23,6 @@ const APPLICATION_ROUTES: readonly ApiRoute[] = [
     status: 200,
     handle: list,
   },
-];
-
-/** Every endpoint of the API that the sandbox has. */
-export const API_ROUTES: readonly ApiRoute[] = [
-  ...LOG_ROUTES,
-  ...TENANT_ROUTES,
-  ...APPLICATION_ROUTES,
-  ...TOKEN_ROUTES,
-  ...THREE_DS_ROUTES,
-  ...ACCOUNT_UPDATER_ROUTES,
 ];
 
 function list({ service, query }: Call): unknown {
@@ -61,19 +44,3 @@ function application({ seed, at }: StartEvent, number: number): Application {
     created_at: isoTime(at - (APPLICATION_COUNT - number + 1) * 86_400_000),
   };
 }
-
-/** The pre-signed addresses of the store. */
-export const STORE_ROUTES: readonly StoreRoute[] = [
-  {
-    method: 'PUT',
-    path: '/store/requests/:object',
-    summary: 'Upload a request file',
-    handle: putRequest,
-  },
-  {
-    method: 'GET',
-    path: '/store/results/:object',
-    summary: 'Download a result file',
-    handle: getResult,
-  },
-];

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Hono } from 'hono/tiny';
+import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
+import type { SandboxEnv } from '../app.ts';
+import { recordAudit, type Service } from '../service.ts';
+import { jobStatus } from '../state/events.ts';
+import type { Job } from '../state/world.ts';
+import { checkAddress, jobOfObject } from './files.ts';
+import { checkFraming, conditionFailed, fileResponse, refusalResponse, StoreRefusal } from './responses.ts';
+
+/** What every path of the store begins with. */
+export const STORE_PATH = '/store/';
+
+/** Uploads and downloads of job files, at pre-signed addresses, which need no key. */
+export function storeRoutes(service: Service): Hono<SandboxEnv> {
+  const store = new Hono<SandboxEnv>();
+  store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
+  store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
+  store.all(`${STORE_PATH}*`, () => {
+    // Each address is signed for one method, so any other looks like an altered one.
+    throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
+  });
+  store.onError((error, c) => {
+    if (error instanceof StoreRefusal) recordRefusal(service, c.req.raw);
+    return refusalResponse(error, c.req.raw);
+  });
+  return store;
+}
+
+/** Stores a request file. An upload that breaks off, or does not match its MD5, leaves nothing. */
+async function putRequest(service: Service, request: Request): Promise<Response> {
+  checkAuthentication(request);
+  checkFraming(request);
+  const path = checkSignature(service, request);
+  const job = openJob(service, path);
+  const bytes = checkLength(request);
+  const draft = service.files.draft();
+  try {
+    const md5 = await receive(request, draft);
+    checkDigest(request, md5);
+    service.state.refresh();
+    openJob(service, path);
+    renameSync(draft, service.files.path(path));
+    recordUpload(service, job, { bytes, md5: md5.toString('hex') });
+    return new Response(null, { headers: { etag: `"${md5.toString('hex')}"` } });
+  } finally {
+    service.files.discard(draft);
+  }
+}
+
+function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
+  const at = service.state.now();
+  service.state.record({ type: 'upload', at, job: job.id, ...file, ...service.speed });
+  recordAudit(service, undefined, {
+    entityType: 'account_updater_job',
+    entityId: job.id,
+    operation: 'update',
+    message: 'Request file uploaded',
+  });
+  service.processing.prepare(job, service.speed.pickup);
+}
+
+function checkLength({ headers }: Request): number {
+  const bytes = Number(headers.get('content-length'));
+  if (bytes > MAX_REQUEST_FILE_BYTES)
+    throw new StoreRefusal(400, 'EntityTooLarge', 'The upload is larger than allowed.', {
+      ProposedSize: String(bytes),
+      MaxSizeAllowed: String(MAX_REQUEST_FILE_BYTES),
+    });
+  return bytes;
+}
+
+function checkDigest({ headers }: Request, md5: Buffer): void {
+  const given = headers.get('content-md5');
+  if (given !== null && given !== md5.toString('base64'))
+    throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
+}
+
+// A store knows no jobs: what it answers once processing began looks like an address that is no longer good.
+function openJob(service: Service, path: string): Job {
+  const job = service.state.world.jobById.get(jobOfObject(path) ?? '');
+  if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
+    throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
+  return job;
+}
+
+async function receive({ body }: Request, path: string): Promise<Buffer> {
+  const md5 = createHash('md5');
+  const digest = new Transform({
+    transform(chunk: Buffer, _encoding, done): void {
+      md5.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const file = await open(path, 'wx', 0o600);
+  await pipeline(body ?? [], digest, file.createWriteStream());
+  return md5.digest();
+}
+
+/** A result file, or a range of it. `If-Match` is honoured; `If-Range` is not, as in many stores. */
+function getResult(service: Service, request: Request): Response {
+  checkAuthentication(request);
+  const path = checkSignature(service, request);
+  const { world } = service.state;
+  const job = world.jobById.get(jobOfObject(path) ?? '');
+  const result = job?.result;
+  if (job === undefined || result === undefined || world.deleted)
+    throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
+  const etag = `"${result.md5}"`;
+  checkCondition(request, etag);
+  const { bytes, at: modified } = result;
+  const file = { path: service.files.path(path), start: 0, bytes, type: 'text/csv', etag, modified };
+  const response = fileResponse(request, file);
+  recordAudit(service, undefined, {
+    entityType: 'account_updater_job',
+    entityId: job.id,
+    operation: 'read',
+    message: 'Result file downloaded',
+  });
+  return response;
+}
+
+function checkCondition({ headers }: Request, etag: string): void {
+  const wanted = headers.get('if-match');
+  if (wanted === null || wanted === '*' || wanted.split(/\s*,\s*/).includes(etag)) return;
+  throw conditionFailed('If-Match');
+}
+
+function checkAuthentication({ headers }: Request): void {
+  if (headers.has('authorization'))
+    throw new StoreRefusal(400, 'InvalidArgument', 'Only one authentication mechanism is allowed.');
+}
+
+/** Checks the signature in a request's address, and returns the path of its object. */
+function checkSignature({ state }: Service, { method, url }: Request): string {
+  const { pathname, searchParams } = new URL(url);
+  const { secret } = state.world.start;
+  checkAddress({ method, object: pathname }, searchParams, { secret, now: state.now() });
+  return pathname;
+}
+
+// A path that names no job of the tenant is nobody's, and leaves nothing.
+function recordRefusal(service: Service, { method, url }: Request): void {
+  const job = service.state.world.jobById.get(jobOfObject(new URL(url).pathname) ?? '');
+  if (job === undefined || service.state.world.deleted) return;
+  const [operation, message] =
+    method === 'PUT' ? ['update', 'Request file upload refused'] : ['read', 'Result file download refused'];
+  recordAudit(service, undefined, {
+    entityType: 'account_updater_job',
+    entityId: job.id,
+    operation,
+    message,
+  });
+}
