@@ -34,7 +34,7 @@ function checkNames(text: string, line: Uint8Array): CheckedHeader {
   if (text.includes('\uFFFD'))
     return { findings: [{ rule: 'encoding', problem: `the header ${describeBytes(line)}` }], below: 'cells' };
   if (text.includes('\r')) return { findings: [BARE_RETURNS], below: 'nothing' };
-  const slip = SLIPS.find((known) => known.mended(text) === REQUEST_HEADER);
+  const slip = SLIPS.find((known) => known.fixed(text) === REQUEST_HEADER);
   if (slip !== undefined) return { findings: [slip.finding], below: 'rows' };
   return checkColumns(text);
 }
@@ -46,16 +46,16 @@ const BARE_RETURNS: Finding = {
 
 const EXACTLY = `write exactly ${REQUEST_HEADER}`;
 
-// Each slip includes those above it: the first that mends the header names it.
-const SLIPS: readonly { readonly finding: Finding; readonly mended: (text: string) => string }[] = [
-  { finding: { rule: 'header_quoted', problem: `the header is quoted: ${EXACTLY}` }, mended: unquoted },
+// Each slip includes those above it: the first that fixes the header names it.
+const SLIPS: readonly { readonly finding: Finding; readonly fixed: (text: string) => string }[] = [
+  { finding: { rule: 'header_quoted', problem: `the header is quoted: ${EXACTLY}` }, fixed: unquoted },
   {
     finding: { rule: 'header_spacing', problem: `the header holds spaces: ${EXACTLY}` },
-    mended: (text) => unquoted(withoutSpaces(text)),
+    fixed: (text) => unquoted(withoutSpaces(text)),
   },
   {
     finding: { rule: 'header_case', problem: `the header is in other letters: ${EXACTLY}` },
-    mended: (text) => unquoted(withoutSpaces(text)).toLowerCase(),
+    fixed: (text) => unquoted(withoutSpaces(text)).toLowerCase(),
   },
 ];
 

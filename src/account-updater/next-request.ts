@@ -10,8 +10,8 @@ import { type Actions, stepFor } from './result-codes.ts';
 /** What became of one row of a request. */
 export interface NextRow {
   readonly request: RequestRow;
-  /** `mend`: kept as it was, but the service took offence at it. */
-  readonly kind: 'replaced' | 'kept' | 'mend' | 'dropped';
+  /** `fix`: kept as it was, but the service rejected it. */
+  readonly kind: 'replaced' | 'kept' | 'fix' | 'dropped';
   /** The row of the next request, without a line end; empty when it was dropped. */
   readonly line: string;
   /** Of its answer; undefined where nothing about it changed. */
@@ -48,7 +48,7 @@ function nextRow(request: RequestRow, answer: PackedResult, actions: Actions): N
   const { result_code: code } = answer;
   const step = stepFor(code, actions);
   if (step === 'exclude') return { request, kind: 'dropped', line: '', code };
-  if (step === 'mend') return { request, kind: 'mend', line: request.line, code };
+  if (step === 'fix') return { request, kind: 'fix', line: request.line, code };
   if (step !== 'replace' || answer.new_token === '') return kept(request, code);
   return { request, kind: 'replaced', line: replacement(request, answer), code };
 }

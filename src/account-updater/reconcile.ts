@@ -15,11 +15,11 @@ export type MatchedBy =
   /** They do not, and the request holds more tokens than memory may: the rows were counted, no more. */
   | 'count';
 
-/** A row of the results that the request does not explain. */
+/** A row of the results that matches no row of the request. */
 export interface Mismatch {
   /** Of the results; the first row below the header is 1. */
   readonly row: number;
-  readonly kind: 'not_requested' | 'answered_again';
+  readonly type: 'not_requested' | 'duplicate';
 }
 
 /** Results held against the request that they answer. */
@@ -33,9 +33,9 @@ export interface Reconciliation {
   /** Rows of the results whose token is not in the request. */
   readonly notRequested: number;
   /** Rows of the results whose token was answered before, as often as it was requested. */
-  readonly answeredAgain: number;
+  readonly duplicates: number;
   /** The first 20 such rows. */
-  readonly oddities: readonly Mismatch[];
+  readonly mismatches: readonly Mismatch[];
   readonly matchedBy: MatchedBy;
 }
 
@@ -90,24 +90,24 @@ async function compareByToken(
   let requested = 0;
   for await (const rows of readRequest(request.open())) {
     requested += rows.length;
-    for (const { token } of rows) index.ask(token);
+    for (const { token } of rows) index.expect(token);
   }
   let answered = 0;
-  const oddities = new Mismatches();
+  const mismatches = new Mismatches();
   for await (const rows of readResults(results.open())) {
     answered += rows.length;
     if (index.isFull) continue;
     for (const { token, row } of rows) {
       const found = index.answer(token);
-      if (found !== 'asked') oddities.add(row, found === 'again' ? 'answered_again' : 'not_requested');
+      if (found !== 'expected') mismatches.add(row, found === 'duplicate' ? found : 'not_requested');
     }
   }
-  const odd = oddities.counts.answered_again + oddities.counts.not_requested;
+  const odd = mismatches.counts.duplicate + mismatches.counts.not_requested;
   return {
-    ...summed(requested, answered - odd, oddities.first),
+    ...summed(requested, answered - odd, mismatches.first),
     answered,
-    notRequested: oddities.counts.not_requested,
-    answeredAgain: oddities.counts.answered_again,
+    notRequested: mismatches.counts.not_requested,
+    duplicates: mismatches.counts.duplicate,
     matchedBy: index.isFull ? 'count' : 'token',
   };
 }
@@ -115,19 +115,19 @@ async function compareByToken(
 function summed(
   requested: number,
   answered: number,
-  oddities: readonly Mismatch[],
+  mismatches: readonly Mismatch[],
 ): Omit<Reconciliation, 'matchedBy'> {
   const unchanged = Math.max(0, requested - answered);
-  return { requested, answered, unchanged, notRequested: 0, answeredAgain: 0, oddities };
+  return { requested, answered, unchanged, notRequested: 0, duplicates: 0, mismatches };
 }
 
 class Mismatches {
   readonly first: Mismatch[] = [];
-  readonly counts: Record<Mismatch['kind'], number> = { not_requested: 0, answered_again: 0 };
+  readonly counts: Record<Mismatch['type'], number> = { not_requested: 0, duplicate: 0 };
 
-  add(row: number, kind: Mismatch['kind']): void {
-    this.counts[kind] += 1;
-    if (this.first.length < KEPT) this.first.push({ row, kind });
+  add(row: number, type: Mismatch['type']): void {
+    this.counts[type] += 1;
+    if (this.first.length < KEPT) this.first.push({ row, type });
   }
 }
 
@@ -177,7 +177,7 @@ const MOST_SLOTS = 2 ** 22;
 const LARGE = 2 ** 20;
 
 /** What the answer to a token turned out to be. */
-export type TokenState = 'asked' | 'again' | 'stranger';
+export type TokenState = 'expected' | 'duplicate' | 'unknown';
 
 /**
  * Which tokens were asked for, by a 64-bit hash, in bounded memory: 12 bytes a slot, at most 50 MB. It takes
@@ -202,7 +202,7 @@ export class TokenIndex {
   }
 
   /** Takes in a token that was asked for, perhaps not for the first time. */
-  ask(token: string): void {
+  expect(token: string): void {
     if (this.isFull) return;
     this.#hash(token);
     const at = this.#find(this.#low, this.#high);
@@ -211,15 +211,15 @@ export class TokenIndex {
     else this.#table[at + 2] = left + 1;
   }
 
-  /** Takes in an answer: `again` when the token was answered as often as it was asked for before. */
+  /** Takes in an answer: `duplicate` when the token was answered as often as it was asked for before. */
   answer(token: string): TokenState {
     this.#hash(token);
     const at = this.#find(this.#low, this.#high);
     const left = this.#table[at + 2] ?? 0;
-    if (left === 0) return 'stranger';
-    if (left === 1) return 'again';
+    if (left === 0) return 'unknown';
+    if (left === 1) return 'duplicate';
     this.#table[at + 2] = left - 1;
-    return 'asked';
+    return 'expected';
   }
 
   #hash(token: string): void {

@@ -40,8 +40,8 @@ ${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSect
 function requestSection(report: Report): string {
   const { request } = report;
   if (request === null) return '';
-  const odd = request.not_requested + request.answered_again;
-  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.answered_again)} with a token that was answered before`;
+  const odd = request.not_requested + request.duplicates;
+  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.duplicates)} with a token that was answered before`;
   const verdict =
     odd > 0
       ? `<p class="odd"><strong>Rows that answer nothing:</strong> ${counts}.</p>`
@@ -75,7 +75,7 @@ function codeRow({ code, count, share, meaning, action }: ReportCode): string {
 function columnSection({ extra_columns: names }: Report): string {
   if (names.length === 0) return '';
   const items = names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ');
-  return `<section><h2>Columns not known here</h2><p>${items}</p></section>\n`;
+  return `<section><h2>Unknown columns</h2><p>${items}</p></section>\n`;
 }
 
 /** How many rows there are of each class. */
@@ -96,10 +96,10 @@ function classSection(report: Report): string {
 
 /** What the codes ask for, with what the operator chose for them. */
 function stepSection({ codes, rows }: Report): string {
-  const counts = ACTION_GROUP_NAMES.map(([pile, name]) => ({
-    kind: pile as string,
+  const counts = ACTION_GROUP_NAMES.map(([group, name]) => ({
+    kind: group as string,
     name,
-    count: codes.reduce((sum, code) => (code.pile === pile ? sum + code.count : sum), 0),
+    count: codes.reduce((sum, code) => (code.group === group ? sum + code.count : sum), 0),
   })).filter(({ count }) => count > 0);
   if (counts.length === 0) return '';
   return countSection(

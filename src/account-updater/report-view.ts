@@ -35,7 +35,7 @@ export interface ReportCode {
   readonly action: string;
   readonly next: NextStep;
   /** Where its rows belong by what there is to do; those of an update without a new token ask for nothing. */
-  readonly pile: ActionGroup;
+  readonly group: ActionGroup;
 }
 
 /** Results held against their request. */
@@ -44,9 +44,9 @@ export interface ReportRequest {
   readonly rows: number;
   readonly unchanged: number;
   readonly not_requested: number;
-  readonly answered_again: number;
+  readonly duplicates: number;
   readonly matched_by: MatchedBy;
-  readonly oddities: readonly Mismatch[];
+  readonly mismatches: readonly Mismatch[];
 }
 
 /** A file of a split. */
@@ -71,9 +71,9 @@ export const reportView: View<Report> = {
     'request.rows',
     'request.unchanged',
     'request.not_requested',
-    'request.answered_again',
+    'request.duplicates',
     'request.matched_by',
-    'request.oddities',
+    'request.mismatches',
     'split',
   ],
   columns: [
@@ -91,15 +91,15 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['updated', 'updated'],
   ['warned', 'warnings'],
   ['error', 'errors'],
-  ['unknown', 'not known here'],
+  ['unknown', 'unknown'],
 ];
 
 /** What there is to do with rows, in the order of a report, and how each is called. */
-export const ACTION_GROUP_NAMES: readonly (readonly [pile: ActionGroup, name: string])[] = [
+export const ACTION_GROUP_NAMES: readonly (readonly [group: ActionGroup, name: string])[] = [
   ['update', 'use the new token'],
   ['contact', 'contact the cardholder'],
   ['exclude', 'leave out of requests'],
-  ['fix', 'mend'],
+  ['fix', 'fix'],
   ['keep', 'nothing to do'],
   ['unknown', 'look the code up'],
 ];
@@ -134,10 +134,7 @@ export function drawReport(report: Report, options: DrawReportOptions): string {
   const lines = [palette.strong(title), '', ...groups];
   if (report.request) lines.push(...requestLines(report, report.request), '');
   if (report.extra_columns.length > 0)
-    lines.push(
-      `columns not known here: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`,
-      '',
-    );
+    lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
   for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${counted(rows)}`);
   return `${lines.join('\n').trimEnd()}\n`;
 }
@@ -184,20 +181,20 @@ export function sumOf(report: Report, request: ReportRequest): string {
     [updated, 'updated'],
     [warned, 'warnings'],
     [errors, 'errors'],
-    ...(unknown > 0 ? ([[unknown, 'not known here']] as const) : []),
+    ...(unknown > 0 ? ([[unknown, 'unknown']] as const) : []),
     [request.unchanged, 'unchanged'],
   ] as const;
-  const odd = request.not_requested + request.answered_again;
+  const odd = request.not_requested + request.duplicates;
   const sum = parts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(' + ');
-  return `${formatNumber(request.rows)} requested = ${sum}${odd > 0 ? ` − ${formatNumber(odd)} that answer nothing` : ''}`;
+  return `${formatNumber(request.rows)} requested = ${sum}${odd > 0 ? ` − ${formatNumber(odd)} that match no request row` : ''}`;
 }
 
 function requestLines(report: Report, request: ReportRequest): string[] {
   const lines = [sumOf(report, request)];
   if (request.not_requested > 0)
     lines.push(`${counted(request.not_requested)} with a token that was not requested`);
-  if (request.answered_again > 0)
-    lines.push(`${counted(request.answered_again)} with a token that was answered before`);
+  if (request.duplicates > 0)
+    lines.push(`${counted(request.duplicates)} with a token that already had its result`);
   return lines;
 }
 

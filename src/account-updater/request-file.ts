@@ -59,7 +59,7 @@ export type Rule =
 export interface Finding {
   /** The column at fault, where it is one. */
   readonly column?: RequestColumn | undefined;
-  /** What is wrong, and how to mend it where that is not plain. */
+  /** What is wrong, and how to fix it where that is not obvious. */
   readonly problem: string;
   readonly rule: Rule;
 }

@@ -4,7 +4,7 @@ import type { ResultStep } from '../config/choices.ts';
 export type ResultClass = 'updated' | 'warned' | 'error' | 'unknown';
 
 /** What to do with the token in the next request file. */
-export type NextStep = 'replace' | 'keep' | 'exclude' | 'consider_excluding' | 'mend';
+export type NextStep = 'replace' | 'keep' | 'exclude' | 'consider_excluding' | 'fix';
 
 /** What is known of one result code. */
 export interface ResultCode {
@@ -55,13 +55,13 @@ export const RESULT_CODES: Readonly<Record<string, ResultCode>> = {
   },
   WRN_ISSUER_NOT_ENROLLED: {
     class: 'warned',
-    meaning: 'the issuer takes no part in the program',
+    meaning: 'the issuer does not take part in the program',
     action: 'consider leaving the token out of future requests',
     next: 'consider_excluding',
   },
   WRN_ISSUER_NO_DATA: {
     class: 'warned',
-    meaning: 'the issuer told nothing about the card',
+    meaning: 'the issuer gave no information about the card',
     action: 'consider leaving the token out of future requests',
     next: 'consider_excluding',
   },
@@ -73,39 +73,39 @@ export const RESULT_CODES: Readonly<Record<string, ResultCode>> = {
   },
   WRN_UNSUPPORTED_NETWORK: {
     class: 'warned',
-    meaning: 'the card network takes no part in the program',
+    meaning: 'the card network does not take part in the program',
     action: 'consider leaving the token out of future requests',
     next: 'consider_excluding',
   },
   ERR_UNDEFINED: {
     class: 'error',
-    meaning: 'the service met an error that it does not name',
+    meaning: 'an error that the service does not specify',
     action: 'contact support',
     next: 'keep',
   },
   ERR_INVALID_PAN: {
     class: 'error',
     meaning: 'the token holds no valid card number',
-    action: 'check that its number is valid and of a supported network, and leave it out until then',
+    action: 'check that its number is valid and of a supported network, and leave the token out until then',
     next: 'exclude',
   },
   ERR_INVALID_TOKEN: {
     class: 'error',
     meaning: 'the service does not know the token',
     action: 'check that the token is a card token of this tenant',
-    next: 'mend',
+    next: 'fix',
   },
   ERR_INVALID_EXP_DATE: {
     class: 'error',
     meaning: 'the expiration date is missing or wrong',
     action: 'give year and month in the row, or store them on the token',
-    next: 'mend',
+    next: 'fix',
   },
   ERR_INVALID_CONFIG: {
     class: 'error',
     meaning: 'the Account Updater settings do not fit the request',
     action: 'check merchant_id against the value from onboarding; if it is right, contact support',
-    next: 'mend',
+    next: 'fix',
   },
 };
 
@@ -131,13 +131,13 @@ const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: '
 
 const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class'>>> = {
   updated: {
-    meaning: 'an update of a kind not known here',
+    meaning: 'an unknown kind of update',
     action: 'use the new token where there is one',
     next: 'replace',
   },
-  warned: { meaning: 'a warning not known here', action: 'look the code up with the service', next: 'keep' },
-  error: { meaning: 'an error not known here', action: 'look the code up with the service', next: 'mend' },
-  unknown: { meaning: 'a code not known here', action: 'look the code up with the service', next: 'keep' },
+  warned: { meaning: 'an unknown warning', action: 'look the code up with the service', next: 'keep' },
+  error: { meaning: 'an unknown error', action: 'look the code up with the service', next: 'fix' },
+  unknown: { meaning: 'an unknown code', action: 'look the code up with the service', next: 'keep' },
 };
 
 /** Steps that the operator chose for result codes, in place of the ones that come with the tool. */
@@ -159,13 +159,13 @@ const CHOSEN: Readonly<Record<ResultStep, string>> = {
   replace: 'use the new token where there is one',
   keep: 'keep the token in future requests',
   exclude: 'leave the token out of future requests',
-  mend: 'mend the row or the token before it is sent again',
+  fix: 'fix the row or the token before it is sent again',
 };
 
 /** Where a row of a result file belongs, by what there is to do. Also the names of the files of a split. */
 export type ActionGroup = 'update' | 'contact' | 'exclude' | 'fix' | 'keep' | 'unknown';
 
-/** All piles, in the order of a report. */
+/** All groups, in the order of a report. */
 export const ACTION_GROUPS: readonly ActionGroup[] = [
   'update',
   'contact',
@@ -175,13 +175,13 @@ export const ACTION_GROUPS: readonly ActionGroup[] = [
   'unknown',
 ];
 
-/** The one pile for a row: `keep` is for rows that ask for nothing. */
+/** The one group for a row: `keep` is for rows that ask for nothing. */
 export function actionGroupOf(code: string, hasNewToken: boolean, actions: Actions): ActionGroup {
   const { known, class: group, next } = explainResultCode(code);
   const step = actions.get(code) ?? next;
   if (step === 'replace') return hasNewToken ? 'update' : 'keep';
   if (step === 'exclude') return 'exclude';
-  if (actions.has(code)) return step === 'mend' ? 'fix' : 'keep';
+  if (actions.has(code)) return step === 'fix' ? 'fix' : 'keep';
   if (!known) return 'unknown';
   if (step === 'consider_excluding') return 'exclude';
   if (code === 'WRN_CONTACT_CARDHOLDER') return 'contact';

@@ -79,10 +79,10 @@ function total(codes: readonly CodeCount[], group?: ResultClass): number {
   );
 }
 
-/** A row of a result file, and the pile that it belongs on. */
+/** A row of a result file, and the group that it belongs to. */
 export interface GroupedRow {
-  readonly pile: ActionGroup;
-  /** The header of every pile: the interface's columns, then all others of the file. */
+  readonly group: ActionGroup;
+  /** The header of every group: the interface's columns, then all others of the file. */
   readonly header: string;
   /** The row below that header, with its line end. */
   readonly line: string;
@@ -101,7 +101,7 @@ export async function* splitResults(
       excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells);
     const header = lineOf(columns);
     yield rows.map((row) => ({
-      pile: actionGroupOf(row.result_code, row.new_token !== '', actions),
+      group: actionGroupOf(row.result_code, row.new_token !== '', actions),
       header,
       line: lineOf(cellsOf(row)),
     }));

@@ -11,7 +11,7 @@ export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** The steps that an operator can choose for the rows of a result code. */
-export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'mend'] as const;
+export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
 
 /** What to do with the token of a result row in the next request. */
 export type ResultStep = (typeof RESULT_STEPS)[number];

@@ -88,7 +88,7 @@ export function configText(config: Config): string {
 function damaged(file: string, content: string, fault: JsonFault): SvcError {
   const { line, column } = positionOf(content, fault.at);
   return new SvcError('config', `${file} is damaged at line ${line}, column ${column}: ${fault.message}`, {
-    hint: "Mend that place, or move the file away and run 'svc login' again. svc leaves it as it is.",
+    hint: "Fix that line, or move the file away and run 'svc login' again. svc leaves the file as it is.",
     facts: { file, line, column },
   });
 }
@@ -122,7 +122,7 @@ export type Check = (node: JsonNode, name: string) => void;
 /** A text. */
 function text(node: JsonNode, name: string): void {
   if (node.kind !== 'scalar' || typeof node.value !== 'string')
-    throw new JsonFault(node.at, `${name} should be a text in quotes`);
+    throw new JsonFault(node.at, `${name} should be a string in double quotes`);
 }
 
 /** One of these values. */

@@ -147,7 +147,7 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
   }
 }
 
-/** The error for a place that will not do, with the mend. */
+/** The error for an unsuitable location, with how to fix it. */
 function refused(place: string, problem: string, hint: string, cause?: unknown): SvcError {
   return new SvcError('config', `${place} ${problem}`, { hint, cause });
 }

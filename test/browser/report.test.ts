@@ -83,7 +83,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
       'By class',
       'What to do',
       'By result code',
-      'Columns not known here',
+      'Unknown columns',
     ]);
   });
 
@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
       return tab.getByRole('img', { name: 'Rows by what to do' }).locator('desc').textContent();
     };
     expect(await told([])).toBe(
-      'use the new token: 1,200 (97.2%); contact the cardholder: 30 (2.4%); mend: 4 (0.3%); look the code up: 1 (0.1%)',
+      'use the new token: 1,200 (97.2%); contact the cardholder: 30 (2.4%); fix: 4 (0.3%); look the code up: 1 (0.1%)',
     );
     const chosen = ['--action', 'WRN_LATER_THAN_THIS=exclude', '--action', 'ERR_INVALID_EXP_DATE=keep'];
     expect(await told(chosen)).toBe(

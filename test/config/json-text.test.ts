@@ -59,7 +59,7 @@ describe('the JSON reader', () => {
     ['{"a": 1,}', 'a name in double quotes should be here', 1, 9],
     ['[1, 2', 'it ends where a comma or a closing bracket should be', 1, 6],
     ['{"a": hello}', 'a value should be here', 1, 7],
-    ['{"a": "b', 'a text in quotes does not end, or holds a bad character', 1, 7],
+    ['{"a": "b', 'a string does not end, or contains an invalid character', 1, 7],
     ['{} {}', 'the end should be here', 1, 4],
     ['{"a": 1, "a": 2}', 'a name is given twice', 1, 10],
     ['{"a": {"__proto__": 1}}', '__proto__ is no name for a setting', 1, 8],

@@ -65,7 +65,7 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
     '{"version": 1, "current": 5, "profiles": {}}',
     1,
     27,
-    'current should be a text in quotes',
+    'current should be a string in double quotes',
   ],
   'a wrong output': [
     '{"version": 1, "profiles": {"a": {"output": "xml"}}}',
@@ -77,7 +77,7 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
     GOOD.replace(`"${CANARY}"`, '7'),
     1,
     GOOD.indexOf(CANARY),
-    'value should be a text in quotes',
+    'value should be a string in double quotes',
   ],
   'a key without its base URL': [
     GOOD.replace(', "base_url": "https://a.example"}', '}'),
@@ -112,7 +112,7 @@ describe('the config file', () => {
         expect(error.exitCode).toBe(3);
         expect(error.message).toContain(`${file} is damaged at line ${line}, column ${column}: `);
         expect(error.message).toContain(words);
-        expect(error.hint).toContain('Mend that place');
+        expect(error.hint).toContain('Fix that line');
         expect(`${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`).not.toContain(
           CANARY.slice(0, 4),
         );

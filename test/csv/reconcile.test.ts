@@ -33,20 +33,20 @@ function resultsOf(tokens: readonly string[]): string {
 function expected(asked: readonly string[], answered: readonly string[]) {
   const left = new Map<string, number>();
   for (const token of asked) left.set(token, (left.get(token) ?? 0) + 1);
-  const oddities = answered.flatMap((token, at) => {
+  const mismatches = answered.flatMap((token, at) => {
     const count = left.get(token);
-    if (count === undefined) return [{ row: at + 1, kind: 'not_requested' }];
-    if (count === 0) return [{ row: at + 1, kind: 'answered_again' }];
+    if (count === undefined) return [{ row: at + 1, type: 'not_requested' }];
+    if (count === 0) return [{ row: at + 1, type: 'duplicate' }];
     left.set(token, count - 1);
     return [];
   });
   return {
     requested: asked.length,
     answered: answered.length,
-    unchanged: asked.length - answered.length + oddities.length,
-    notRequested: oddities.filter(({ kind }) => kind === 'not_requested').length,
-    answeredAgain: oddities.filter(({ kind }) => kind === 'answered_again').length,
-    oddities: oddities.slice(0, 20),
+    unchanged: asked.length - answered.length + mismatches.length,
+    notRequested: mismatches.filter(({ type }) => type === 'not_requested').length,
+    duplicates: mismatches.filter(({ type }) => type === 'duplicate').length,
+    mismatches: mismatches.slice(0, 20),
   };
 }
 
@@ -76,7 +76,7 @@ describe('results held against their request', () => {
         const found = await compared({ request, results: resultsOf(answered.map(quoted)), size });
         expect(found).toMatchObject(expected(asked, answered));
         expect(found.requested).toBe(
-          found.answered - found.notRequested - found.answeredAgain + found.unchanged,
+          found.answered - found.notRequested - found.duplicates + found.unchanged,
         );
       }),
       { numRuns: 300 },

@@ -72,14 +72,14 @@ async function resultsFor(
   { request, results: name }: NextInput,
 ): Promise<ResultsByToken> {
   const found = await reconcile(asked.source, results);
-  const odd = found.notRequested + found.answeredAgain;
+  const odd = found.notRequested + found.duplicates;
   if (odd > 0) {
     throw new SvcError(
       'checksum_mismatch',
-      `${odd} rows of ${name} answer no row of ${request}: nothing was written`,
+      `${odd} rows of ${name} match no row of ${request}: nothing was written`,
       {
         hint: `See that the two files belong together: 'svc au report ${name} --request ${request}'.`,
-        facts: { not_requested: found.notRequested, answered_again: found.answeredAgain },
+        facts: { not_requested: found.notRequested, duplicates: found.duplicates },
       },
     );
   }
@@ -108,7 +108,7 @@ type Counts = Omit<NextRequest, 'file' | 'dropped_file'>;
 
 async function write(batches: AsyncIterable<readonly NextRow[]>, sheets: Sheets): Promise<Counts> {
   const { out, dropped, actions, signal } = sheets;
-  const counts = { replaced: 0, kept: 0, mend: 0, dropped: 0 };
+  const counts = { replaced: 0, kept: 0, fix: 0, dropped: 0 };
   const byCode: Record<string, number> = {};
   await out.write(`${REQUEST_HEADER}\n`);
   await dropped?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
@@ -128,12 +128,12 @@ async function write(batches: AsyncIterable<readonly NextRow[]>, sheets: Sheets)
     }
     await out.write(lines.join(''));
   }
-  const kept = counts.kept + counts.mend;
+  const kept = counts.kept + counts.fix;
   return {
     rows: counts.replaced + kept,
     replaced: counts.replaced,
     kept,
-    to_mend: counts.mend,
+    to_fix: counts.fix,
     dropped: counts.dropped,
     dropped_by_code: byCode,
   };

@@ -15,7 +15,7 @@ const nextRequestView: View<NextRequest> = {
     'rows',
     'replaced',
     'kept',
-    'to_mend',
+    'to_fix',
     'dropped',
     'dropped_by_code',
     'dropped_by_code.*',
@@ -26,7 +26,7 @@ const nextRequestView: View<NextRequest> = {
     { path: 'rows', kind: 'number' },
     { path: 'replaced', kind: 'number' },
     { path: 'kept', kind: 'number' },
-    { path: 'to_mend', kind: 'number' },
+    { path: 'to_fix', kind: 'number' },
     { path: 'dropped', kind: 'number' },
   ],
 };
@@ -80,8 +80,8 @@ export interface NextRequest {
   readonly replaced: number;
   /** Rows as they were. */
   readonly kept: number;
-  /** Of those kept, rows that the service took offence at: they want mending before they are sent. */
-  readonly to_mend: number;
+  /** Of those kept, rows that the service rejected: they need fixing before they are sent. */
+  readonly to_fix: number;
   readonly dropped: number;
   readonly dropped_by_code: Readonly<Record<string, number>>;
   /** The file that lists the dropped rows; null where none was asked for. */
@@ -90,9 +90,9 @@ export interface NextRequest {
 
 /** The counts in a sentence, for stderr. */
 function nextRequestWords(next: NextRequest): string {
-  const { rows, replaced, kept, to_mend: toMend, dropped } = next;
+  const { rows, replaced, kept, to_fix: toFix, dropped } = next;
   const by = Object.entries(next.dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
-  const mend = toMend > 0 ? ` (${formatNumber(toMend)} want mending)` : '';
+  const fixes = toFix > 0 ? ` (${formatNumber(toFix)} need fixing)` : '';
   const why = by.length > 0 ? ` (${by.join(', ')})` : '';
-  return `${formatNumber(rows)} rows: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${mend}; ${formatNumber(dropped)} dropped${why}`;
+  return `${formatNumber(rows)} rows: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${fixes}; ${formatNumber(dropped)} dropped${why}`;
 }

@@ -83,8 +83,8 @@ async function writePage(target: string, report: Report, now: number, force: boo
 /** @throws SvcError `checksum_mismatch` when a row of the results answers no row of the request */
 export function checkReconciled({ file, request }: Report): void {
   if (request === null) return;
-  const { not_requested, answered_again, matched_by, oddities, rows } = request;
-  const facts = { not_requested, answered_again, oddities };
+  const { not_requested, duplicates, matched_by, mismatches, rows } = request;
+  const facts = { not_requested, duplicates, mismatches };
   if (matched_by === 'count') {
     throw new SvcError(
       'truncated',
@@ -95,11 +95,11 @@ export function checkReconciled({ file, request }: Report): void {
       },
     );
   }
-  if (not_requested + answered_again === 0) return;
-  const first = oddities.slice(0, 3).map(({ row }) => row);
+  if (not_requested + duplicates === 0) return;
+  const first = mismatches.slice(0, 3).map(({ row }) => row);
   throw new SvcError(
     'checksum_mismatch',
-    `${not_requested + answered_again} rows of ${file} answer no row of ${request.file}: ${first.join(', ')}${oddities.length > 3 ? ' …' : ''}`,
+    `${not_requested + duplicates} rows of ${file} match no row of ${request.file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
     { hint: 'See that the two files belong together; else contact support with the job id.', facts },
   );
 }
@@ -124,20 +124,20 @@ function reportCode(
     meaning,
     action,
     next,
-    pile: actionGroupOf(code, true, actions),
+    group: actionGroupOf(code, true, actions),
   };
 }
 
 function reportRequest(file: string, found: Reconciliation): NonNullable<Report['request']> {
-  const { requested, unchanged, notRequested, answeredAgain, matchedBy, oddities } = found;
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
   return {
     file,
     rows: requested,
     unchanged,
     not_requested: notRequested,
-    answered_again: answeredAgain,
+    duplicates,
     matched_by: matchedBy,
-    oddities,
+    mismatches,
   };
 }
 
@@ -173,15 +173,15 @@ interface OpenGroupFile {
   rows: number;
 }
 
-/** Writes a file for each pile that has rows; each whole, and none before all rows were read. */
+/** Writes a file for each group that has rows; each whole, and none before all rows were read. */
 async function splitInto(results: Rereadable, target: SplitTarget, actions: Actions): Promise<SplitFile[]> {
   const { directory, force, excelSafe } = target;
   makeDirectory(directory);
   const open = new Map<ActionGroup, OpenGroupFile>();
   try {
     for await (const rows of splitResults(results.open(), actions, excelSafe)) {
-      for (const { pile, header, line } of rows) {
-        const into = open.get(pile) ?? (await begin(open, pile, directory, header));
+      for (const { group, header, line } of rows) {
+        const into = open.get(group) ?? (await begin(open, group, directory, header));
         into.rows += 1;
         await into.file.write(line);
       }
@@ -191,31 +191,31 @@ async function splitInto(results: Rereadable, target: SplitTarget, actions: Acti
   } finally {
     for (const { file } of open.values()) await file.discard();
   }
-  return ACTION_GROUPS.flatMap((pile) => {
-    const rows = open.get(pile)?.rows;
-    return rows === undefined ? [] : [{ file: fileOf(directory, pile), rows }];
+  return ACTION_GROUPS.flatMap((group) => {
+    const rows = open.get(group)?.rows;
+    return rows === undefined ? [] : [{ file: fileOf(directory, group), rows }];
   });
 }
 
 async function begin(
   open: Map<ActionGroup, OpenGroupFile>,
-  pile: ActionGroup,
+  group: ActionGroup,
   directory: string,
   header: string,
 ): Promise<OpenGroupFile> {
-  const file = await WholeFile.begin(fileOf(directory, pile));
+  const file = await WholeFile.begin(fileOf(directory, group));
   const begun = { file, rows: 0 };
-  open.set(pile, begun);
+  open.set(group, begun);
   await file.write(header);
   return begun;
 }
 
-/** A pile that has no rows this time must not look as if it had. */
+/** A group that has no rows this time must not look as if it had. */
 async function removeOthers(directory: string, open: ReadonlyMap<ActionGroup, OpenGroupFile>): Promise<void> {
-  for (const pile of ACTION_GROUPS)
-    if (!open.has(pile)) await fs.rm(fileOf(directory, pile), { force: true });
+  for (const group of ACTION_GROUPS)
+    if (!open.has(group)) await fs.rm(fileOf(directory, group), { force: true });
 }
 
-function fileOf(directory: string, pile: ActionGroup): string {
-  return path.join(directory, `${pile}.csv`);
+function fileOf(directory: string, group: ActionGroup): string {
+  return path.join(directory, `${group}.csv`);
 }

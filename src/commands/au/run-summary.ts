@@ -152,10 +152,10 @@ export async function warnOfUnrequested(
       throw error;
     },
   );
-  const { notRequested = 0, answeredAgain = 0, oddities = [] } = compared ?? {};
-  const count = notRequested + answeredAgain;
+  const { notRequested = 0, duplicates = 0, mismatches = [] } = compared ?? {};
+  const count = notRequested + duplicates;
   if (count === 0) return;
-  const rows = oddities.slice(0, 3).map(({ row }) => row);
+  const rows = mismatches.slice(0, 3).map(({ row }) => row);
   notices.warn(
     `${count} of the results have a token that was not requested, or not as often: row ${rows.join(', ')}${count > rows.length ? ' …' : ''}; compare with 'svc au report ${results.file} --request ${input.path}', and contact support with the job id`,
   );

@@ -122,7 +122,7 @@ async function uploadRest(client: Client, run: RunDirectory, onEvent: RunOptions
   await uploadParts(client, run, { path, header }, { onEvent, pollOnce: true });
 }
 
-/** What the operator has to mend before the run can go on; all other failures end this round. */
+/** What the operator has to fix before the run can go on; all other failures end this round. */
 async function failureOf(work: Promise<void>): Promise<SvcError | undefined> {
   try {
     await work;

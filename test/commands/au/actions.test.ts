@@ -39,7 +39,7 @@ describe('the step of a result code', () => {
     expect(await steps()).toEqual(DEFAULTS);
     for (const code of Object.keys(DEFAULTS))
       expect(await svc(`profile set action.${code} exclude`)).toMatchObject({ code: 0 });
-    const env = { SVC_ACTION: 'WRN_ISSUER_NO_DATA=keep, ERR_INVALID_PAN=mend' };
+    const env = { SVC_ACTION: 'WRN_ISSUER_NO_DATA=keep, ERR_INVALID_PAN=fix' };
     expect(await steps(' --action ERR_INVALID_PAN=keep', env)).toEqual({
       WRN_OPT_OUT: 'exclude',
       WRN_ISSUER_NO_DATA: 'keep',

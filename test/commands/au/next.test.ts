@@ -42,12 +42,12 @@ describe('svc au next', () => {
       rows: 5,
       replaced: 2,
       kept: 3,
-      to_mend: 1,
+      to_fix: 1,
       dropped: 1,
       dropped_by_code: { WRN_CLOSED_ACCOUNT: 1 },
       dropped_file: 'd.csv',
     });
-    expect(stderr).toContain('1 want mending');
+    expect(stderr).toContain('1 need fixing');
     for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
   });
 
@@ -82,7 +82,7 @@ describe('svc au next', () => {
     const { next } = place();
     const { stdout, stderr } = await next('--out', '-');
     expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
-    expect(stderr).toContain('5 rows: 2 replaced, 3 kept (1 want mending); 1 dropped (WRN_CLOSED_ACCOUNT 1)');
+    expect(stderr).toContain('5 rows: 2 replaced, 3 kept (1 need fixing); 1 dropped (WRN_CLOSED_ACCOUNT 1)');
     expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
   });
 

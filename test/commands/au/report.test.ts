@@ -54,7 +54,7 @@ describe('svc au report', () => {
         '',
         '6 requested = 2 updated + 2 warnings + 1 errors + 1 unchanged',
         '',
-        'columns not known here: network',
+        'unknown columns: network',
         '',
       ].join('\n'),
     );
@@ -71,13 +71,13 @@ describe('svc au report', () => {
       errors: 1,
       unknown: 0,
       extra_columns: ['network'],
-      request: { rows: 6, unchanged: 1, not_requested: 0, answered_again: 0, matched_by: 'order' },
+      request: { rows: 6, unchanged: 1, not_requested: 0, duplicates: 0, matched_by: 'order' },
     });
     const codes = data(result)['codes'] as Record<string, unknown>[];
     expect(codes.map(({ code, count, share, next, known }) => [code, count, share, next, known])).toEqual([
       ['UPD_PAN', 2, 0.4, 'replace', true],
       ['WRN_CONTACT_CARDHOLDER', 1, 0.2, 'keep', true],
-      ['ERR_INVALID_EXP_DATE', 1, 0.2, 'mend', true],
+      ['ERR_INVALID_EXP_DATE', 1, 0.2, 'fix', true],
       ['WRN_LATER', 1, 0.2, 'exclude', false],
     ]);
   });
@@ -89,13 +89,13 @@ describe('svc au report', () => {
     expect(data(result)['request']).toMatchObject({
       unchanged: 1,
       not_requested: 1,
-      answered_again: 1,
-      oddities: [
-        { row: 6, kind: 'not_requested' },
-        { row: 7, kind: 'answered_again' },
+      duplicates: 1,
+      mismatches: [
+        { row: 6, type: 'not_requested' },
+        { row: 7, type: 'duplicate' },
       ],
     });
-    expect(errorIn(result)).toMatchObject({ code: 'checksum_mismatch', not_requested: 1, answered_again: 1 });
+    expect(errorIn(result)).toMatchObject({ code: 'checksum_mismatch', not_requested: 1, duplicates: 1 });
   });
 
   it('takes results without rows, and codes that are empty, hostile or without end', async () => {
@@ -161,7 +161,7 @@ describe('svc au report', () => {
     expect(readdirSync(join(token.cwd, 'todo'))).toEqual([]);
   });
 
-  it('splits into a directory that holds something only when told to, and leaves no pile of before', async () => {
+  it('splits into a directory that holds something only when told to, and leaves no group of before', async () => {
     const { cwd, run } = await report(['--split-into', 'todo']);
     expect((await run(['--split-into', 'todo'])).code).toBe(2);
     expect((await run(['--split-into', 'results.csv'])).code).toBe(2);
