@@ -18,12 +18,6 @@ export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name'>;
 /** How to upload a run's parts. */
 type UploadPartsOptions = RunOptions & Pick<PartWork, 'pollOnce'>;
 
-/** The file that a run's parts are cut from, checked to be the same as when the run began. */
-export interface RunFile {
-  readonly path: string;
-  readonly header: Uint8Array;
-}
-
 /**
  * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
  * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
@@ -50,22 +44,26 @@ export function needsFile({ parts }: Pick<RunRecord, 'parts'>): boolean {
 }
 
 /**
- * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it.
+ * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. `file`
+ * is what the parts are cut from, checked to be the same as when the run began.
  * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so
  */
 export async function uploadParts(
   client: Client,
   run: OpenRun,
-  file: RunFile,
+  file: string,
   options: UploadPartsOptions,
 ): Promise<void> {
   const waiting = run.record.parts.filter(
     (part) => needsFile({ parts: [part] }) || hasUnknown({ parts: [part] }),
   );
   const failures: unknown[] = [];
+  const header = await headerFor(run.record, file);
   const worker = async (): Promise<void> => {
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
-      await uploadOnePart(client, run, part, file, options).catch((error: unknown) => failures.push(error));
+      await uploadOnePart(client, run, part, { file, header }, options).catch((error: unknown) =>
+        failures.push(error),
+      );
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -79,14 +77,24 @@ async function uploadOnePart(
   client: Client,
   run: OpenRun,
   part: RunPart,
-  file: RunFile,
+  { file, header }: { readonly file: string; readonly header: Uint8Array | undefined },
   options: UploadPartsOptions,
 ): Promise<void> {
-  const { sha256, start } = part;
+  const { sha256 } = part;
+  const start = header === undefined ? 0 : part.start;
   // The last part is read to the present end of the file, so that one that grew is noticed.
   const end = part.end === run.record.input.bytes ? undefined : part.end;
-  const source = await fileSource(file.path, { sha256, start, end, prefix: file.header });
+  const source = await fileSource(file, { sha256, start, end, prefix: header });
   await uploadPart({ ...options, client, record: run.record, part, source, save: () => run.save() });
+}
+
+/** The header line, which goes in front of every part; undefined where the file goes up whole. */
+async function headerFor({ parts, input }: RunRecord, file: string): Promise<Uint8Array | undefined> {
+  if (parts.length === 1) return undefined;
+  const chunks: Uint8Array[] = [];
+  const source = await fileSource(file, { end: input.header_bytes });
+  for await (const chunk of source.open()) chunks.push(Uint8Array.from(chunk));
+  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { UnprovenDownload } from '../transfer/retry.ts';
-import { fileSource } from '../transfer/source.ts';
+import { hashFile } from '../transfer/source.ts';
 import { moveIntoPlace } from '../transfer/target.ts';
 import type { RunOptions } from './events.ts';
 import { notePoll } from './poll-parts.ts';
@@ -160,11 +159,5 @@ async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
 
 /** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
 export async function hashOf(file: string): Promise<string | undefined> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of (await fileSource(file)).open()) hash.update(chunk);
-    return hash.digest('hex');
-  } catch {
-    return undefined;
-  }
+  return hashFile(file).catch(() => undefined);
 }

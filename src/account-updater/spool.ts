@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isSvcError, SvcError, writeFailure } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import type { System } from '../system.ts';
-import { fileSource } from '../transfer/source.ts';
+import { hashFile } from '../transfer/source.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** A private file on disk: a copy of standard input, which can be read only once, or what is to go to a pipe. */
@@ -104,14 +104,6 @@ async function* until<T>(signal: AbortSignal, input: AsyncIterable<T>): AsyncGen
   }
 }
 
-/** The header line of a request file, with its line end: it goes in front of every part. */
-export async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
-  const header = await fileSource(file, { end: bytes });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of header.open()) chunks.push(Uint8Array.from(chunk));
-  return Buffer.concat(chunks);
-}
-
 /**
  * Finds the input of a run again, and makes sure that it is still the same.
  * @throws SvcError `checksum_mismatch` when it is not, `conflict` when it came through a pipe
@@ -132,9 +124,8 @@ export async function reopenFile({ record, name, submitCommand }: RunDirectory):
 }
 
 async function hashOf(file: string, giveUp: string): Promise<string> {
-  const hash = createHash('sha256');
   try {
-    for await (const chunk of (await fileSource(file)).open()) hash.update(chunk);
+    return await hashFile(file);
   } catch (error) {
     if (!isSvcError(error)) throw error;
     throw new SvcError(error.code, error.message, {
@@ -143,5 +134,4 @@ async function hashOf(file: string, giveUp: string): Promise<string> {
       cause: error,
     });
   }
-  return hash.digest('hex');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -27,9 +28,7 @@ const PIECE = 256 * 1024;
 /** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
 export async function fileSource(path: string, part: FilePart = {}): Promise<UploadSource> {
   const { prefix = new Uint8Array(), start = 0 } = part;
-  const handle = await openRegular(path);
-  const end = part.end ?? (await handle.stat()).size;
-  await handle.close();
+  const end = part.end ?? (await readableSize(path));
   return {
     size: prefix.byteLength + end - start,
     sha256: part.sha256,
@@ -39,6 +38,24 @@ export async function fileSource(path: string, part: FilePart = {}): Promise<Upl
       yield* pieces(path, start, part.end ?? Infinity);
     },
   };
+}
+
+/** Hex SHA-256 of a regular file. @throws SvcError `local` when it cannot be read */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of (await fileSource(path)).open()) hash.update(piece);
+  return hash.digest('hex');
+}
+
+async function readableSize(path: string): Promise<number> {
+  try {
+    const stat = await fs.stat(path);
+    if (!stat.isFile()) throw notRegular(path);
+    await fs.access(path, constants.R_OK);
+    return stat.size;
+  } catch (error) {
+    throw error instanceof SvcError ? error : unreadable(path, error);
+  }
 }
 
 /**
@@ -103,7 +120,11 @@ async function openRegular(path: string): Promise<FileHandle> {
   );
   if (isFile) return handle;
   await handle.close();
-  throw new SvcError('local', `${path} is not a regular file`, {
+  throw notRegular(path);
+}
+
+function notRegular(path: string): SvcError {
+  return new SvcError('local', `${path} is not a regular file`, {
     hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
   });
 }

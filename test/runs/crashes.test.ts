@@ -13,7 +13,6 @@ import { countResults } from '../../src/account-updater/results.ts';
 import { RunDirectory } from '../../src/account-updater/run-directory.ts';
 import { beginRun } from '../../src/account-updater/run-index.ts';
 import { waitForRun } from '../../src/account-updater/run-wait.ts';
-import { headerOf } from '../../src/account-updater/spool.ts';
 import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { Client } from '../../src/api/client.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
@@ -163,10 +162,9 @@ class World {
     const run = RunDirectory.open(this.runDirectory) ?? beginRun(() => this.runDirectory, asked);
     this.#watchSaves(run);
     const host = { pid: process.pid, isAlive: () => true, clock, signal: this.#life.signal };
-    const header = await headerOf(this.file, check.headerBytes);
     await run.hold(host, async () => {
       await retryFailed(client, run);
-      await uploadParts(client, run, { path: this.file, header }, {});
+      await uploadParts(client, run, this.file, {});
       await invalidateResults(run);
       await waitForRun(client, run);
       await writeResults(run, { out: this.out, force: false });

@@ -10,7 +10,6 @@ import {
   type RunRecord,
   sentOf,
 } from '../../src/account-updater/record.ts';
-import { headerOf } from '../../src/account-updater/spool.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
 import { type FilePart, fileSource, type UploadSource } from '../../src/transfer/source.ts';
 import type { UploadOptions } from '../../src/transfer/upload.ts';
@@ -72,11 +71,9 @@ class World {
   readonly service = new FakeService(this.clock);
   /** The record on disk. */
   disk: string;
-  readonly #header: Uint8Array;
 
-  private constructor(record: RunRecord, header: Uint8Array) {
+  private constructor(record: RunRecord) {
     this.disk = recordText(record);
-    this.#header = header;
   }
 
   static async begin({ rows, rowsInPart, troubles, failing }: History): Promise<World> {
@@ -95,7 +92,7 @@ class World {
       input: { name: 'tokens.csv', path: '/tokens.csv', rows, bytes, sha256, header_bytes: headerBytes },
       parts: plannedParts(check),
     };
-    const world = new World(record, await headerOf('', headerBytes));
+    const world = new World(record);
     await world.#seed();
     world.service.troubles = new Map(troubles);
     world.service.failing = failing;
@@ -141,7 +138,7 @@ class World {
       step();
     };
     const run = { record, name: record.id, save };
-    const upload = (): Promise<void> => uploadParts(client, run, { path: '', header: this.#header }, {});
+    const upload = (): Promise<void> => uploadParts(client, run, '', {});
     try {
       if (command === 'submit') await retryFailed(client, run);
       if (needsFile(record) || (command === 'submit' && hasUnknown(record))) await upload();

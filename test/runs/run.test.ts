@@ -8,7 +8,6 @@ import type { PartState, RunPart } from '../../src/account-updater/record.ts';
 import { RunDirectory } from '../../src/account-updater/run-directory.ts';
 import { beginRun } from '../../src/account-updater/run-index.ts';
 import { waitForRun, wordsOf } from '../../src/account-updater/run-wait.ts';
-import { headerOf } from '../../src/account-updater/spool.ts';
 import { Client } from '../../src/api/client.ts';
 import { SvcError } from '../../src/errors.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -46,8 +45,7 @@ async function plan(parts: number): Promise<RunDirectory> {
 const onEvent = (event: RunEvent): void => void bench.events.push(event);
 
 async function upload(run: RunDirectory, client = bench.client): Promise<void> {
-  const header = await headerOf(bench.file, run.record.input.header_bytes);
-  await uploadParts(client, run, { path: bench.file, header }, { onEvent });
+  await uploadParts(client, run, bench.file, { onEvent });
 }
 
 function uploads(): number {

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { needsFile } from '../../account-updater/advance.ts';
-import { hashOf, invalidateResults } from '../../account-updater/collect.ts';
+import { invalidateResults } from '../../account-updater/collect.ts';
 import { withResumeHint } from '../../account-updater/events.ts';
 import type { Destination } from '../../account-updater/merge.ts';
 import type { WakeUp } from '../../account-updater/poll.ts';
@@ -144,14 +145,24 @@ export async function warnOfUnrequested(
   { input, results }: Pick<RunRecord, 'input' | 'results'>,
 ): Promise<void> {
   if (results === undefined || input.path === undefined) return;
-  if ((await hashOf(input.path)) !== input.sha256) return;
-  const compared = await reconcile(await fileSource(input.path), await fileSource(results.file)).catch(
-    (error: unknown) => {
-      // Bytes that the operator vouched for need not be a table.
-      if (isSvcError(error, 'checksum_mismatch')) return undefined;
-      throw error;
+  const request = await fileSource(input.path).catch(() => undefined);
+  if (request === undefined) return;
+  let hash = createHash('sha256');
+  const hashed = {
+    async *open() {
+      hash = createHash('sha256');
+      for await (const piece of request.open()) {
+        hash.update(piece);
+        yield piece;
+      }
     },
-  );
+  };
+  const compared = await reconcile(hashed, await fileSource(results.file)).catch((error: unknown) => {
+    // Bytes that the operator vouched for need not be a table, nor a request file that changed meanwhile.
+    if (isSvcError(error, 'checksum_mismatch', 'conflict', 'refused_input', 'local')) return undefined;
+    throw error;
+  });
+  if (hash.digest('hex') !== input.sha256) return;
   const { notRequested = 0, duplicates = 0, mismatches = [] } = compared ?? {};
   const count = notRequested + duplicates;
   if (count === 0) return;

@@ -4,7 +4,6 @@ import { checkDestination } from '../../account-updater/merge.ts';
 import { hasUnknown } from '../../account-updater/poll-parts.ts';
 import { statusOf } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
-import { headerOf } from '../../account-updater/spool.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { sameProfile } from '../../app/hint.ts';
 import { recordPrinter } from '../../app/print.ts';
@@ -107,15 +106,9 @@ async function goOn(context: Context, run: RunDirectory, file: RequestFile): Pro
   if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
   const client = await context.client();
   await retryFailed(client, run);
-  const header = await headerOf(file.path, file.check.headerBytes);
-  const upload = uploadParts(
-    client,
-    run,
-    { path: file.path, header },
-    {
-      onEvent: showRun(context, record),
-    },
-  );
+  const upload = uploadParts(client, run, file.path, {
+    onEvent: showRun(context, record),
+  });
   await withResumeHint(run.submitCommand, record.id, upload);
 }
 

@@ -6,7 +6,7 @@ import { keepResults } from '../../account-updater/merge.ts';
 import { hasUnknown, unknownError } from '../../account-updater/poll-parts.ts';
 import { type RunRecord, statusOf } from '../../account-updater/record.ts';
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
-import { headerOf, reopenFile } from '../../account-updater/spool.ts';
+import { reopenFile } from '../../account-updater/spool.ts';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../app/command.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
@@ -118,8 +118,7 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
 
 async function uploadRest(client: Client, run: RunDirectory, onEvent: RunOptions['onEvent']): Promise<void> {
   const path = await reopenFile(run);
-  const header = await headerOf(path, run.record.input.header_bytes);
-  await uploadParts(client, run, { path, header }, { onEvent, pollOnce: true });
+  await uploadParts(client, run, path, { onEvent, pollOnce: true });
 }
 
 /** What the operator has to fix before the run can go on; all other failures end this round. */

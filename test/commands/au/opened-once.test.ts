@@ -1,0 +1,28 @@
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+it('au submit --wait opens a request file of one part three times: to check, to upload, to compare', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-opened-'));
+  const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0 });
+  onTestFinished(async () => {
+    vi.restoreAllMocks();
+    await sandbox.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const file = join(directory, 'tokens.csv');
+  writeFileSync(file, exampleRequestFile());
+  const spies = [vi.spyOn(promises, 'open'), vi.spyOn(fs, 'openSync'), vi.spyOn(fs, 'createReadStream')];
+  const { code } = await svcHere(['au', 'submit', file, '--wait'], {
+    baseUrl: new URL(sandbox.url),
+    env: { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' },
+  });
+  expect(code).toBe(0);
+  const opened = spies.flatMap((spy) => spy.mock.calls.filter(([path]) => path === file));
+  expect(opened).toHaveLength(3);
+});
