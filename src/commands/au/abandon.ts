@@ -5,7 +5,15 @@ import { recordPrinter } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
 import { runView } from './view.ts';
 
-const UNREADABLE = { status: 'damaged', created_at: null, cycle: null, file: null, rows: null, jobs: null };
+const UNREADABLE = {
+  status: 'damaged',
+  created_at: null,
+  cycle: null,
+  file: null,
+  rows: null,
+  jobs: null,
+  job_count: null,
+} as const;
 
 /** `svc au abandon` */
 export const abandon = defineCommand({

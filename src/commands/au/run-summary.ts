@@ -18,21 +18,38 @@ import { fileSource } from '../../transfer/source.ts';
 import { deliverResults, requireDestination } from './deliver-results.ts';
 import { actionsOf } from './options.ts';
 import { showRun } from './run-progress.ts';
-import { drawResults, type PartRow, type Results, type RunRow, type Submission } from './view.ts';
+import {
+  drawResults,
+  type PartRow,
+  type Results,
+  type RunRow,
+  type ShownStatus,
+  type Submission,
+} from './view.ts';
 
 /** A run as it is shown, without the numbers of its results. */
 export function submissionOf(record: RunRecord): Submission {
   const { id, input, parts } = record;
-  const status = statusOf(record) === 'open' ? wordsOf(record) : statusOf(record);
-  const jobs = parts.flatMap(({ job }) => job ?? []);
+  const jobs = jobsOf(record);
   return {
     run: id,
-    status,
+    status: shownStatus(record),
     file: input.name,
     rows: input.rows,
     job: parts.length === 1 ? (jobs[0] ?? null) : null,
     jobs,
   };
+}
+
+/** The status of a run as commands show it. */
+function shownStatus(record: RunRecord): ShownStatus {
+  const status = statusOf(record);
+  if (status !== 'open') return status;
+  return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
+}
+
+function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
+  return parts.flatMap(({ job }) => job ?? []);
 }
 
 /** Shows a run whose results are written: for programs as data, for people as a picture. Then checks --fail-on. */
@@ -53,7 +70,8 @@ export async function showResults(
   checkThreshold(results, failOn);
 }
 
-async function countedResults({ results, input }: RunRecord, actions: Actions): Promise<Results> {
+/** The results of a run in numbers; `actions` are the operator's own for result codes. */
+export async function countedResults({ results, input }: RunRecord, actions: Actions): Promise<Results> {
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
   const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
   const rows = codes.map(({ code, class: kind, count }) => ({
@@ -114,12 +132,13 @@ export function runRow(record: RunRecord): RunRow {
   const { id, created_at, cycle, input, parts } = record;
   return {
     run: id,
-    status: statusOf(record),
+    status: shownStatus(record),
     created_at,
     cycle: cycle ?? null,
     file: input.name,
     rows: input.rows,
-    jobs: parts.length,
+    jobs: jobsOf(record),
+    job_count: parts.length,
     progress: wordsOf(record),
   };
 }

@@ -20,7 +20,7 @@ import { jobView, partView, runView } from './view.ts';
 export const status = defineCommand({
   examples: [
     ['svc au status', 'the runs recorded on this machine'],
-    ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, looked at now'],
+    ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, polled now'],
     ['svc au status 5f0c…', 'one job: its state, and its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
@@ -46,7 +46,7 @@ export const status = defineCommand({
     await run.hold(context.system, look).catch((error: unknown) => {
       // Another process is at it, or the directory cannot be written: what is recorded can be shown all the same.
       if (!isSvcError(error, 'config', 'local')) throw error;
-      context.notices.note(`as recorded, not looked at now: ${error.message}`);
+      context.notices.note(`as recorded, not polled now: ${error.message}`);
     });
     return void (await print(once(partRows(run.record))));
   },

@@ -16,31 +16,27 @@ const cycleName: ValueParser<string> = (value) => {
 
 const parameters = {
   file: argument('<file|->', 'a request file, or - for standard input', text),
-  wait: flag('--wait', 'wait until it is done, download the results and summarise them'),
+  wait: flag('--wait', 'wait until it is done, download the results and summarize them'),
   out: value(
     '--out <file>',
-    'where the results go, now or when they are brought later; by default <file> with .results.csv at its end',
+    'where to write the results, now or when they are downloaded later; default: <file> with .results.csv appended',
     text,
   ),
   force: flag('--force', 'replace a result file that exists'),
-  dryRun: flag('--dry-run', 'check the file and say what would be done; nothing is sent'),
+  dryRun: flag('--dry-run', 'check the file and show what would be done; nothing is sent'),
   cycle: value(
     '--cycle <name>',
-    'the refresh that this is, say 2026-12: a file is submitted once for each, however often this is run',
+    'name of this refresh, such as 2026-12: a file is submitted once in each cycle, however often this is run',
     cycleName,
   ),
-  adopt: value(
-    '--adopt <run>',
-    'with --cycle: the run of this file, begun without a cycle, that is the one of this cycle',
-    text,
-  ),
-  again: flag('--again', 'submit the file once more, whatever was submitted before'),
+  adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
+  again: flag('--again', 'submit the file again, whatever was submitted before'),
   tenant: value(
     '--tenant <id>',
-    'the tenant that the key belongs to, where the service does not show it and it decides which run is meant',
+    'tenant of the key, where the key cannot read it and the run depends on it',
     text,
   ),
-  runDir: value('--run-dir <dir>', 'where the run is recorded; by default in the state directory', text),
+  runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
   failOn: choice(
     '--fail-on <class>',
     'exit with 10 when a row ended in an error (err), or in a warning too (wrn)',
@@ -52,10 +48,10 @@ const parameters = {
 /** `svc au submit` */
 export const submit = defineCommand({
   description:
-    'Nothing is created for a file that is not in order, and nothing is paid for twice: the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again says that another run is meant (exit code 6). A production job takes up to seven days: the wait can be ended and taken up again with svc au wait.',
+    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
-    ['svc au submit tokens.csv', 'hand it in and go on'],
+    ['svc au submit tokens.csv', 'submit it without waiting'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
     ['make-tokens | svc au submit - --wait --out results.csv --fail-on err', 'in a pipeline'],
   ],

@@ -13,7 +13,8 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { startCommand } from '../../security/child-environment.ts';
 import { deliverResults } from './deliver-results.ts';
 import { showRun } from './run-progress.ts';
-import { warnOfUnrequested } from './run-summary.ts';
+import { actionsOf } from './options.ts';
+import { countedResults, runRow, warnOfUnrequested } from './run-summary.ts';
 import { recordedRuns, serviceOf } from './runs.ts';
 
 /** What a round over the open runs came to. */
@@ -95,7 +96,7 @@ async function advance(context: Context, run: RunDirectory, exec: string | undef
   // Another round may have ended it meanwhile.
   if (isOpen(run.record)) await goOn(context, run, exec !== undefined);
   if (exec === undefined || run.record.exec !== 'due' || run.record.results === undefined) return;
-  await runForRun(context, exec, run.record);
+  await runForRun(context, exec, run.record, await completedRun(context, run.record));
   delete run.record.exec;
   run.save();
 }
@@ -145,8 +146,18 @@ async function deliver(context: Context, run: RunDirectory): Promise<{ readonly 
   }
 }
 
+/** The run as `svc au status` shows it, with the counts of its results where they are a table. */
+async function completedRun(context: Context, record: RunRecord): Promise<object> {
+  const counts = countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
+    // Bytes that the operator vouched for need not be a table.
+    if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
+    throw error;
+  });
+  return { ...runRow(record), results: await counts };
+}
+
 /**
- * Runs the operator's own command for a run that is complete: its record on standard input, its names beside. What the
+ * Runs the operator's own command for a completed run, given on standard input. What the
  * command writes goes to stderr, since stdout is for the data of this one.
  * @throws SvcError `local` when it did not go well
  */
@@ -154,11 +165,12 @@ async function runForRun(
   { system, signal, notices }: Context,
   command: string,
   record: RunRecord,
+  completed: object,
 ): Promise<void> {
   const added = { SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' };
   const child = startCommand(command, { env: system.env, cwd: system.cwd, added, signal });
   // A command need not read its input.
-  child.stdin.on('error', () => undefined).end(`${JSON.stringify(record)}\n`);
+  child.stdin.on('error', () => undefined).end(`${JSON.stringify(completed)}\n`);
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => notices.note(line));
   const ending = await new Promise<string | undefined>((resolve) => {
@@ -170,6 +182,6 @@ async function runForRun(
   signal.throwIfAborted();
   if (ending === undefined) return;
   throw new SvcError('local', `the command of --exec ${ending}`, {
-    hint: 'The results are written. Mend the command: the next round runs it again for this run.',
+    hint: "The results are written. Fix the command: the next 'svc au sync' runs it again for this run.",
   });
 }

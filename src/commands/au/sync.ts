@@ -7,12 +7,12 @@ import { runView } from './view.ts';
 /** `svc au sync` */
 export const sync = defineCommand({
   description:
-    'Looks at all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is open any more, with 9 when it is unknown whether the service has a file, with 12 when results came that are not proven whole, else with 11. Where the place for the results is taken or gone, they are kept with the run. Two at once do not disturb each other.',
+    'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, with 9 when it is unknown whether the service has a file, with 12 when downloaded results could not be verified, else with 11. Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
     [
       "svc au sync --exec 'mail-results'",
-      'run a command for each run that is complete; its record is on standard input',
+      'run a command for each completed run, given as JSON on standard input',
     ],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
@@ -20,10 +20,10 @@ export const sync = defineCommand({
   worksElsewhere: true,
   fields: runView.fields,
   parameters: {
-    dryRun: flag('--dry-run', 'say what would be done with each run, and do nothing'),
+    dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
     exec: value(
       '--exec <command>',
-      'a shell command to run for each run that became complete, again in the next round if it fails',
+      'a shell command to run for each run that completes; it is run again by the next sync if it fails',
       text,
     ),
   },

@@ -35,17 +35,23 @@ function statusTone(status: unknown): Tone | undefined {
   return status === 'pending' ? 'quiet' : undefined;
 }
 
+/** The status of a run, in the same words wherever one is shown; `unknown` where the service may have a file of it. */
+export type ShownStatus = 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
+
 /** A run in one line. */
 export interface RunRow {
   readonly run: string;
-  readonly status: string;
+  readonly status: ShownStatus;
   /** Null, as what follows, where the record cannot be read. */
   readonly created_at: string | null;
   /** The refresh of the file that it is, if that was named. */
   readonly cycle: string | null;
   readonly file: string | null;
   readonly rows: number | null;
-  readonly jobs: number | null;
+  /** Ids, of those that were created. */
+  readonly jobs: readonly string[] | null;
+  /** How many jobs its file takes. */
+  readonly job_count: number | null;
   /** How far it is, in words. */
   readonly progress: string;
 }
@@ -53,7 +59,7 @@ export interface RunRow {
 /** How a list of runs is shown. */
 export const runView: View<RunRow> = {
   name: 'run',
-  fields: ['run', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'progress'],
+  fields: ['run', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: tone },
@@ -215,20 +221,20 @@ export interface CheckedFileRow {
   /** Rows that repeat the token of a row above. */
   readonly repeated_tokens: number;
   /** How many jobs it takes. */
-  readonly jobs: number;
+  readonly job_count: number;
 }
 
 /** How a checked request file is shown. */
 export const checkedFileView: View<CheckedFileRow> = {
   name: 'request file',
-  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'jobs'],
+  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
   columns: [
     { path: 'file', kind: 'text' },
     { path: 'rows', kind: 'number' },
     { path: 'bytes', kind: 'number' },
     { path: 'sha256', kind: 'id' },
     { path: 'repeated_tokens', kind: 'number' },
-    { path: 'jobs', kind: 'number' },
+    { path: 'job_count', kind: 'number' },
   ],
 };
 
@@ -240,7 +246,7 @@ export function checkedFileRow(name: string, check: RequestFileCheck): CheckedFi
     bytes: check.bytes,
     sha256: check.sha256,
     repeated_tokens: check.duplicates.count,
-    jobs: check.parts.length,
+    job_count: check.parts.length,
   };
 }
 

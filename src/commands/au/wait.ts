@@ -9,11 +9,11 @@ import { jobView, submissionView } from './view.ts';
 /** `svc au wait` */
 export const wait = defineCommand({
   description:
-    'Looks after 2 s, then less and less often, up to every five minutes. A production job takes up to seven days; the wait can be ended and taken up again at any time. The results of a run are brought as they come, and written where it was asked for.',
+    'Polls after 2 s, then with increasing intervals, up to five minutes. A production job takes up to seven days; the wait can be interrupted and resumed at any time. Results are downloaded as parts finish and written to the --out of the run.',
   examples: [
     ['svc au wait run-20260131-0a1b2c3d-4e5f', 'until every part is done, then its results'],
     ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
-    ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event comes to this port'],
+    ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event arrives on this port'],
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 10, 11, 12, 130],
