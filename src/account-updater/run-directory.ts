@@ -164,8 +164,22 @@ export function removeUnborn(root: string): void {
 
 /** Other names below the directory are none of ours. */
 function runNames(root: string): string[] {
-  const entries = fs.existsSync(root) ? fs.readdirSync(root, { withFileTypes: true }) : [];
-  return entries.filter((entry) => entry.name.startsWith('run-') && !entry.isFile()).map(({ name }) => name);
+  const runs = entriesIn(root).filter((entry) => entry.name.startsWith('run-') && !entry.isFile());
+  return runs.map(({ name }) => name);
+}
+
+/** What is in a directory; nothing where it does not exist. @throws SvcError `config` where that cannot be read */
+export function entriesIn(directory: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') return [];
+    if (code === undefined) throw error;
+    throw new SvcError('config', `${directory} could not be read (${code})`, {
+      hint: 'It records what was submitted: make it a directory that this user can read.',
+    });
+  }
 }
 
 function isUnborn(directory: string): boolean {

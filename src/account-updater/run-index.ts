@@ -6,7 +6,15 @@ import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
-import { type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';
+import {
+  entriesIn,
+  type FoundRuns,
+  listRuns,
+  newestFirst,
+  openRuns,
+  RECORD,
+  RunDirectory,
+} from './run-directory.ts';
 
 /** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
@@ -47,9 +55,7 @@ export function indexEntriesOf(root: string, directory: string): string[] {
 }
 
 function indexedIds(root: string): string[] {
-  const directory = path.join(root, INDEX);
-  const names = fs.existsSync(directory) ? fs.readdirSync(directory) : [];
-  return names.flatMap((name) => /^(run-.*)\.json$/.exec(name)?.[1] ?? []);
+  return entriesIn(path.join(root, INDEX)).flatMap(({ name }) => /^(run-.*)\.json$/.exec(name)?.[1] ?? []);
 }
 
 function entryFile(root: string, id: string): string {

@@ -140,7 +140,7 @@ function isClosed(stream: OutputStream): boolean {
 
 function closedError(name: string): SvcError {
   return new SvcError('output', `${name} is closed`, {
-    hint: 'Open it, or redirect it to /dev/null to discard the data.',
+    hint: 'Open it. To discard the data, redirect it with >/dev/null; a program that does so opens /dev/null for writing only.',
   });
 }
 
