@@ -1,6 +1,7 @@
 import { SvcError } from '../errors.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
 export type PartState =
@@ -265,8 +266,4 @@ function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean 
 
 function isCount(value: Record<string, unknown>, names: readonly string[]): boolean {
   return names.every((name) => Number.isSafeInteger(value[name]) && Number(value[name]) >= 0);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

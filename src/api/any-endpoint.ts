@@ -5,6 +5,7 @@ import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
 import { type Page, Pages } from './pages.ts';
+import { objectOrUndefined } from '../schema/guards.ts';
 
 /** A request to any endpoint, described or not. */
 export type AnyRequest = Pick<
@@ -51,7 +52,7 @@ export class AnyEndpoint {
 
 /** The items of a list answer, each with the text that it was sent as; undefined for anything else. */
 export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefined {
-  const data = Array.isArray(json) ? json : asRecord(json)?.['data'];
+  const data = Array.isArray(json) ? json : objectOrUndefined(json)?.['data'];
   if (!Array.isArray(data)) return undefined;
   return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
 }
@@ -64,7 +65,7 @@ export function hasMore(body: JsonBody): boolean {
 function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
   const items = itemsIn(body);
   if (items === undefined) return undefined;
-  const pagination = asRecord(asRecord(body.json)?.['pagination']) ?? {};
+  const pagination = objectOrUndefined(objectOrUndefined(body.json)?.['pagination']) ?? {};
   const { next, page_number: number, total_pages: total } = pagination;
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
   if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };
@@ -77,10 +78,6 @@ function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
 function queryFrom(cursor: string): Query {
   const at = cursor.indexOf('=');
   return { [cursor.slice(0, at)]: cursor.slice(at + 1) };
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 /** Where a request goes below the base URL, as somebody typed it. */

@@ -5,6 +5,7 @@ import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
 import type { EntityType, Log } from '../schema/log.ts';
 import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
 export interface LogFilter {
@@ -151,10 +152,6 @@ function promised(item: object, isKept: (value: unknown) => boolean = () => true
     ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),
   );
   return { created_at: '', ...Object.fromEntries(members) };
-}
-
-function isObject(item: unknown): item is Record<string, unknown> {
-  return typeof item === 'object' && item !== null && !Array.isArray(item);
 }
 
 function isFlat(value: unknown): boolean {

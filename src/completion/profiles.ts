@@ -3,6 +3,7 @@ import type { Suggestion } from '../app/parameter.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/profile-name.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
+import { isObject } from '../schema/guards.ts';
 
 /**
  * Names of the stored profiles, and the sandbox. Reads the config file without the mending that a command does to it
@@ -30,8 +31,4 @@ function stored(system: PathsHost): Suggestion[] {
 function baseUrl(profile: unknown): string {
   const url = isObject(profile) ? profile['base_url'] : undefined;
   return typeof url === 'string' ? url : '';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

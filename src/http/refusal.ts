@@ -3,6 +3,7 @@ import { displayHost } from '../security/address.ts';
 import { maskCardNumbers } from '../security/card-number.ts';
 import type { ApiRequest } from './request.ts';
 import type { TransportFailure } from './transport-failure.ts';
+import { objectOrUndefined } from '../schema/guards.ts';
 
 /** What is known of a failed call, for its message. */
 export interface CallFacts {
@@ -186,7 +187,7 @@ const NAMING = ['code', 'error_code', 'errorCode', 'type'];
  */
 export function readProblem(body: string, contentType: string | undefined): Problem {
   const json = parse(body);
-  const record = Array.isArray(json) ? { errors: json as unknown } : asRecord(json);
+  const record = Array.isArray(json) ? { errors: json as unknown } : objectOrUndefined(json);
   if (!record) {
     const summary = summaryOfOther(json, body, contentType);
     return { summary, fields: {}, requestId: undefined, isProblem: false };
@@ -217,8 +218,8 @@ const MAX_LEVELS = 3;
 /** An error body and what is nested under its `error`. */
 function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
   const levels = [record];
-  let inner = asRecord(record['error']);
-  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = asRecord(inner['error']))
+  let inner = objectOrUndefined(record['error']);
+  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = objectOrUndefined(inner['error']))
     levels.push(inner);
   return levels;
 }
@@ -229,10 +230,6 @@ function parse(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
@@ -250,7 +247,7 @@ function readFields(value: unknown): Record<string, string[]> {
     const list = texts(value);
     return list.length > 0 ? { '': list } : {};
   }
-  const entries = Object.entries(asRecord(value) ?? {}).slice(0, MAX_FIELDS);
+  const entries = Object.entries(objectOrUndefined(value) ?? {}).slice(0, MAX_FIELDS);
   return Object.fromEntries(
     entries
       .map(([name, said]) => [plainLine(name), texts(said)] as const)
@@ -268,7 +265,7 @@ function texts(value: unknown): string[] {
 
 function messageOf(value: unknown): string {
   if (typeof value === 'string') return plainLine(value);
-  const record = asRecord(value) ?? {};
+  const record = objectOrUndefined(value) ?? {};
   return linesOf(SAYING.map((name) => record[name])).join(' – ');
 }
 

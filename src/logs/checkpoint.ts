@@ -2,6 +2,7 @@ import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
 import { Tally, type TallyLine } from './tally.ts';
+import { isoTime } from '../output/time.ts';
 
 /** What a checkpoint is of: two tails of different logs must not share one. */
 export interface Subject {
@@ -43,9 +44,9 @@ export function checkpointText(
     service,
     entity_type: entityType ?? null,
     entity_id: entityId ?? null,
-    settled: iso(settled),
-    read_to: iso(readTo),
-    newest: newest === undefined ? null : iso(newest),
+    settled: isoTime(settled),
+    read_to: isoTime(readTo),
+    newest: newest === undefined ? null : isoTime(newest),
     passed,
   };
   return `${JSON.stringify(head)}\n`;
@@ -98,10 +99,6 @@ function isLine(value: unknown): boolean {
 function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 function damaged(file: string): SvcError {

@@ -1,7 +1,7 @@
 import type { LogFilter, Logs } from '../api/logs.ts';
 import type { Page, PageOptions } from '../api/pages.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { parseTime } from '../output/time.ts';
+import { parseTime, isoTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { entryOf, SECOND_MS, wholeSecond } from './entry.ts';
 import { isExpiredCursor } from './read-window.ts';
@@ -80,8 +80,8 @@ class ListPosition {
       this.#again.set(key, (this.#again.get(key) ?? 0) + 1);
     }
     const second = this.#second ?? 0;
-    if (this.#direction === 'older') return { startDate, endDate: iso(second + SECOND_MS) };
-    return this.#direction === 'newer' ? { startDate: iso(second), endDate } : { startDate, endDate };
+    if (this.#direction === 'older') return { startDate, endDate: isoTime(second + SECOND_MS) };
+    return this.#direction === 'newer' ? { startDate: isoTime(second), endDate } : { startDate, endDate };
   }
 
   #isAgain(log: Log): boolean {
@@ -116,10 +116,6 @@ class ListPosition {
     this.#second = second;
     this.#given = [];
   }
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 function noOrder(cause: unknown): SvcError {

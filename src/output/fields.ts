@@ -2,6 +2,7 @@ import { SvcError } from '../errors.ts';
 import { exactValue, JsonToken } from '../json/exact.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 import type { View } from './view.ts';
+import { isObject as isPlainObject } from '../schema/guards.ts';
 
 /**
  * The paths that a `--fields` list chooses, in its order and each once; undefined without a list.
@@ -56,9 +57,7 @@ function unknownField<T>(view: View<T>, path: string): SvcError {
 
 /** Whether `value` is an object with named members, neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonToken)
-  );
+  return isPlainObject(value) && !(value instanceof JsonToken);
 }
 
 /** The value at a dotted path, or undefined where there is none. */

@@ -9,6 +9,13 @@ const UNITS = [
   { name: 's', ms: 1000 },
 ] as const;
 
+/** A time in epoch milliseconds as RFC 3339 in UTC, with milliseconds. */
+export function isoTime(at: number): string;
+export function isoTime(at: number | undefined): string | undefined;
+export function isoTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
 /**
  * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
  * Without an offset it is read as UTC. Text that is no such time is given back as it is. `now` in epoch milliseconds.

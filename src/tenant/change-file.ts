@@ -1,6 +1,7 @@
 import { SvcError } from '../errors.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../schema/tenant.ts';
 import { checkSettingValue, type TenantChange } from './change.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
 export function changeFromJson(json: unknown): TenantChange {
@@ -25,7 +26,7 @@ function settingsIn(settings: unknown): [name: string, text: string][] {
 }
 
 function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isObject(value)) return value;
   throw refused(`${what} must be a JSON object`);
 }
 

@@ -104,8 +104,3 @@ export function* textsIn(value: unknown, parts: readonly string[] = []): Generat
     yield* textsIn(member, at);
   }
 }
-
-/** Whether a value is an object with named members, neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

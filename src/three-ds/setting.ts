@@ -2,7 +2,8 @@ import { SvcError } from '../errors.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 import { looksLikeName } from './check.ts';
-import { BODY, type Field, fieldAt, fieldsBelow, isObject, ownValue } from './fields.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from './fields.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {

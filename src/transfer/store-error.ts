@@ -1,3 +1,5 @@
+import { objectOrUndefined } from '../schema/guards.ts';
+
 /** What may be shown of a store's error body. The rest echoes signatures and what was signed (R07). */
 export interface StoreError {
   readonly code: string | undefined;
@@ -44,9 +46,9 @@ function element(body: string, name: string): string | undefined {
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 function fromJson(body: string): StoreMessage | undefined {
-  const outer = record(parse(body));
+  const outer = objectOrUndefined(parse(body));
   if (!outer) return undefined;
-  const inner = record(outer['error']) ?? outer;
+  const inner = objectOrUndefined(outer['error']) ?? outer;
   const pick = (...names: string[]): string | undefined => {
     const value = names.map((name) => inner[name] ?? outer[name]).find((part) => part !== undefined);
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
@@ -64,10 +66,6 @@ function parse(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 function matching(form: RegExp, text: string | undefined): string | undefined {

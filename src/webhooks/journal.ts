@@ -2,7 +2,8 @@ import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { headersToKeep } from './address.ts';
-import { isObject, type ReceivedEvent, textIn } from './received.ts';
+import { type ReceivedEvent, textIn } from './received.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** One line of a journal. */
 export interface JournalEntry {

@@ -1,3 +1,5 @@
+import { isObject } from '../schema/guards.ts';
+
 /** The body of a delivery: of the event only its id and type are required, all else is kept as it came. */
 export interface Delivery {
   readonly event: {
@@ -53,11 +55,6 @@ export function jobOf({ event }: Delivery): { id: string | undefined; status: st
 export function textIn(value: unknown, name: string): string | undefined {
   const member = memberOf(value, name);
   return typeof member === 'string' ? member : undefined;
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function memberOf(value: unknown, name: string): unknown {

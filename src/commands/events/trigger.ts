@@ -13,8 +13,8 @@ import { SvcError } from '../../errors.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import { displayTarget, parseTarget } from '../../webhooks/address.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
-import { isObject } from '../../webhooks/received.ts';
 import { triggeredView } from './view.ts';
+import { isObject } from '../../schema/guards.ts';
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 

@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import type { RunBegin } from '../../logs/archive/archive.ts';
 import type { Written } from '../../logs/archive/writer.ts';
 import type { TailEvent } from '../../logs/entry.ts';
-import { formatDuration, formatNumber } from '../../output/time.ts';
+import { formatDuration, formatNumber, isoTime } from '../../output/time.ts';
 import type { WaitProgress } from '../../output/wait-progress.ts';
 import type { ArchiveInput } from './archive.ts';
 
@@ -27,12 +27,14 @@ export class ArchiveNotices {
   begin({ isNew, tenantId, readTo, since, now }: RunBegin): void {
     const { notices } = this.#context;
     notices.verbose(
-      isNew ? `begins an archive of tenant ${tenantId} at ${iso(readTo)}` : `goes on at ${iso(readTo)}`,
+      isNew
+        ? `begins an archive of tenant ${tenantId} at ${isoTime(readTo)}`
+        : `goes on at ${isoTime(readTo)}`,
     );
     const asked = this.#input.since?.(now);
     if (!isNew && asked !== undefined && asked < since) {
       notices.warn(
-        `the archive begins at ${iso(since)}: --since ${iso(asked)} counts only where a new one is begun`,
+        `the archive begins at ${isoTime(since)}: --since ${isoTime(asked)} counts only where a new one is begun`,
       );
     }
     if (now + CLOCK_SLACK_MS < readTo) {
@@ -65,7 +67,7 @@ export class ArchiveNotices {
         return this.#live?.update({ state: 'up to date', nextLookAt: clock.now() + event.nextMs });
       case 'gap':
         return notices.warn(
-          `entries may be missing from ${iso(event.from)} to ${iso(event.to)}: older than the service keeps them (--retention)`,
+          `entries may be missing from ${isoTime(event.from)} to ${isoTime(event.to)}: older than the service keeps them (--retention)`,
         );
     }
   }
@@ -85,8 +87,4 @@ export class ArchiveNotices {
     for (const [count, words, where] of unusual)
       if (count > 0) notices.warn(`entries ${words}: ${formatNumber(count)}, ${where}`);
   }
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

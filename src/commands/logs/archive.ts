@@ -8,6 +8,7 @@ import type { ArchiveRun } from '../../logs/archive/archive.ts';
 import type { View } from '../../output/view.ts';
 import { openArchive } from './archive-location.ts';
 import { ArchiveNotices } from './archive-notices.ts';
+import { isoTime } from '../../output/time.ts';
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the directory of the archive; it is made when it is not there'),
@@ -160,9 +161,9 @@ async function summaryOf(
     raw,
     card_numbers: cardNumbers,
     segments,
-    read_from: iso(run.readTo),
-    read_to: iso(run.archivedTo),
-    gaps: gaps.map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
+    read_from: isoTime(run.readTo),
+    read_to: isoTime(run.archivedTo),
+    gaps: gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) })),
     hours_left_before: run.isNew ? null : marginHours(marginMs(run.readTo, retentionMs, run.now)),
     hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
     record: run.record,
@@ -182,10 +183,6 @@ async function check(run: ArchiveRun, input: ArchiveInput): Promise<number> {
   const { checkMargin, marginMs } = await import('../../logs/archive/coverage.ts');
   checkMargin(marginMs(run.readTo, input.retention ?? DEFAULT_RETENTION_MS, run.now), input.retentionMargin);
   return 0;
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 /** Longer than a last commit to a bucket takes that can be reached. */

@@ -7,7 +7,7 @@ import { beginAt } from '../../logs/checkpoint.ts';
 import { type Interval, LogCounts, type Notes, StatsBackfill } from '../../logs/count.ts';
 import { serviceLogs, type TailEvent, wholeSecond } from '../../logs/entry.ts';
 import { Tail } from '../../logs/follow.ts';
-import { formatNumber, parseTime } from '../../output/time.ts';
+import { formatNumber, parseTime, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { ByteProgress } from '../au/options.ts';
 import { openArchive } from './archive-location.ts';
@@ -76,7 +76,7 @@ export async function countService(context: Context, input: CountInput): Promise
 function reportLost({ notices }: Context, event: TailEvent): void {
   if (event.kind !== 'gap' || event.to - event.from < LEAST_GAP_MS) return;
   notices.warn(
-    `entries may be missing from ${iso(event.from) ?? ''} to ${iso(event.to) ?? ''}: older than the service keeps them`,
+    `entries may be missing from ${isoTime(event.from) ?? ''} to ${isoTime(event.to) ?? ''}: older than the service keeps them`,
   );
 }
 
@@ -95,7 +95,7 @@ export async function countArchive(context: Context, input: CountInput, dir: str
   const past = new StatsBackfill(interval, covered);
   if (!past.isLong) {
     context.notices.note(
-      `the archive holds less than 7 days before ${iso(interval.since) ?? ''}: too little to tell what is new or unusual`,
+      `the archive holds less than 7 days before ${isoTime(interval.since) ?? ''}: too little to tell what is new or unusual`,
     );
   }
   const isCounted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
@@ -131,8 +131,4 @@ function take(
   if (at === undefined || at >= interval.until) return;
   past.add(log, at, isCounted);
   if (isCounted && at >= interval.since) counts.add(log);
-}
-
-function iso(time: number | undefined): string | undefined {
-  return time === undefined ? undefined : new Date(time).toISOString();
 }

@@ -128,11 +128,6 @@ export async function firstRequest(
   return pageRequest(listLogsRequest(filter), options);
 }
 
-/** A time as the service takes it. */
-export function isoTime(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
-}
-
 function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, description: parameter.description.replace(/ \*$/, '') };
 }

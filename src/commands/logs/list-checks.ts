@@ -3,10 +3,9 @@ import type { Context } from '../../app/command.ts';
 import type { ListProgress } from '../../app/print.ts';
 import { ENTITY_TYPES } from '../../completion/complete.ts';
 import { SvcError } from '../../errors.ts';
-import { parseTime } from '../../output/time.ts';
+import { parseTime, isoTime } from '../../output/time.ts';
 import { type Log, LOG_OPERATIONS } from '../../schema/log.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
-import { isoTime } from './entry-filter.ts';
 
 const DEFAULT_RETENTION_MS = 86_400_000;
 

@@ -22,12 +22,12 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
   isFiltered,
-  isoTime,
   logView,
   matches,
   reportFiltered,
 } from './entry-filter.ts';
 import { OddEntries } from './odd-entries.ts';
+import { isoTime } from '../../output/time.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,

@@ -2,7 +2,7 @@ import { type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { Context } from '../../app/command.ts';
 import { MAX_DEPTH } from '../../json/source.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
-import { formatNumber, parseTime } from '../../output/time.ts';
+import { formatNumber, parseTime, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
 type Oddity = LogOddity | 'no time';
@@ -54,7 +54,7 @@ export function reportGaps(
 ): void {
   const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
   for (const { from, to } of gaps.slice(0, MOST_GAPS))
-    notices.warn(`entries may be missing from ${iso(from)} to ${iso(to)}`);
+    notices.warn(`entries may be missing from ${isoTime(from)} to ${isoTime(to)}`);
   if (gaps.length > MOST_GAPS)
     notices.warn(`and in ${gaps.length - MOST_GAPS} further gaps: 'svc logs verify' lists them`);
   const covered = coverage.covered();
@@ -63,11 +63,7 @@ export function reportGaps(
     notices.note('the archive covers no time yet');
     return;
   }
-  if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${iso(begin)}`);
+  if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${isoTime(begin)}`);
   if (newer !== undefined && Math.min(until, clock.now()) > end)
-    notices.note(`the archive ends at ${iso(end)}; ${newer}`);
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
+    notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
 }

@@ -9,6 +9,7 @@ import { makeDirectory } from '../../files/directory.ts';
 import { type Subject, type TailPosition, writeCheckpoint } from '../../logs/checkpoint.ts';
 import { destinationText } from '../../logs/otlp/settings.ts';
 import type { TailInput } from './tail.ts';
+import { isoTime } from '../../output/time.ts';
 
 /** How a tail that has ended is resumed. */
 export interface Resume {
@@ -28,7 +29,7 @@ export function resumeTail(
   taken: TailPosition,
 ): Resume {
   const file = input.checkpoint ?? keptFile(context, subject, taken);
-  const from = file === undefined ? ['--since', iso(taken.settled)] : option('--checkpoint', file);
+  const from = file === undefined ? ['--since', isoTime(taken.settled)] : option('--checkpoint', file);
   const words = ['logs', 'tail', ...from, ...filters(input), ...manner(input)];
   return { command: typedCommand(words, context.globals), mayRepeat: file === undefined };
 }
@@ -64,10 +65,6 @@ function manner({ to, overlap, interval, retention, strict }: TailInput): string
 function durationText(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 const KEPT_MS = 7 * 86_400_000;

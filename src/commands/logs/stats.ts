@@ -13,8 +13,8 @@ import {
   firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
-  isoTime,
 } from './entry-filter.ts';
+import { isoTime } from '../../output/time.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { isSvcError } from '../../errors.ts';
 import type { TailPosition } from '../../logs/checkpoint.ts';
 import type { TailEvent } from '../../logs/entry.ts';
-import { formatDuration } from '../../output/time.ts';
+import { formatDuration, isoTime } from '../../output/time.ts';
 import type { WaitProgress } from '../../output/wait-progress.ts';
 import type { Log } from '../../schema/log.ts';
 import { OddEntries } from './odd-entries.ts';
@@ -48,7 +48,7 @@ export class TailNotices {
     const { notices } = this.#context;
     const { to, checkpoint, since } = this.#asked;
     const ignored = since === undefined ? '' : ' (--since ignored)';
-    if (kept) notices.note(`resuming from the checkpoint: read up to ${iso(kept.readTo)}${ignored}`);
+    if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
     if (to && checkpoint === undefined)
       notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
   }
@@ -74,7 +74,7 @@ export class TailNotices {
       case 'gap':
         this.gaps += 1;
         return notices.warn(
-          `entries may be missing from ${iso(event.from)} to ${iso(event.to)}: older than the service keeps them (--retention)`,
+          `entries may be missing from ${isoTime(event.from)} to ${isoTime(event.to)}: older than the service keeps them (--retention)`,
         );
     }
   }
@@ -87,14 +87,12 @@ export class TailNotices {
     if (signal.aborted && !isSvcError(signal.reason)) return;
     this.#odd.warn(this.#context);
     const count = `${this.#entries} ${this.#entries === 1 ? 'entry' : 'entries'}`;
-    notices.note(`${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${iso(readTo)}`);
+    notices.note(
+      `${count} in ${formatDuration(clock.now() - this.#startedAt)}, read up to ${isoTime(readTo)}`,
+    );
     if (!notices.shows('normal')) return;
     const { command, mayRepeat } = resume();
     notices.note(mayRepeat ? 'no checkpoint could be kept: entries may repeat; resume with' : 'resume with');
     notices.command(command);
   }
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

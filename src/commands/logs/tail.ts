@@ -14,13 +14,13 @@ import {
   ENTRY_PARAMETERS,
   firstRequest,
   isFiltered,
-  isoTime,
   logView,
   matches,
 } from './entry-filter.ts';
 import { resumeTail } from './resume-tail.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
 import { TailNotices } from './tail-notices.ts';
+import { isoTime } from '../../output/time.ts';
 
 const parameters = {
   since: value(

@@ -6,7 +6,7 @@ import { SvcError } from '../../errors.ts';
 import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
-import { formatBytes, formatDuration, formatNumber, formatTime } from '../../output/time.ts';
+import { formatBytes, formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { ByteProgress } from '../au/options.ts';
 import { archiveLocation, openArchive } from './archive-location.ts';
@@ -184,7 +184,7 @@ function stretchRow({ from, to }: CoverageRange): { from: string | null; to: str
 }
 
 function iso(time: number | undefined): string | null {
-  return time === undefined ? null : new Date(time).toISOString();
+  return time === undefined ? null : isoTime(time);
 }
 
 /**

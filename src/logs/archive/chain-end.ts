@@ -18,6 +18,7 @@ import {
 } from './record.ts';
 import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
+import { isoTime } from '../../output/time.ts';
 
 // Where nothing happened for a year, not each of its days is looked through.
 const MOST_DAYS_BACK_MS = 35 * 86_400_000;
@@ -147,5 +148,5 @@ async function storedHash(store: ArchiveStore, path: string): Promise<string> {
 }
 
 function iso(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
+  return at === undefined ? null : isoTime(at);
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { TailPosition } from '../checkpoint.ts';
 import { wholeSecond } from '../entry.ts';
+import { isoTime } from '../../output/time.ts';
 
 const time = z.iso.datetime();
 const count = z.number().int();
@@ -19,9 +20,9 @@ export type StoredPosition = z.infer<typeof positionSchema>;
 /** A standing for a record. */
 export function toStored({ settled, readTo, newest, passed }: TailPosition): StoredPosition {
   return {
-    settled: iso(settled),
-    read_to: iso(readTo),
-    newest: newest === undefined ? null : iso(newest),
+    settled: isoTime(settled),
+    read_to: isoTime(readTo),
+    newest: newest === undefined ? null : isoTime(newest),
     passed: passed.map(([key, at, times]) => [key, at, times]),
   };
 }
@@ -47,8 +48,4 @@ export function beyond(standing: TailPosition, time: number): TailPosition {
     newest,
     passed: passed.filter(([, at]) => at >= from),
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -9,6 +9,7 @@ import { Pending, type PendingLimits } from './pending.ts';
 import { beyond, fromStored, toStored } from './position.ts';
 import type { Link, Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
+import { isoTime } from '../../output/time.ts';
 
 /** What a writer is told. */
 export interface WriterOptions {
@@ -131,7 +132,7 @@ export class ArchiveWriter {
     for (const closed of await pending.close())
       segments.push(await storeSegment(this.#store, this.#end.next, closed));
     const readTo = Math.max(standing.readTo, this.#readFrom);
-    const stretch = { read_from: iso(this.#readFrom), read_to: iso(readTo) };
+    const stretch = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
     await this.#append(
       { kind: 'segments', segments, ...stretch, ...this.#now(standing) },
       standing,
@@ -148,7 +149,7 @@ export class ArchiveWriter {
   async commitGap(gap: Window): Promise<void> {
     this.#gapTo = gap.to;
     const standing = beyond(this.#standing, gap.to);
-    const stretch = { from: iso(gap.from), to: iso(gap.to) };
+    const stretch = { from: isoTime(gap.from), to: isoTime(gap.to) };
     await this.#wholly(() => this.#append({ kind: 'gap', ...stretch, ...this.#now(standing) }, standing));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
@@ -188,10 +189,6 @@ export class ArchiveWriter {
   }
 
   #now(standing: TailPosition) {
-    return { written_at: iso(this.#options.now()), standing: toStored(standing) };
+    return { written_at: isoTime(this.#options.now()), standing: toStored(standing) };
   }
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

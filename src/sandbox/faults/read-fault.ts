@@ -1,4 +1,5 @@
 import { type Effect, type Fault, FaultSyntaxError, type Occasion, readCallPattern } from './fault.ts';
+import { isObject } from '../../schema/guards.ts';
 
 /** Reads one fault, such as `429,retry-after=2@GET /logs:0.1`. Throws a `FaultSyntaxError`. */
 export function readFault(text: string): Fault {
@@ -166,8 +167,4 @@ function effectOf(members: Readonly<Record<string, unknown>>): Effect {
   }
   if (Object.keys(members).length === 0) throw new FaultSyntaxError('must have an effect');
   return members;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
