@@ -1,4 +1,4 @@
-// Facts of the two CSV files. Free of zod, so that an offline check loads nothing for them.
+// Facts of jobs and their two CSV files. Free of zod, so that an offline check loads nothing for them.
 
 /** Columns of a request file, in order. Only `token` needs a value. */
 export const REQUEST_COLUMNS = ['token', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
@@ -13,6 +13,9 @@ export const RESULT_COLUMNS = [
   'new_expiration_month',
   'result_code',
 ] as const;
+
+/** How long a job waits for its request file before it is removed, in milliseconds. */
+export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
 
 /** The largest request file, in bytes. The interface says 30 MB; read as the smaller of the two meanings. */
 export const MAX_REQUEST_FILE_BYTES = 30_000_000;

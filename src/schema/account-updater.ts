@@ -7,9 +7,6 @@ export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as 
 /** A known state of a job. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** How long a job waits for its request file before it is removed, in milliseconds. */
-export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
-
 /**
  * An Account Updater job. `upload_url` and `expires_at` are there while it is pending, `download_url` once it
  * is completed. Both addresses are secrets.

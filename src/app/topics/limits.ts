@@ -3,8 +3,11 @@ import { DEFAULT_MAX_WAIT_MS } from '../../config/settings.ts';
 import { KNOWN_RATES } from '../../http/pacing.ts';
 import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../http/retry.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../output/time.ts';
-import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { UPLOAD_LIFE_MS } from '../../schema/account-updater.ts';
+import {
+  MAX_REQUEST_FILE_BYTES,
+  MAX_REQUEST_FILE_ROWS,
+  UPLOAD_LIFE_MS,
+} from '../../schema/account-updater-files.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../schema/tenant.ts';
 import { RECEIVER_LIMITS } from '../../webhooks/address.ts';

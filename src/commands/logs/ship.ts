@@ -2,6 +2,7 @@ import type { Context } from '../../app/command.ts';
 import type { ListPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ExportEvent, OtlpExporter } from '../../logs/otlp/exporter.ts';
+import { otlpSettings } from '../../logs/otlp/settings.ts';
 import { formatDuration } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
@@ -20,9 +21,8 @@ export interface Shipping {
 /** Makes ready to send, and asks the collector whether it would take any. */
 export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
   refuseShaping(context);
-  const [{ OtlpExporter: Exporter }, { otlpSettings }, { createTransport }] = await Promise.all([
+  const [{ OtlpExporter: Exporter }, { createTransport }] = await Promise.all([
     import('../../logs/otlp/exporter.ts'),
-    import('../../logs/otlp/settings.ts'),
     import('../../http/transport.ts'),
   ]);
   const { system, globals, clock, signal, trace, out } = context;

@@ -57,7 +57,6 @@ export const usage = defineCommand({
     const report = await client.tenant.usage();
     await print(report);
     if (warnAt === undefined) return;
-    const { monthlyActive } = await import('../../tenant/usage.ts');
     checkThreshold(monthlyActive(report), warnAt);
   },
   async request() {

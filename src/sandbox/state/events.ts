@@ -1,4 +1,5 @@
-import { type JobStatus, UPLOAD_LIFE_MS } from '../../schema/account-updater.ts';
+import type { JobStatus } from '../../schema/account-updater.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { TenantType } from '../routes/tenant.ts';
 import type { ThreeDsEvent } from '../three-ds/sessions.ts';
 import type { TokenEvent } from '../vault/tokens.ts';
