@@ -157,7 +157,7 @@ function reportPause(notices: Messages, pause: Pause, isNews: (pause: Pause) => 
     store: 'the store did not answer well',
   };
   const text = `${reason[why]}: next request in ${formatDuration(ms)}`;
-  if (ms < REPORT_PAUSE_FROM_MS || !isNews(pause)) notices.verbose(text);
+  if (ms < REPORT_PAUSE_FROM_MS || !isNews(pause)) notices.debug(text);
   else notices.note(text);
 }
 

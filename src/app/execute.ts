@@ -89,7 +89,7 @@ function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind
 
 function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
-  const level = globals?.quiet ? 'quiet' : globals?.verbose ? 'verbose' : 'normal';
+  const level = globals?.quiet ? 'quiet' : 'normal';
   return {
     level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
     color: globals?.color ?? 'auto',

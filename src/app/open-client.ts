@@ -1,11 +1,12 @@
+import path from 'node:path';
 import type { Client } from '../api/client.ts';
-import { SvcError } from '../errors.ts';
+import { requireDirectory } from '../config/paths.ts';
+import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import type { Interceptor } from '../sandbox/options.ts';
 import type { Environment } from '../system.ts';
 import type { ClientChoice, Context } from './command.ts';
 import type { ContextDeps } from './create-context.ts';
-import { sandboxDirectory, sandboxFailure } from './sandbox-directory.ts';
 
 /** What opens clients for a command: the embedded sandbox, where one is meant, starts with the first of them. */
 export function clientOpener(
@@ -80,4 +81,19 @@ async function faultsFrom(text: string | undefined): Promise<Interceptor | undef
       hint: "See 'svc sandbox start --help' for the grammar; put a semicolon between two faults.",
     });
   }
+}
+
+/** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */
+export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
+  return path.join(requireDirectory(system, 'state'), 'sandbox');
+}
+
+/** The error for a sandbox that did not start; one of the system means that its directory cannot be used. */
+function sandboxFailure(directory: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  if (code === undefined || error instanceof SvcError) return error;
+  return new SvcError('local', `the sandbox cannot keep its state in ${directory} (${code})`, {
+    hint: 'Make the directory writable, or set SVC_STATE_DIR to one that is.',
+    cause: error,
+  });
 }

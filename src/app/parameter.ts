@@ -155,7 +155,6 @@ export const GLOBAL_PARAMETERS = {
   ),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
   quiet: flag('-q, --quiet', 'only errors on stderr'),
-  verbose: flag('-v, --verbose', 'more on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
   color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'colour', ['auto', 'always', 'never'])),
   plain: from(

@@ -163,7 +163,7 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
-  const { readEntityTypes } = await import('../config/entity-types.ts');
+  const { ENTITY_TYPES, readEntityTypes } = await import('../config/entity-types.ts');
   const known = new Map<string, string>(ENTITY_TYPES.map((type) => [type, '']));
   for (const [type, name] of readEntityTypes(system)) known.set(type, name);
   return [...known];
@@ -174,9 +174,6 @@ function fieldNames(fields: readonly string[]): string[] {
   const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
   return [...new Set(names)];
 }
-
-/** Entity types that the interface names; the service can have more. */
-export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
 
 /**
  * Answers a shell's script: `argv` is the shell's name and what its script gives. Undefined for a shell that is not

@@ -3,9 +3,9 @@ import { cleanText, wrapWords } from './text.ts';
 import { type Palette, plainPalette } from './view.ts';
 
 /** How much is said on stderr. */
-export type NoticeLevel = 'quiet' | 'normal' | 'verbose' | 'debug';
+export type NoticeLevel = 'quiet' | 'normal' | 'debug';
 
-const RANK = { quiet: 0, normal: 1, verbose: 2, debug: 3 } as const;
+const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
 /** What the tool says beside its data, on stderr, by level. Every text is cleaned; nobody waits for it. */
 export class Messages {
@@ -33,11 +33,6 @@ export class Messages {
   /** Something to look into. Shown with `--quiet` too. */
   warn(text: string): void {
     this.#print(text, this.#palette.warn('warning: '));
-  }
-
-  /** More than usual, with `--verbose`. */
-  verbose(text: string): void {
-    if (this.shows('verbose')) this.#print(text, '', 'quiet');
   }
 
   /** For finding faults, with `--debug`. */

@@ -7,7 +7,6 @@ async function said(level: NoticeLevel): Promise<string> {
   const notices = new Messages(outputOver(sink), level);
   notices.note('a note');
   notices.warn('a warning');
-  notices.verbose('more');
   notices.debug('most');
   notices.report('error: it\n');
   await notices.settled();
@@ -18,8 +17,7 @@ describe('notices', () => {
   it('say more from level to level, and what matters at each', async () => {
     expect(await said('quiet')).toBe('warning: a warning\nerror: it\n');
     expect(await said('normal')).toBe('a note\nwarning: a warning\nerror: it\n');
-    expect(await said('verbose')).toBe('a note\nwarning: a warning\nmore\nerror: it\n');
-    expect(await said('debug')).toBe('a note\nwarning: a warning\nmore\nmost\nerror: it\n');
+    expect(await said('debug')).toBe('a note\nwarning: a warning\nmost\nerror: it\n');
   });
 
   it('R49 are cleaned, and one line each: nothing in one can pass for another', async () => {

@@ -31,7 +31,6 @@ function standsFor(parameter: Parameter<unknown>): string {
 }
 
 const OTHERS: readonly Row[] = [
-  ['SVC_ACTION', 'steps for result codes, as --action: WRN_OPT_OUT=exclude,WRN_ISSUER_NO_DATA=keep'],
   ['SVC_MANAGEMENT_API_KEY', 'key for logs and the tenant'],
   ['SVC_PRIVATE_API_KEY', 'key for 3DS and the Account Updater'],
   ['SVC_API_KEY', 'either kind, where the one above is not set'],

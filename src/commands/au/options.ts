@@ -1,7 +1,7 @@
 import type { WakeUp } from '../../account-updater/poll.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
-import { type Parameter, repeated, value } from '../../app/parameter.ts';
+import { repeated, value } from '../../app/parameter.ts';
 import { hostName, integer, type ValueParser } from '../../app/values.ts';
 import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';
@@ -54,7 +54,6 @@ function parseEventsAddress(text: string): EventsAddress {
   };
 }
 
-const VARIABLE = 'SVC_ACTION';
 const WORDS = RESULT_STEPS.join(', ');
 
 const action: ValueParser<ChosenStep> = (typed) => {
@@ -64,37 +63,15 @@ const action: ValueParser<ChosenStep> = (typed) => {
 };
 
 /** `--action`: what a result code asks for, where the operator knows better. The last one for a code counts. */
-export const actionParameter: Parameter<readonly ChosenStep[]> = {
-  ...repeated(
-    '--action <code=step>',
-    `what to do with the rows of a result code: ${WORDS}; for example WRN_OPT_OUT=exclude. For good: svc profile set action.WRN_OPT_OUT exclude`,
-    action,
-  ),
-  environment: VARIABLE,
-};
+export const actionParameter = repeated(
+  '--action <code=step>',
+  `what to do with the rows of a result code: ${WORDS}; for example WRN_OPT_OUT=exclude. For good: svc profile set action.WRN_OPT_OUT exclude`,
+  action,
+);
 
-/** What the operator chose, code by code: on the command line, else in the environment, else in the profile. */
-export function actionsOf(
-  { system, settings }: Pick<Context, 'system' | 'settings'>,
-  typed: readonly ChosenStep[],
-): Actions {
-  const stored = Object.entries(settings.stored?.actions ?? {});
-  return new Map([...stored, ...fromEnvironment(system.env[VARIABLE]), ...typed]);
-}
-
-function fromEnvironment(value = ''): ChosenStep[] {
-  const entries = value.split(',').map((entry) => entry.trim());
-  return entries.filter(Boolean).map((entry) => {
-    const chosen = parseChosenStep(entry);
-    if (chosen) return chosen;
-    throw new SvcError(
-      'config',
-      `the value of ${VARIABLE} should be a list of result codes with their steps`,
-      {
-        hint: `Write it like WRN_OPT_OUT=exclude,WRN_ISSUER_NO_DATA=keep; the steps are ${WORDS}.`,
-      },
-    );
-  });
+/** What the operator chose, code by code: on the command line, else in the profile. */
+export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {
+  return new Map([...Object.entries(settings.stored?.actions ?? {}), ...typed]);
 }
 
 const LARGE = 8_000_000;

@@ -42,7 +42,7 @@ function reportForwarded(
 ): void {
   const what = `event ${shownId(event)}`;
   const where = displayTarget(target);
-  if (reason === undefined) return notices.verbose(`${what} forwarded to ${where} (${status})`);
+  if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
   notices.warn(`${what} did not reach ${where}: ${reason}${attempts > 1 ? `, ${attempts} attempts` : ''}`);
 }
 
@@ -53,7 +53,7 @@ function reportRan(
   const what = `the command for event ${shownId(event)}`;
   if (problem !== undefined) return notices.warn(`${what} did not end well: ${problem}`);
   if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
-  if (code === 0) return notices.verbose(`${what} ended with exit code 0`);
+  if (code === 0) return notices.debug(`${what} ended with exit code 0`);
   notices.warn(`${what} ended with exit code ${code}`);
 }
 

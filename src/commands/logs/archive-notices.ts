@@ -26,7 +26,7 @@ export class ArchiveNotices {
 
   begin({ isNew, tenantId, readTo, since, now }: RunBegin): void {
     const { notices } = this.#context;
-    notices.verbose(
+    notices.debug(
       isNew
         ? `begins an archive of tenant ${tenantId} at ${isoTime(readTo)}`
         : `goes on at ${isoTime(readTo)}`,
@@ -47,7 +47,7 @@ export class ArchiveNotices {
   committed({ entries }: Written): void {
     const news = entries - this.#entries;
     this.#entries = entries;
-    if (news > 0) this.#context.notices.verbose(`committed ${formatNumber(news)} entries`);
+    if (news > 0) this.#context.notices.debug(`committed ${formatNumber(news)} entries`);
   }
 
   show(event: TailEvent): void {

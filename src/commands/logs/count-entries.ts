@@ -115,7 +115,7 @@ export async function countArchive(context: Context, input: CountInput, dir: str
     let read = 0;
     for await (const entries of reading) read += entries;
     progress.done();
-    context.notices.verbose(`read ${formatNumber(read)} entries of the archive`);
+    context.notices.debug(`read ${formatNumber(read)} entries of the archive`);
   } finally {
     progress.stop();
   }

@@ -1,7 +1,6 @@
 import type { Page } from '../../api/pages.ts';
 import type { Context } from '../../app/command.ts';
 import type { ListProgress } from '../../app/print.ts';
-import { ENTITY_TYPES } from '../../completion/complete.ts';
 import { SvcError } from '../../errors.ts';
 import { parseTime, isoTime } from '../../output/time.ts';
 import { type Log, LOG_OPERATIONS } from '../../schema/log.ts';
@@ -65,7 +64,7 @@ export class ListChecks {
       if (!known.includes(name)) notices.warn(unknown('operation', name, known));
     }
     if (entityType === undefined || seen.read > 0) return;
-    const { readEntityTypes } = await import('../../config/entity-types.ts');
+    const { ENTITY_TYPES, readEntityTypes } = await import('../../config/entity-types.ts');
     const known = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
     if (!known.includes(entityType)) notices.warn(unknown('entity type', entityType, known));
   }

@@ -123,5 +123,5 @@ async function remember({ system, settings, notices }: Context, types: readonly 
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
   if (!rememberEntityTypes(system, service, found))
-    notices.verbose('entity types were not kept for completion');
+    notices.debug('entity types were not kept for completion');
 }

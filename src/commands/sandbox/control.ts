@@ -1,7 +1,7 @@
 import { defineCommand } from '../../app/command.ts';
 import { flag, optionalArgument, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { sandboxDirectory } from '../../app/sandbox-directory.ts';
+import { sandboxDirectory } from '../../app/open-client.ts';
 import { type Moment, moment, resolvePath, text } from '../../app/values.ts';
 import { parseDuration } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../app/command.ts';
 import { choice, flag, type Input, repeated, value } from '../../app/parameter.ts';
-import { sandboxDirectory } from '../../app/sandbox-directory.ts';
+import { sandboxDirectory } from '../../app/open-client.ts';
 import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
 import { SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';

@@ -129,7 +129,7 @@ describe('svc events replay', () => {
 
   it('leaves out lines that cannot be read, and says which', async () => {
     appendFileSync(home.file('j.jsonl'), '{"received_at":"2026-01-05T12:00:04Z","id":"d","ty');
-    const { code, stderr } = await replay('-v');
+    const { code, stderr } = await replay('--debug');
     expect(code).toBe(0);
     expect(stderr).toContain('line 5 of j.jsonl is left out: it is cut off or no JSON');
     expect(sentIds()).toHaveLength(4);
