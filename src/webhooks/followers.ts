@@ -1,6 +1,6 @@
 import { headersToPassOn } from './address.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
-import { WorkQueue } from './queue.ts';
+import { Queue } from './queue.ts';
 import type { ReceivedEvent } from './received.ts';
 import type { Refusal } from './receiver.ts';
 import { type CommandResult, type EventCommand, runCommand } from './run-command.ts';
@@ -35,9 +35,9 @@ export interface Following extends ForwardOptions {
 
 /** One thing that is done with each event, at its own pace. */
 export interface Sink {
-  readonly backlog: WorkQueue<ListenedEvent>;
-  readonly fail: (event: ListenedEvent) => void;
-  readonly undone: () => Unprocessed | undefined;
+  readonly add: (event: ListenedEvent) => void;
+  /** Works off what waits until the signal aborts. Resolves to what was not done. */
+  readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
 /** One for each target, and one for the command. */
@@ -61,21 +61,38 @@ export function sinksOf(following: Following): Sink[] {
   return [...forwards, run];
 }
 
+/** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
 function sink(
   target: URL | undefined,
   work: (event: ListenedEvent, signal: AbortSignal) => Promise<boolean>,
 ): Sink {
-  let undone: Unprocessed | undefined;
-  const fail = (event: ListenedEvent): void => {
-    const { receivedAt, delivery } = event;
-    undone ??= { target, count: 0, ids: [], firstAt: receivedAt };
-    const ids = undone.ids.length < MAX_REPORTED_IDS ? [...undone.ids, delivery.event.id] : undone.ids;
-    undone = { ...undone, count: undone.count + 1, ids };
+  const queue = new Queue<ListenedEvent>();
+  const late = new AbortController();
+  const abort = (): void => late.abort();
+  let unprocessed: Unprocessed | undefined;
+  const fail = ({ receivedAt, delivery }: ListenedEvent): void => {
+    const { count, ids, firstAt } = unprocessed ?? { count: 0, ids: [], firstAt: receivedAt };
+    const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
+    unprocessed = { target, count: count + 1, ids: reported, firstAt };
   };
-  const backlog = new WorkQueue<ListenedEvent>(async (event, signal) => {
-    if (!(await work(event, signal))) fail(event);
-  });
-  return { backlog, fail, undone: () => undone };
+  const consume = async (): Promise<void> => {
+    for await (const event of queue.items())
+      if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
+  };
+  const done = consume();
+  return {
+    add: (event) => {
+      if (!queue.add(event)) fail(event);
+    },
+    finish: async (signal) => {
+      queue.end();
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      await done;
+      signal.removeEventListener('abort', abort);
+      return unprocessed;
+    },
+  };
 }
 
 /** What happens beside the events themselves while a listener runs. */

@@ -4,7 +4,7 @@ import type { Environment } from '../system.ts';
 import { type Following, type ListenedEvent, type Sink, sinksOf, type Unprocessed } from './followers.ts';
 import { KnownIds } from './job-hints.ts';
 import { Journal, recentIds } from './journal.ts';
-import { EventQueue } from './queue.ts';
+import { Queue } from './queue.ts';
 import type { ReceivedEvent } from './received.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
 
@@ -27,21 +27,21 @@ export interface ListenOptions
 export class Listener {
   readonly #journal: Journal | undefined;
   readonly #ids: KnownIds;
-  readonly #inbox = new EventQueue<ListenedEvent>();
+  readonly #queue = new Queue<ListenedEvent>();
   readonly #transport: Transport;
-  readonly #followers: readonly Sink[];
+  readonly #sinks: readonly Sink[];
   #receiver: Receiver | undefined;
   /** How many more events are taken, and how many are being taken. */
-  #room: number;
+  #capacity: number;
   #pending = 0;
   #ending = false;
 
   private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
     this.#journal = journal;
     this.#ids = ids;
-    this.#room = options.max ?? Infinity;
+    this.#capacity = options.max ?? Infinity;
     this.#transport = createTransport(options.environment);
-    this.#followers = sinksOf({ ...options, transport: this.#transport });
+    this.#sinks = sinksOf({ ...options, transport: this.#transport });
   }
 
   /** @throws SvcError `local` when the port or the journal cannot be had */
@@ -74,40 +74,38 @@ export class Listener {
 
   /** The events as they come, until the listener ends. For one reader. */
   events(): AsyncGenerator<readonly ListenedEvent[]> {
-    return this.#inbox.batches();
+    return this.#queue.batches();
   }
 
   /** Takes no more events. What was taken is still handed on. */
   end(): void {
     this.#ending = true;
-    this.#room = 0;
+    this.#capacity = 0;
     this.#endOnceQuiet();
   }
 
-  /** Finishes, until the signal aborts, what is still to be done with the events, and tells what was not. */
+  /** Finishes, until the signal aborts, what is still to be done with the events, and returns what was not. */
   async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
     this.end();
     await this.#receiver?.close();
     await this.#journal?.close();
-    const idle = Promise.all(this.#followers.map(({ backlog }) => backlog.idle()));
-    await Promise.race([idle, aborted(signal)]);
-    for (const { backlog, fail } of this.#followers) for (const event of await backlog.stop()) fail(event);
+    const unprocessed = await Promise.all(this.#sinks.map(({ finish }) => finish(signal)));
     await this.#transport.close();
-    return this.#followers.flatMap(({ undone }) => undone() ?? []);
+    return unprocessed.filter((one) => one !== undefined);
   }
 
   async #accept(received: ReceivedEvent): Promise<void> {
-    if (this.#room <= 0) throw new SvcError('local', 'the listener is ending');
-    if (this.#inbox.isFull)
+    if (this.#capacity <= 0) throw new SvcError('local', 'the listener is ending');
+    if (this.#queue.isFull)
       throw new SvcError('local', 'more events wait to be printed than there is room for');
-    this.#room -= 1;
+    this.#capacity -= 1;
     this.#pending += 1;
     try {
       await this.#journal?.append(received);
-      this.#handOn(received);
+      this.#dispatch(received);
     } catch (error) {
       // An end that came meanwhile stays one.
-      if (!this.#ending) this.#room += 1;
+      if (!this.#ending) this.#capacity += 1;
       throw error;
     } finally {
       this.#pending -= 1;
@@ -115,21 +113,14 @@ export class Listener {
     }
   }
 
-  #handOn(received: ReceivedEvent): void {
+  #dispatch(received: ReceivedEvent): void {
     const repeated = this.#ids.add(received.delivery.event.id);
     const event = { ...received, repeated, size: received.bytes.length };
-    this.#inbox.add(event);
-    for (const { backlog, fail } of this.#followers) if (!backlog.add(event)) fail(event);
+    this.#queue.add(event);
+    for (const { add } of this.#sinks) add(event);
   }
 
   #endOnceQuiet(): void {
-    if (this.#room <= 0 && this.#pending === 0) this.#inbox.end();
+    if (this.#capacity <= 0 && this.#pending === 0) this.#queue.end();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
