@@ -1,5 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { displayHost, isSafeAddress, readAddress } from '../security/address.ts';
+import { isShowable } from '../security/typed-word.ts';
 import type { Origin } from './profile-name.ts';
 
 /**
@@ -37,8 +38,13 @@ function problemOf(url: URL): string | undefined {
   return undefined;
 }
 
+/** What a key command is called that may be a key, pasted in the place of a command. */
+export const UNNAMED = 'a command';
+
 /** How a key command is called where it is shown: `command pass`. Its other words may say more than they should. */
 export function commandName(command: string): string {
   const [word = ''] = command.trim().split(/\s+/);
-  return /^[\w./\\:~-]{1,80}$/.test(word) ? `command ${word}` : 'a command';
+  const isPath = /^[\w./\\:~-]{1,80}$/.test(word);
+  const names = word.split(/[/\\:~]+/).filter((name) => name !== '');
+  return isPath && names.every((name) => isShowable(name)) ? `command ${word}` : UNNAMED;
 }

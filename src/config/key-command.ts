@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { SvcError } from '../errors.ts';
 import { forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import { commandName } from './base-url.ts';
+import { commandName, UNNAMED } from './base-url.ts';
 import type { KeyKind } from './document.ts';
 
 /** What running a key command asks of the command that needs the key. */
@@ -33,6 +33,8 @@ export async function keyFromCommand(
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
+  // A key that was pasted in the place of a command: the shell repeats it.
+  if (isOneWord(command) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
   const failed = (how: string, hint?: string): SvcError => failure(command, kind, how, hint);
@@ -73,6 +75,10 @@ function held(onLine: (line: string) => void): { onLine: (line: string) => void;
     },
     tell,
   };
+}
+
+function isOneWord(command: string): boolean {
+  return !/\s/.test(command.trim());
 }
 
 function firstLine(text: string): string {

@@ -56,6 +56,14 @@ describe('a key command', () => {
     },
   );
 
+  it('R06 that is a pasted key is not named, and hidden in what the shell says of it', async () => {
+    const secrets: string[] = [];
+    const error = await failureOf(CANARY, { onSecret: (text) => secrets.push(text) });
+    expect(error.message).toBe('a command, which should print the management key, ended with exit code 127');
+    expect(secrets).toContain(CANARY);
+    expect(commandName('~/bin/print-key --of sandbox')).toBe('command ~/bin/print-key');
+  });
+
   it('R14 that hangs is ended at its time limit, also where what it started goes on', async () => {
     expect((await failureOf('sleep 600; echo x', { limitMs: 200 })).message).toContain(
       'took longer than 0.2 s',
