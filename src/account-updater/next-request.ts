@@ -6,6 +6,7 @@ import { cellsOf, readRequest, type RequestRow } from './read-request.ts';
 import { readResults, type ResultRow } from './read-results.ts';
 import { ResultCursor } from './reconcile.ts';
 import { type Actions, stepFor } from './result-codes.ts';
+import { TokenTable } from './token-table.ts';
 
 /** What became of one row of a request. */
 export interface NextRow {
@@ -89,11 +90,8 @@ export type PackedResult = Pick<
   'result_code' | 'new_token' | 'new_expiration_year' | 'new_expiration_month' | 'row'
 >;
 
-const FIELDS = 4; // three parts of a 96-bit hash, and the last answer to the token plus one; 0 marks an empty slot
-// three parts of a 96-bit hash, and the last answer to the token plus one; 0 marks an empty slot
 const FEWEST = 2 ** 12;
 const LINKS = 3; // of an answer: the one after it to the same token, where its text stands, and how long that is
-// of an answer: the one after it to the same token, where its text stands, and how long that is
 const SLAB_BITS = 20;
 
 /**
@@ -102,35 +100,28 @@ const SLAB_BITS = 20;
  */
 export class PackedResults {
   count = 0;
-  #room = FEWEST;
-  #tokens = 0;
-  #table = tableFor(FEWEST);
+  /** By token, its last answer plus one. */
+  readonly #last = new TokenTable({ words: 3 });
   #links: Int32Array = new Int32Array(FEWEST * LINKS);
   readonly #slabs: Buffer[] = [];
   #slabTo = 0;
   readonly #codes: string[] = [];
   readonly #codeNumbers = new Map<string, number>();
-  // The hash last taken: three numbers out of one function, without an object for each of millions of tokens.
-  readonly #hash = new Int32Array(3);
 
   /** Takes in the next row of the results. */
   add(row: ResultRow): void {
-    const at = this.#find(hashOf(row.token, this.#hash));
+    const slot = this.#last.find(row.token);
+    const last = this.#last.valueAt(slot);
     const answer = this.#store(row);
-    const last = this.#table[at + 3] ?? 0;
     // The answers to one token are a ring, entered at the last: the one behind it is the first.
     this.#links[answer * LINKS] = last === 0 ? answer : (this.#links[(last - 1) * LINKS] ?? 0);
     if (last !== 0) this.#links[(last - 1) * LINKS] = answer;
-    this.#table.set(this.#hash, at);
-    this.#table[at + 3] = answer + 1;
-    if (last !== 0) return;
-    this.#tokens += 1;
-    if (this.#tokens === this.#room) this.#grow();
+    this.#last.put(slot, answer + 1);
   }
 
   /** The next answer to the token; the last one again and again; undefined where there is none. */
   take(token: string): PackedResult | undefined {
-    const last = (this.#table[this.#find(hashOf(token, this.#hash)) + 3] ?? 0) - 1;
+    const last = this.#last.valueAt(this.#last.find(token)) - 1;
     if (last === -1) return undefined;
     const first = this.#links[last * LINKS] ?? 0;
     if (first !== last) this.#links[last * LINKS] = this.#links[first * LINKS] ?? 0;
@@ -177,57 +168,12 @@ export class PackedResults {
       row: answer + 1,
     };
   }
-
-  /** Where the hash stands in the table, or the empty slot where it would go. */
-  #find(hash: Int32Array): number {
-    const table = this.#table;
-    const first = hash[0] ?? 0;
-    const slot = (((first ^ (first >>> 15)) & (this.#room * 2 - 1)) * 3) >>> 2;
-    for (let at = slot * FIELDS; ; at += FIELDS) {
-      if (at === table.length) at = 0;
-      if (table[at + 3] === 0) return at;
-      if (table[at] === first && table[at + 1] === hash[1] && table[at + 2] === hash[2]) return at;
-    }
-  }
-
-  #grow(): void {
-    const old = this.#table;
-    this.#room *= 4;
-    this.#table = tableFor(this.#room);
-    for (let at = 0; at < old.length; at += FIELDS)
-      if (old[at + 3] !== 0)
-        this.#table.set(old.subarray(at, at + FIELDS), this.#find(old.subarray(at, at + 3)));
-  }
-}
-
-/** Three slots for two tokens. */
-function tableFor(tokens: number): Int32Array {
-  return new Int32Array(tokens * 1.5 * FIELDS);
 }
 
 function doubled(links: Int32Array): Int32Array {
   const longer = new Int32Array(links.length * 2);
   longer.set(links);
   return longer;
-}
-
-function hashOf(token: string, hash: Int32Array): Int32Array {
-  let first = token.length | 0;
-  let second = 0x9e3779b9 | 0;
-  let third = 0x165667b1 | 0;
-  for (let at = 0; at < token.length; at += 1) {
-    const unit = token.charCodeAt(at);
-    first = Math.imul(first ^ unit, 0x85ebca6b);
-    second = Math.imul(second ^ unit, 0xc2b2ae35);
-    third = Math.imul(third ^ unit, 0x27d4eb2f);
-    first ^= second >>> 15;
-    second ^= third >>> 13;
-    third ^= first >>> 16;
-  }
-  hash[0] = Math.imul(first ^ (second >>> 16), 0x27d4eb2f);
-  hash[1] = second;
-  hash[2] = third;
-  return hash;
 }
 
 /** Gives to each row of a request, asked in its order, the row of the results that answers it. */
