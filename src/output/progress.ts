@@ -1,11 +1,13 @@
 import type { Clock } from '../system.ts';
+import type { LiveLine, LiveText } from './live-line.ts';
 import type { Messages } from './messages.ts';
-import type { Output } from './output.ts';
-import { cleanText, isNarrow } from './text.ts';
+import { cleanText } from './text.ts';
 import { Transfer, type TransferProgress } from './transfer-progress.ts';
 import { Wait, type WaitProgress } from './wait-progress.ts';
 
-const REPAINT_MS = 100;
+/** What is over sooner is not shown: spinner and bar take time to load, and would only flash. */
+const SHOW_AFTER_MS = 1000;
+const UPDATE_MS = 250;
 
 /** What shows progress is given. */
 export interface ProgressOptions {
@@ -15,20 +17,17 @@ export interface ProgressOptions {
   readonly live?: LiveLine | undefined;
   /** Ends the painting and gives the cursor back as soon as it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether block and braille characters may be used. Default true. */
-  readonly unicode?: boolean | undefined;
 }
 
 /** Something under way, as one line of text. */
 export interface Painted {
-  /** The line now, at best within `columns`; `frame` counts repaints. */
-  line(now: number, frame: number, columns: number): string;
+  /** What to show now, at best within `columns`. */
+  line(now: number, columns: number): LiveText;
 }
 
 /** What a thing under way may ask of its surroundings. */
 export interface Stage {
   readonly clock: Clock;
-  readonly unicode: boolean;
   /** Whether a live line is painted, so that plain lines need not be written. */
   readonly isLive: boolean;
   note(text: string): void;
@@ -36,9 +35,8 @@ export interface Stage {
 }
 
 /**
- * Progress of long work, in one style. On a terminal a single live line is repainted; elsewhere plain lines come
- * at sensible intervals. Written by hand: the known spinner and bar packages take their time from the real clock,
- * know nothing of each other or of other lines, and stay silent or write escapes into a pipe.
+ * Progress of long work, in one style. On a terminal a single live line shows what has lasted a second, as a spinner
+ * (ora) or a bar (cli-progress); elsewhere plain lines come at sensible intervals.
  */
 export class Progress {
   readonly #options: ProgressOptions;
@@ -48,11 +46,10 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    const { notices, clock, unicode = true } = options;
+    const { notices, clock } = options;
     const isLive = options.live !== undefined && notices.shows('normal');
     this.#stage = {
       clock,
-      unicode,
       isLive,
       note: (text) => notices.note(text),
       leave: (item) => this.#remove(item),
@@ -100,85 +97,18 @@ export class Progress {
 
   async #repaint(stop: AbortSignal): Promise<void> {
     const { clock, live } = this.#options;
-    for (let frame = 0; !stop.aborted; frame += 1) {
+    if (live === undefined) return;
+    await clock.sleep(SHOW_AFTER_MS, stop).catch(() => {});
+    while (!stop.aborted) {
       const [first, ...others] = this.#items;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      if (first !== undefined) live?.show(first.line(clock.now(), frame, live.columns - more.length) + more);
-      await clock.sleep(REPAINT_MS, stop).catch(() => {});
+      const line = first?.line(clock.now(), live.columns - more.length);
+      if (line !== undefined) await live.show(withMore(line, more), stop);
+      await clock.sleep(UPDATE_MS, stop).catch(() => {});
     }
   }
 }
 
-const HIDE_CURSOR = '\u001b[?25l';
-const SHOW_CURSOR = '\u001b[?25h';
-const ERASE_LINE = '\r\u001b[K';
-
-/** The last line of a terminal, repainted in place; other text makes it step aside for a moment. */
-export class LiveLine {
-  readonly #out: Output;
-  #text: string | undefined;
-  #hidden = 0;
-
-  /** `out` must be a terminal that understands cursor movement, and an output that is not itself wrapped around this line. */
-  constructor(out: Output) {
-    this.#out = out;
-  }
-
-  /** Columns that the line can take. The last of the terminal stays free: a full line makes some terminals wrap. */
-  get columns(): number {
-    return this.#out.width - 1;
-  }
-
-  /** Shows `text` (clean, one line) in place of what was shown, cut to the terminal. The cursor hides. */
-  show(text: string): void {
-    const begun = this.#text === undefined;
-    this.#text = text;
-    if (begun && this.#hidden === 0) this.#send(HIDE_CURSOR);
-    this.#paint();
-  }
-
-  /** Takes the line away and gives the cursor back. Safe to call at any time and more than once. */
-  end(): void {
-    if (this.#text === undefined) return;
-    this.#text = undefined;
-    if (this.#hidden === 0) this.#send(ERASE_LINE + SHOW_CURSOR);
-  }
-
-  /** Takes the line away while other text is written or asked for. Each call needs a {@link redraw}. */
-  hide(): void {
-    this.#hidden += 1;
-    if (this.#hidden === 1 && this.#text !== undefined) this.#send(ERASE_LINE + SHOW_CURSOR);
-  }
-
-  /** Shows the line again after {@link hide}. */
-  redraw(): void {
-    this.#hidden -= 1;
-    if (this.#hidden > 0 || this.#text === undefined) return;
-    this.#send(HIDE_CURSOR);
-    this.#paint();
-  }
-
-  #paint(): void {
-    if (this.#hidden > 0 || this.#text === undefined) return;
-    this.#send(ERASE_LINE + cutRoughly(this.#out.redact(this.#text), this.columns));
-  }
-
-  // Nobody waits for a live line, and one that cannot be shown is no failure of the command.
-  #send(text: string): void {
-    this.#out.write(text).catch(() => {});
-  }
-}
-
-// Exact widths take 50 ms to load. Counting two columns for all but ASCII and our own drawing characters can only
-// cut too early, and so never wraps.
-function cutRoughly(text: string, columns: number): string {
-  if (isNarrow(text)) return text.slice(0, columns);
-  let used = 0;
-  let cut = '';
-  for (const character of text) {
-    used += /[\x20-\x7e\u2500-\u259f\u2800-\u28ff…]/.test(character) ? 1 : 2;
-    if (used > columns) return cut;
-    cut += character;
-  }
-  return cut;
+function withMore({ text, bar }: LiveText, more: string): LiveText {
+  return bar === undefined ? { text: text + more } : { text, bar: { ...bar, numbers: bar.numbers + more } };
 }

@@ -1,8 +1,9 @@
 import type { Environment, System } from '../system.ts';
+import { isTerminalStream, LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
 import { Output } from './output.ts';
 import { Pager, pagerFor } from './pager.ts';
-import { LiveLine, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { Prompts } from './prompt.ts';
 import { type Palette, plainPalette } from './view.ts';
 
@@ -49,7 +50,8 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const pager = command === undefined ? undefined : new Pager(command, system);
   const after = (): Promise<void> | undefined => pager?.showing;
   const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
-  const live = bare.isTerminal && !plain ? new LiveLine(bare) : undefined;
+  const unicode = !plain && showsUnicode(env, platform);
+  const live = isTerminalStream(stderr) && !plain ? new LiveLine(stderr, redact, unicode) : undefined;
   const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
@@ -57,8 +59,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
   const notices = new Messages(err, level, noticePalette);
-  const unicode = !plain && showsUnicode(env, platform);
-  const progress = new Progress({ notices, clock, live, signal, unicode });
+  const progress = new Progress({ notices, clock, live, signal });
   const close = async (): Promise<void> => {
     progress.end();
     await pager?.leave();

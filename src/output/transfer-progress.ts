@@ -1,4 +1,4 @@
-import { drawGauge } from './bars.ts';
+import type { LiveText } from './live-line.ts';
 import type { Painted, Stage } from './progress.ts';
 import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
@@ -72,12 +72,12 @@ export class Transfer implements TransferProgress, Painted {
   }
 
   // On a narrow terminal the bar gives way to the numbers.
-  line(now: number, _frame: number, columns: number): string {
+  line(now: number, columns: number): LiveText {
     const share = this.#share();
     const numbers = this.#numbers(now);
     const room = Math.min(BAR_COLUMNS, columns - this.#label.length - numbers.length - 2);
-    const bar = share === undefined || room < LEAST_BAR ? '' : `${drawGauge(share, room, this.#stage)} `;
-    return `${this.#label} ${bar}${numbers}`;
+    if (share === undefined || room < LEAST_BAR) return { text: `${this.#label} ${numbers}` };
+    return { text: this.#label, bar: { share, columns: room, numbers } };
   }
 
   #numbers(now: number): string {

@@ -1,12 +1,10 @@
-import { drawPartBar, type PartCounts } from './bars.ts';
+import type { LiveText } from './live-line.ts';
 import type { Painted, Stage } from './progress.ts';
 import { cleanText } from './text.ts';
 import { formatDuration } from './time.ts';
 
-const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
-const ASCII_FRAMES = ['|', '/', '-', '\\'] as const;
 const LINE_EVERY_MS = 5 * 60_000;
-const BAR_COLUMNS = 12;
+const SPINNER_COLUMNS = 2;
 
 type Fact = 'age' | 'left' | 'next look';
 
@@ -30,8 +28,6 @@ export interface PollState {
   readonly begun?: number | undefined;
   /** How long it is likely to go on, in words, if anything can be said. `now` in epoch milliseconds. */
   readonly left?: ((now: number) => string | undefined) | undefined;
-  /** How far its parts are, where it has several. */
-  readonly parts?: PartCounts | undefined;
 }
 
 /** A wait under way. */
@@ -77,22 +73,15 @@ export class Wait implements WaitProgress, Painted {
     this.#end();
   }
 
-  // On a narrow terminal the bar goes first.
-  line(now: number, frame: number, columns: number): string {
-    const frames = this.#stage.unicode ? FRAMES : ASCII_FRAMES;
-    const spinner = `${frames[frame % frames.length] ?? ''} `;
-    const room = columns - spinner.length;
-    const { parts } = this.#look ?? {};
-    const bar = parts === undefined ? '' : drawPartBar(parts, BAR_COLUMNS, this.#stage);
-    const full = this.#text(now, bar);
-    if (full.length <= room) return spinner + full;
-    const texts = CHOICES.map((facts) => this.#text(now, '', facts));
-    return spinner + (texts.find((text) => text.length <= room) ?? this.#text(now, '', []));
+  line(now: number, columns: number): LiveText {
+    const texts = CHOICES.map((facts) => this.#text(now, facts));
+    const fits = texts.find((text) => text.length <= columns - SPINNER_COLUMNS);
+    return { text: fits ?? this.#text(now, []) };
   }
 
-  #text(now: number, bar = '', facts: readonly Fact[] = FACTS): string {
+  #text(now: number, facts: readonly Fact[] = FACTS): string {
     const words = [this.#look?.state, ...facts.map((fact) => this.#fact(fact, now))];
-    const said = [bar, words.filter(Boolean).join(', ')].filter(Boolean).join(' ');
+    const said = words.filter(Boolean).join(', ');
     return said === '' ? this.#label : `${this.#label}: ${said}`;
   }
 

@@ -12,7 +12,7 @@ const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'commands/logs/draw-stats.ts': ['logs stats --since 2d'],
   'commands/au/view.ts': ['au submit tokens.csv --wait --out results.csv --force'],
   'account-updater/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
-  'output/transfer-progress.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
+  'output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
 };
 
 const TABLES = [

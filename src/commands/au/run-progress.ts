@@ -1,9 +1,8 @@
 import type { RunEvent, WaitEvent } from '../../account-updater/events.ts';
 import { durationMs, expectedLeft, type Timed } from '../../account-updater/expected.ts';
-import type { RunPart, RunRecord } from '../../account-updater/record.ts';
+import type { RunRecord } from '../../account-updater/record.ts';
 import { listRuns } from '../../account-updater/run-directory.ts';
 import type { Context } from '../../app/command.ts';
-import type { PartCounts } from '../../output/bars.ts';
 import type { TransferProgress } from '../../output/transfer-progress.ts';
 import type { WaitProgress } from '../../output/wait-progress.ts';
 import { knownRunsRoot } from './runs.ts';
@@ -114,7 +113,6 @@ class RunProgress {
       nextLookAt: clock.now() + nextMs,
       begun: this.#outlook.begun(),
       left: (now) => this.#outlook.left(now),
-      parts: this.#outlook.counts(),
     });
   }
 
@@ -164,17 +162,6 @@ class RunOutlook {
     const isSandbox = this.#context.settings.sandbox;
     this.#earlier ??= this.#findEarlier();
     return expectedLeft(this.#parts, { now: now + this.#ahead, earlier: this.#earlier, isSandbox });
-  }
-
-  /** How far the parts are, where there are several. */
-  counts(): PartCounts | undefined {
-    const parts = this.#record?.parts ?? [];
-    const count = (...states: RunPart['state'][]): number =>
-      parts.filter(({ state }) => states.includes(state)).length;
-    const [done, atWork, failed] = [count('completed', 'downloaded'), count('uploaded'), count('failed')];
-    return parts.length > 1
-      ? { done, atWork, failed, waiting: parts.length - done - atWork - failed }
-      : undefined;
   }
 
   #findEarlier(): readonly number[] {

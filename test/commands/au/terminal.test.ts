@@ -51,7 +51,7 @@ describe('the wait for a run on a terminal', () => {
     slow.borrow(desk, earlier);
     const session = onTerminal(slow, `au wait ${run}`);
     await session.waitFor(
-      /▒╳ 0 of 2 jobs done, 1 (pending|processing), 1 failed, for 2h, about 3h left, next look in \ds/,
+      /0 of 2 jobs done, 1 (pending|processing), 1 failed, for 2h, about 3h left, next look in \ds/,
     );
     expect(session.cursorShows).toBe(false);
     session.type('\u0003');

@@ -16,7 +16,7 @@ await runProgram(async ({ out, notices, progress, prompts }, { clock }) => {
   notices.warn(HOSTILE);
   const wait = progress.waiting(HOSTILE);
   wait.update({ state: HOSTILE });
-  await clock.sleep(250);
+  await clock.sleep(1500);
   wait.done(HOSTILE);
   await prompts.confirm(`sure about ${HOSTILE}?`, 'Pass --yes');
   throw new SvcError('rejected', HOSTILE, {

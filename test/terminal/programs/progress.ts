@@ -5,12 +5,12 @@ await runProgram(async ({ out, notices, progress }, { clock, signal }) => {
   const transfer = progress.bytes('upload tokens.csv', 30_000_000);
   for (let done = 0; done <= 30_000_000; done += 3_000_000) {
     transfer.update(done);
-    await clock.sleep(30, signal);
+    await clock.sleep(200, signal);
   }
   transfer.done();
   const wait = progress.waiting('job 42');
   wait.update({ state: 'processing', nextLookAt: clock.now() + 60_000 });
-  await clock.sleep(250, signal);
+  await clock.sleep(1500, signal);
   notices.note('a note in between');
   await out.write('data in between\n');
   await clock.sleep(60_000, signal);

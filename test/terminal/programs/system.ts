@@ -7,7 +7,7 @@ import { type System, systemClock } from '../../../src/system.ts';
 /** Runs a small program of the tests over the real process, with the endings that a command has. */
 export async function runProgram(body: (terminal: Terminal, system: System) => Promise<void>): Promise<void> {
   const ended = new AbortController();
-  process.once('SIGINT', () => ended.abort(new SvcError('interrupted', 'interrupted')));
+  process.on('SIGINT', () => ended.abort(new SvcError('interrupted', 'interrupted')));
   const system: System = {
     env: process.env,
     platform: process.platform,

@@ -1,0 +1,141 @@
+import type { WriteStream } from 'node:tty';
+import type { OutputStream } from '../system.ts';
+import { isNarrow } from './text.ts';
+
+/** What a live line shows: words behind a spinner or, where a share is known, a bar between label and numbers. */
+export interface LiveText {
+  /** The words behind a spinner, or those before the bar. */
+  readonly text: string;
+  readonly bar?: { readonly share: number; readonly columns: number; readonly numbers: string } | undefined;
+}
+
+interface Painter {
+  start(): void;
+  update(shown: LiveText): void;
+  stop(): void;
+}
+
+/** The last line of a terminal, repainted in place; other text makes it step aside for a moment. */
+export class LiveLine {
+  readonly #stream: WriteStream;
+  readonly #redact: (text: string) => string;
+  readonly #unicode: boolean;
+  #painter: Painter | undefined;
+  #kind: 'spinner' | 'bar' | undefined;
+  #hidden = 0;
+
+  constructor(stream: WriteStream, redact: (text: string) => string, unicode: boolean) {
+    this.#stream = stream;
+    this.#redact = redact;
+    this.#unicode = unicode;
+  }
+
+  /** Columns that the line can take. The last of the terminal stays free: a full line makes some terminals wrap. */
+  get columns(): number {
+    return (this.#stream.columns || 80) - 1;
+  }
+
+  /** Shows `shown` (clean, one line) in place of what was shown, cut to the terminal. The cursor hides. */
+  async show({ text, bar }: LiveText, stop: AbortSignal): Promise<void> {
+    const kind = bar === undefined ? 'spinner' : 'bar';
+    if (kind !== this.#kind) {
+      this.end();
+      const painter = await (kind === 'bar' ? createBar : createSpinner)(this.#stream, this.#unicode);
+      if (stop.aborted) return;
+      [this.#kind, this.#painter] = [kind, painter];
+      painter.update({ text: this.#fitted(text), bar });
+      if (this.#hidden === 0) painter.start();
+      return;
+    }
+    this.#painter?.update({ text: this.#fitted(text), bar });
+  }
+
+  /** Takes the line away and gives the cursor back. Safe to call at any time and more than once. */
+  end(): void {
+    if (this.#hidden === 0) this.#painter?.stop();
+    [this.#kind, this.#painter] = [undefined, undefined];
+  }
+
+  /** Takes the line away while other text is written or asked for. Each call needs a {@link redraw}. */
+  hide(): void {
+    this.#hidden += 1;
+    if (this.#hidden === 1) this.#painter?.stop();
+  }
+
+  /** Shows the line again after {@link hide}. */
+  redraw(): void {
+    this.#hidden -= 1;
+    if (this.#hidden === 0) this.#painter?.start();
+  }
+
+  #fitted(text: string): string {
+    return cutRoughly(this.#redact(text), this.columns - 2);
+  }
+}
+
+/** Whether a stream is a terminal whose cursor can be moved. */
+export function isTerminalStream(stream: OutputStream): stream is OutputStream & WriteStream {
+  return stream.isTTY === true && 'moveCursor' in stream;
+}
+
+async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Painter> {
+  const { default: ora } = await import('ora');
+  const spinner = ora({
+    stream,
+    spinner: unicode ? 'dots' : 'line',
+    color: false,
+    // Whether anything is shown was decided by us; and Ctrl-C must stay a signal.
+    isEnabled: true,
+    discardStdin: false,
+  });
+  return {
+    start: () => void spinner.start(),
+    update: ({ text }) => {
+      spinner.text = text;
+    },
+    stop: () => void spinner.stop(),
+  };
+}
+
+async function createBar(stream: WriteStream, unicode: boolean): Promise<Painter> {
+  const { default: cliProgress } = await import('cli-progress');
+  let shown: LiveText = { text: '' };
+  const bar = new cliProgress.SingleBar({
+    stream,
+    format: (options, { progress }) => {
+      const { columns = 0, numbers = '' } = shown.bar ?? {};
+      const drawn = cliProgress.Format.BarFormat(progress, { ...options, barsize: columns });
+      return [shown.text, drawn, numbers].filter(Boolean).join(' ');
+    },
+    barsize: 40,
+    barCompleteChar: unicode ? '█' : '#',
+    barIncompleteChar: unicode ? '░' : '.',
+    fps: 10,
+    hideCursor: true,
+    clearOnComplete: true,
+    // An interrupt ends the command in its own way, which also ends the bar.
+    gracefulExit: false,
+  });
+  return {
+    start: () => bar.start(1, shown.bar?.share ?? 0),
+    update: (next) => {
+      shown = next;
+      bar.update(next.bar?.share ?? 0);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+// Exact widths take 50 ms to load. Counting two columns for all but ASCII and our own drawing characters can only
+// cut too early, and so never wraps.
+function cutRoughly(text: string, columns: number): string {
+  if (isNarrow(text)) return text.slice(0, columns);
+  let used = 0;
+  let cut = '';
+  for (const character of text) {
+    used += /[\x20-\x7e…]/.test(character) ? 1 : 2;
+    if (used > columns) return cut;
+    cut += character;
+  }
+  return cut;
+}
