@@ -3,6 +3,7 @@ import type { Client } from '../api/client.ts';
 import { requireDirectory } from '../config/paths.ts';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
+import { formatDuration } from '../output/time.ts';
 import type { Interceptor } from '../sandbox/options.ts';
 import type { Environment } from '../system.ts';
 import type { ClientChoice, Context } from './command.ts';
@@ -54,6 +55,7 @@ export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
     },
   );
   context.onClose(() => sandbox.close());
+  reportClock(context, sandbox.clockOffset);
   const { accessKeyId, secretAccessKey, region } = sandbox.store;
   return {
     url: new URL(sandbox.url),
@@ -67,18 +69,27 @@ export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
   };
 }
 
+// Whoever forgot that the clock was moved would take what follows from it for a bug.
+function reportClock({ notices }: Context, offset: number): void {
+  if (offset === 0) return;
+  const direction = offset > 0 ? 'ahead' : 'behind';
+  notices.note(
+    `the sandbox's clock is ${formatDuration(Math.abs(offset))} ${direction}; reset it with 'svc sandbox clock --reset'`,
+  );
+}
+
 async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
   if (text === undefined || text === '') return undefined;
   const { FaultSyntaxError } = await import('../sandbox/faults/fault.ts');
-  const { readFaultLine } = await import('../sandbox/faults/read-fault.ts');
+  const { readFaults } = await import('../sandbox/faults/read-fault.ts');
   const { faultInterceptor } = await import('../sandbox/faults/intercept.ts');
   try {
-    const { faults, seed } = readFaultLine(text);
+    const { faults, seed } = readFaults(text);
     return faultInterceptor(faults, seed);
   } catch (error) {
     if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: each fault ${error.message}`, {
-      hint: "See 'svc sandbox start --help' for the grammar; put a semicolon between two faults.",
+    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: ${error.message}`, {
+      hint: "See 'svc help faults'.",
     });
   }
 }

@@ -10,6 +10,7 @@ export const TOPICS = {
   files: 'what svc keeps on this machine, and files in and out',
   events: 'webhook events: receive, keep, pass on, send again',
   sandbox: 'the service emulated on this machine',
+  faults: 'make requests to the sandbox fail',
   security: 'keys, addresses, card numbers: what svc promises',
 } as const;
 
@@ -30,6 +31,7 @@ const PAGES: Readonly<Record<TopicName, () => Promise<(host: PathsHost) => Page>
   files: async () => (await import('./topics/files.ts')).files,
   events: async () => (await import('./topics/events.ts')).events,
   sandbox: async () => (await import('./topics/sandbox.ts')).sandbox,
+  faults: async () => (await import('./topics/faults.ts')).faults,
   security: async () => (await import('./topics/security.ts')).security,
 };
 

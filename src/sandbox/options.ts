@@ -57,6 +57,8 @@ export interface RunningSandbox {
   readonly keys: readonly SandboxKey[];
   /** How to reach its buckets, of the S3 kind, at the same address. */
   readonly store: SandboxStore;
+  /** How far its clock was ahead of the machine's at the start, in milliseconds. */
+  readonly clockOffset: number;
   /** The requests that this process got. */
   ledger(): LedgerEntry[];
   /** Ends open connections and lets go of the directory. */

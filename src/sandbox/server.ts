@@ -47,7 +47,9 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     throw error;
   });
   origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return { url: origin, port, keys: SANDBOX_KEYS, store: STORE, ledger: () => ledger.entries(), close };
+  const { clockOffset } = service.state.world;
+  const running = { url: origin, port, keys: SANDBOX_KEYS, store: STORE, clockOffset, close };
+  return { ...running, ledger: () => ledger.entries() };
 }
 
 const STORE = { ...STORE_CREDENTIALS, region: STORE_REGION, bucket: FIRST_BUCKET };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
-import { readScenario } from '../../src/sandbox/faults/read-fault.ts';
+import { readFaults } from '../../src/sandbox/faults/read-fault.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
 import { type Desk, openDesk } from '../commands/au/support.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -9,22 +9,22 @@ const DAY = 86_400_000;
 const JOB = 'GET /account-updater/jobs/*';
 const LIST = 'GET /account-updater/jobs';
 const PUT = 'PUT /store/requests/*';
-const PAGE = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' };
+const PAGE = '404,content-type=text/html,body=<h1>Not Found</h1>';
 
 /** What the store makes of the upload, and whether it keeps the file. */
-const STORES: readonly (readonly [name: string, faults: readonly object[], isKept: boolean])[] = [
+const STORES: readonly (readonly [name: string, faults: readonly string[], isKept: boolean])[] = [
   ['acknowledges the file', [], true],
-  ['keeps the file and answers 500', [{ on: PUT, status: 500, applied: true }], true],
-  ['keeps the file and answers 503', [{ on: PUT, status: 503, applied: true }], true],
-  ['keeps the file and resets', [{ on: PUT, reset: 'head', applied: true }], true],
-  ['answers 500 and keeps nothing', [{ on: PUT, status: 500 }], false],
+  ['keeps the file and answers 500', [`500,applied@${PUT}`], true],
+  ['keeps the file and answers 503', [`503,applied@${PUT}`], true],
+  ['keeps the file and resets', [`reset,applied@${PUT}`], true],
+  ['answers 500 and keeps nothing', [`500@${PUT}`], false],
 ];
 
-const JOBS: readonly (readonly [name: string, faults: readonly object[]])[] = [
-  ['is not found twice', [{ on: JOB, when: '#1-2', status: 404 }]],
-  ['is never found', [{ on: JOB, status: 404 }]],
-  ['is hidden twice by a gateway', [{ on: JOB, when: '#1-2', ...PAGE }]],
-  ['is always hidden by a gateway', [{ on: 'GET /account-updater/**', ...PAGE }]],
+const JOBS: readonly (readonly [name: string, faults: readonly string[]])[] = [
+  ['is not found twice', [`404@${JOB}:#1-2`]],
+  ['is never found', [`404@${JOB}`]],
+  ['is hidden twice by a gateway', [`${PAGE}@${JOB}:#1-2`]],
+  ['is always hidden by a gateway', [`${PAGE}@GET /account-updater/**`]],
 ];
 
 const CASES = STORES.flatMap(([store, put, isKept]) =>
@@ -33,10 +33,10 @@ const CASES = STORES.flatMap(([store, put, isKept]) =>
 
 /** A desk whose sandbox has these faults until they are lifted. */
 async function faultyDesk(
-  faults: readonly object[],
+  faults: readonly string[],
   clock?: FakeClock,
 ): Promise<Desk & { lift: () => void }> {
-  let current: Interceptor = faultInterceptor(readScenario(JSON.stringify(faults)));
+  let current: Interceptor = faultInterceptor(readFaults(faults.join('\n')).faults);
   const desk = await openDesk({
     intercept: (incoming, outgoing, proceed) => current(incoming, outgoing, proceed),
     ...(clock && { clock }),
@@ -75,14 +75,8 @@ describe('a file is paid once', () => {
 
   it('R58 though neither the job nor the list shows it after a fortnight without a sync', async () => {
     const clock = new FakeClock({ start: Date.now() });
-    const empty = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"data":[]}' };
-    const desk = await faultyDesk(
-      [
-        { on: JOB, status: 404 },
-        { on: LIST, ...empty },
-      ],
-      clock,
-    );
+    const empty = '200,content-type=application/json,body={"data":[]}';
+    const desk = await faultyDesk([`404@${JOB}`, `${empty}@${LIST}`], clock);
     expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
     for (let round = 0; round < 3; round += 1) {
       await clock.advance(14 * DAY);

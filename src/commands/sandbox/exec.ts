@@ -8,17 +8,11 @@ import { isSvcError, SvcError, systemCodeOf } from '../../errors.ts';
 import type { RunningSandbox } from '../../sandbox/options.ts';
 import type { Environment } from '../../system.ts';
 import { type CountCalls, expectation, rateLimit, summary, unmet } from './gates.ts';
-import {
-  directoryFrom,
-  directoryParameter,
-  FAULT_GRAMMAR,
-  openServer,
-  SERVER_PARAMETERS,
-} from './server-options.ts';
+import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
 
 /** `svc sandbox exec` */
 export const exec = defineCommand({
-  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is a fresh one, removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when something that --expect or --max-rate asks for is not so. ${FAULT_GRAMMAR}`,
+  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is a fresh one, removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when something that --expect or --max-rate asks for is not so. For faults see 'svc help faults'.`,
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'the job meets a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],

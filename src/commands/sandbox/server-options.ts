@@ -16,7 +16,7 @@ export const directoryParameter = value(
 
 /** How a sandbox is to behave, for every command that runs one. */
 export const SERVER_PARAMETERS = {
-  seed: value('--seed <n>', 'what its made-up world, and the chances of faults, are grown from', integer(0)),
+  seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'how many made-up log entries it begins with', integer(0)),
   tenantType: choice('--tenant-type <type>', 'what its tenant is (default test)', ['test', 'production']),
   processing: value(
@@ -35,20 +35,9 @@ export const SERVER_PARAMETERS = {
   ]),
   webhook: repeated('--webhook <url>', 'tell this loopback address of events; can be given again', text),
   webhookDuplicates: flag('--webhook-duplicates', 'bring each event twice'),
-  fault: repeated('--fault <fault>', 'make requests go wrong; can be given again', text),
-  scenario: value('--scenario <file>', 'a JSON list of faults', text),
+  fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults'); may be repeated", text),
+  scenario: value('--scenario <file>', "file of faults, one a line (see 'svc help faults')", text),
 } as const;
-
-/** How faults are written, for the descriptions of commands that take them. */
-export const FAULT_GRAMMAR = [
-  "A fault is <effects>@<METHOD> <path>[:<when>], such as '429,retry-after=2@GET /logs:0.1'. Effects, with commas",
-  'between: a status; header=value; latency=2s; hang; hang=body; reset; reset=<bytes>; truncate=<bytes>; trickle=20ms;',
-  'redirect=<url>; malformed; applied, which lets the request take effect first (500,applied). In a path * stands for one part and ** for anything; the method may be *. When: a chance',
-  'such as 0.1, #3 for the third such request, #3-5 or #3-; left out, always. A scenario file is a JSON list of such',
-  'faults or of objects: {"on": "GET /logs", "when": "#1", "status": 503, "headers": {}, "body": "", "latency": ms,',
-  '"hang": "head" or "body", "reset": "head" or bytes, "truncate": bytes, "trickle": ms, "redirect": url,',
-  '"malformed": true, "applied": true}. The same seed and the same requests lead to the same faults.',
-].join(' ');
 
 /** What was given of {@link SERVER_PARAMETERS}. */
 export type ServerInput = Input<typeof SERVER_PARAMETERS>;
@@ -95,15 +84,17 @@ export async function openServer(
 
 async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
   if (input.fault.length === 0 && input.scenario === undefined) return undefined;
-  const { readFault } = await import('../../sandbox/faults/read-fault.ts');
-  const { readScenario } = await import('../../sandbox/faults/read-fault.ts');
+  const { readFault, readFaults } = await import('../../sandbox/faults/read-fault.ts');
   const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
+  let { seed } = input;
   const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));
   if (input.scenario !== undefined) {
     const content = readText(context, input.scenario);
-    faults.push(...understood('the file of --scenario', () => readScenario(content)));
+    const scenario = understood('--scenario', () => readFaults(content));
+    faults.push(...scenario.faults);
+    seed ??= scenario.seed;
   }
-  return faultInterceptor(faults, input.seed);
+  return faultInterceptor(faults, seed);
 }
 
 function understood<T>(what: string, read: () => T): T {
@@ -112,7 +103,7 @@ function understood<T>(what: string, read: () => T): T {
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read';
     throw new SvcError('usage', `${what} ${why}`, {
-      hint: "See 'svc sandbox start --help' for the grammar.",
+      hint: "See 'svc help faults'.",
     });
   }
 }

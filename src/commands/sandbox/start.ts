@@ -3,18 +3,12 @@ import { value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { integer } from '../../app/values.ts';
 import { isSvcError } from '../../errors.ts';
-import {
-  directoryFrom,
-  directoryParameter,
-  FAULT_GRAMMAR,
-  openServer,
-  SERVER_PARAMETERS,
-} from './server-options.ts';
+import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
 import { sandboxReadyView } from './view.ts';
 
 /** `svc sandbox start` */
 export const start = defineCommand({
-  description: `Writes one record with its address and keys when it is ready. Its keys are fixed and no secret. It listens on loopback only. ${FAULT_GRAMMAR}`,
+  description: `Writes one record with its address and keys when it is ready. Its keys are fixed and no secret. It listens on loopback only. For faults see 'svc help faults'.`,
   examples: [
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
     ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],

@@ -1,5 +1,4 @@
 import { type Effect, type Fault, FaultSyntaxError, type Occasion, readCallPattern } from './fault.ts';
-import { isObject } from '../../schema/guards.ts';
 
 /** Reads one fault, such as `429,retry-after=2@GET /logs:0.1`. Throws a `FaultSyntaxError`. */
 export function readFault(text: string): Fault {
@@ -12,7 +11,7 @@ export function readFault(text: string): Fault {
   return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 
-/** Reads when a fault strikes: a chance, `#3`, `#3-5`, `#3-`; always when there is none. */
+/** Reads when a fault applies: a chance, `#3`, `#3-5`, `#3-`; always when there is none. */
 function readOccasion(text: string | undefined): Occasion {
   if (text === undefined) return { kind: 'always' };
   const [, from, dash, to] = /^#(\d+)(-)?(\d+)?$/.exec(text) ?? [];
@@ -43,11 +42,13 @@ function readWord(word: string): { effect?: Effect | undefined; header?: readonl
 }
 
 const UNKNOWN_EFFECT =
-  'must begin with a status, latency, hang, reset, truncate, trickle, redirect, malformed, applied or header=value';
+  'must begin with a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied or header=value';
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
   switch (name) {
+    case 'body':
+      return { body: value ?? '' };
     case 'latency':
       return { latency: milliseconds(value) };
     case 'trickle':
@@ -94,77 +95,24 @@ export interface Scenario {
 }
 
 /**
- * Reads a scenario file: a JSON list whose items are faults in one line, or objects with `on` (`GET /logs`), `when`
- * and the members of `Effect`. Throws a `FaultSyntaxError` that names the item.
+ * Reads faults, one a line or separated by semicolons, and with `seed=7` the seed of their chances. Empty lines and those
+ * that begin with # are skipped. Throws a `FaultSyntaxError` that names the fault by its number.
  */
-export function readScenario(text: string): Fault[] {
-  return listOf(text).map((item, index) => {
-    try {
-      return typeof item === 'string' ? readFault(item) : readItem(item);
-    } catch (error) {
-      if (!(error instanceof FaultSyntaxError)) throw error;
-      throw new FaultSyntaxError(`item ${index + 1} ${error.message}`);
-    }
-  });
-}
-
-/** Reads faults from one line of text, as an environment variable has them: `seed=7; 503@GET /logs:0.5; …`. */
-export function readFaultLine(text: string): Scenario {
-  const words = text.split(';').map((word) => word.trim());
-  const seeds = words.flatMap((word) => /^seed=(\d{1,9})$/.exec(word)?.[1] ?? []);
-  const faults = words.filter((word) => word !== '' && !/^seed=\d{1,9}$/.test(word)).map(readFault);
+export function readFaults(text: string): Scenario {
+  const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
+  const items = lines.flatMap((line) => line.split(';')).map((item) => item.trim());
+  const seeds = items.flatMap((item) => SEED.exec(item)?.[1] ?? []);
+  const faults = items.filter((item) => item !== '' && !SEED.test(item)).map(readNumbered);
   return { faults, seed: seeds.map(Number).at(-1) };
 }
 
-function listOf(text: string): readonly unknown[] {
-  let value: unknown;
+const SEED = /^seed=(\d{1,9})$/;
+
+function readNumbered(item: string, index: number): Fault {
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new FaultSyntaxError('must be JSON');
+    return readFault(item);
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    throw new FaultSyntaxError(`fault ${index + 1} ${error.message}`);
   }
-  if (!Array.isArray(value)) throw new FaultSyntaxError('must be a JSON list');
-  return value;
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-
-const CHECKS: Readonly<Record<keyof Effect, (value: unknown) => boolean>> = {
-  status: (value) => isCount(value) && Number(value) >= 200 && Number(value) < 600,
-  headers: (value) => isObject(value) && Object.values(value).every(isText),
-  body: isText,
-  redirect: isText,
-  malformed: (value) => value === true,
-  applied: (value) => value === true,
-  latency: isCount,
-  hang: (value) => value === 'head' || value === 'body',
-  reset: (value) => value === 'head' || isCount(value),
-  truncate: isCount,
-  trickle: isCount,
-};
-
-function readItem(item: unknown): Fault {
-  if (!isObject(item)) throw new FaultSyntaxError('must be text or an object');
-  const { on, when, ...rest } = item;
-  const call = typeof on === 'string' ? readCallPattern(on) : undefined;
-  if (call === undefined) throw new FaultSyntaxError('must have "on", such as "GET /logs"');
-  if (when !== undefined && typeof when !== 'string' && typeof when !== 'number')
-    throw new FaultSyntaxError('must have a "when" such as 0.1 or "#3"');
-  return {
-    call,
-    occasion: readOccasion(when === undefined ? undefined : String(when)),
-    effect: effectOf(rest),
-  };
-}
-
-function effectOf(members: Readonly<Record<string, unknown>>): Effect {
-  for (const [name, value] of Object.entries(members)) {
-    const check = Object.entries(CHECKS).find(([known]) => known === name)?.[1];
-    if (check === undefined)
-      throw new FaultSyntaxError(`must only have on, when, ${Object.keys(CHECKS).join(', ')}`);
-    if (!check(value)) throw new FaultSyntaxError(`has a value of "${name}" that cannot be`);
-  }
-  if (Object.keys(members).length === 0) throw new FaultSyntaxError('must have an effect');
-  return members;
 }

@@ -104,13 +104,13 @@ describe('svc sandbox exec', () => {
   });
 
   it('refuses gates and faults that make no sense before anything is started', async () => {
-    writeFileSync(home.file('scenario.json'), '[{"on":"GET /logs","status":"x"}]');
+    writeFileSync(home.file('scenario.txt'), '429@GET /logs\nnever');
     for (const [option, given, words] of [
       ['--expect', 'logs', '--expect must be a method'],
       ['--max-rate', '10', '--max-rate must be a number'],
       ['--fault', 'never', '--fault must be an effect'],
-      ['--scenario', 'scenario.json', 'the file of --scenario item 1 has a value of \\"status\\"'],
-      ['--scenario', 'missing.json', 'cannot be read (ENOENT)'],
+      ['--scenario', 'scenario.txt', '--scenario fault 2 must be an effect'],
+      ['--scenario', 'missing.txt', 'cannot be read (ENOENT)'],
       ['--webhook', 'https://example.com/canary', '--webhook must be'],
     ] as const) {
       const { code, stderr } = await exec(

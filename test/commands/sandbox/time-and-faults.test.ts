@@ -18,7 +18,11 @@ describe('svc sandbox clock', () => {
     expect((await home.svc(['--sandbox', 'au', 'status', job['id'] ?? ''])).code).toBe(0);
     const moved = await json(['sandbox', 'clock', '+1h']);
     expect(Date.parse(moved['after'] ?? '') - Date.parse(moved['before'] ?? '')).toBe(3_600_000);
-    expect((await home.svc(['--sandbox', 'au', 'status', job['id'] ?? ''])).code).toBe(5);
+    const gone = await home.svc(['--sandbox', 'au', 'status', job['id'] ?? '']);
+    expect(gone).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("the sandbox's clock is 1h ahead"),
+    });
     const shown = await json(['sandbox', 'clock']);
     expect([shown['before'] === shown['after'], shown.ahead_seconds]).toEqual([true, 3600]);
     expect(await json(['sandbox', 'clock', '--at', '2030-01-01T00:00:00Z'])).toMatchObject({
@@ -57,7 +61,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
     const { code, stderr } = await home.svc(['--sandbox', 'tenant'], {
       env: { SVC_SANDBOX_FAULTS: 'canary' },
     });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: each fault must be')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: fault 1 must be')]);
     expect(stderr).not.toContain('canary');
   });
 });

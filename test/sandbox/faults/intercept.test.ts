@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import { faultInterceptor } from '../../../src/sandbox/faults/intercept.ts';
-import { readFaultLine } from '../../../src/sandbox/faults/read-fault.ts';
+import { readFaults } from '../../../src/sandbox/faults/read-fault.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from '../harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;
 
 function faulty(line: string): Promise<Sandbox> {
-  const { faults, seed } = readFaultLine(line);
+  const { faults, seed } = readFaults(line);
   return sandbox({ intercept: faultInterceptor(faults, seed) });
 }
 

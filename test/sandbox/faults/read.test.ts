@@ -6,7 +6,7 @@ import {
   matchesCall,
   readCallPattern,
 } from '../../../src/sandbox/faults/fault.ts';
-import { readFault, readFaultLine, readScenario } from '../../../src/sandbox/faults/read-fault.ts';
+import { readFault, readFaults } from '../../../src/sandbox/faults/read-fault.ts';
 
 const logs = { method: 'GET', path: '/logs' };
 const always = { kind: 'always' } as const;
@@ -91,48 +91,26 @@ describe('a path pattern', () => {
   });
 });
 
-describe('a scenario', () => {
-  it('is a list of lines and objects', () => {
-    const text = JSON.stringify([
-      '429@GET /logs:0.1',
-      { on: 'GET /logs', when: '#2', status: 418, headers: { 'X-A': 'b' }, body: 'tea' },
-      { on: 'GET /logs', when: 0.5, hang: 'body' },
-      { on: 'GET /logs', reset: 0, latency: 5 },
-    ]);
-    expect(readScenario(text)).toEqual([
-      { call: logs, effect: { status: 429 }, occasion: { kind: 'chance', probability: 0.1 } },
-      {
-        call: logs,
-        effect: { status: 418, headers: { 'X-A': 'b' }, body: 'tea' },
-        occasion: { kind: 'numbers', first: 2, last: 2 },
-      },
-      { call: logs, effect: { hang: 'body' }, occasion: { kind: 'chance', probability: 0.5 } },
-      { call: logs, effect: { reset: 0, latency: 5 }, occasion: always },
-    ]);
-  });
-
-  it.each([
-    ['{', /^must be JSON/],
-    ['{}', /list/],
-    ['["429@GET /logs", 7]', /^item 2 must be text or an object/],
-    ['["x"]', /^item 1 must be/],
-    ['[{"status":429}]', /^item 1 must have "on"/],
-    ['[{"on":"GET /logs"}]', /^item 1 must have an effect/],
-    ['[{"on":"GET /logs","status":"429"}]', /"status"/],
-    ['[{"on":"GET /logs","delay":3}]', /^item 1 must only have/],
-    ['[{"on":"GET /logs","status":429,"when":"often"}]', /^item 1 must end/],
-    ['[{"on":"GET /logs","headers":{"a":1}}]', /"headers"/],
-  ])('refuses %s', (text, words) => {
-    expect(() => readScenario(text)).toThrow(words);
-  });
-
-  it('can be one line with a seed', () => {
-    expect(readFaultLine('seed=7; 429@GET /logs; hang@* **:#1;')).toMatchObject({
+describe('several faults', () => {
+  it('are one a line or separated by semicolons, with a seed and comments', () => {
+    const text = '# an outage\n429@GET /logs:0.1; seed=7\n\n418,x-a=b,body=tea@GET /logs:#2;';
+    expect(readFaults(text)).toEqual({
       seed: 7,
-      faults: [{ effect: { status: 429 } }, { effect: { hang: 'head' } }],
+      faults: [
+        { call: logs, effect: { status: 429 }, occasion: { kind: 'chance', probability: 0.1 } },
+        {
+          call: logs,
+          effect: { status: 418, headers: { 'x-a': 'b' }, body: 'tea' },
+          occasion: { kind: 'numbers', first: 2, last: 2 },
+        },
+      ],
     });
-    expect(readFaultLine('')).toEqual({ faults: [], seed: undefined });
-    expect(() => readFaultLine('nonsense')).toThrow(FaultSyntaxError);
+    expect(readFaults('')).toEqual({ faults: [], seed: undefined });
+  });
+
+  it('are refused with the number of the one that is wrong', () => {
+    expect(() => readFaults('429@GET /logs\nnonsense')).toThrow(/^fault 2 must be/);
+    expect(thrownBy(() => readFaults('[{"on":"GET /logs"}]'))).toBeInstanceOf(FaultSyntaxError);
   });
 });
 
@@ -158,7 +136,7 @@ describe('the choice of a fault', () => {
 });
 
 function run(seed: number, line: string, count = 2000): (number | undefined)[] {
-  const chooser = new FaultChooser(readFaultLine(line).faults, seed);
+  const chooser = new FaultChooser(readFaults(line).faults, seed);
   return Array.from({ length: count }, () => chooser.choose('GET', '/logs')?.status);
 }
 
