@@ -1,4 +1,5 @@
 import { SANDBOX_PROFILE } from '../config/profile-name.ts';
+import type { Context } from './command.ts';
 import type { Globals } from './parameter.ts';
 
 const ASKING = /(['`"])svc (?=(?:logs|tenant|au|3ds|api) )/g;
@@ -21,6 +22,21 @@ export function sameProfile(
   return adapted.replaceAll(SETTING_UP, `$1svc ${option} `);
 }
 
+/** A command to run next, as the words behind `svc`. */
+export interface NextCommand {
+  readonly command: readonly string[];
+}
+
+/** A note on what to do next, and below it the command, written out with the service that was named on this one. */
+export function noteNext(
+  { notices, globals }: Pick<Context, 'notices' | 'globals'>,
+  text: string,
+  { command }: NextCommand,
+): void {
+  notices.note(`${text}:`);
+  notices.command(['svc', ...serviceOptions(globals), ...command].map(shellWord).join(' '));
+}
+
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
 
 /**
@@ -28,15 +44,26 @@ type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'field
  * with the form in which data was wanted.
  */
 export function typedCommand(words: readonly string[], globals: Named): string {
-  const { sandbox, profile, baseUrl, output, fields, jq, time } = globals;
-  const service = [...(sandbox ? ['--sandbox'] : []), ...option('--profile', profile)];
+  const { output, fields, jq, time } = globals;
   const form = [
     ...option('--output', output),
     ...option('--fields', fields),
     ...option('--jq', jq),
     ...option('--time', time),
   ];
-  return ['svc', ...service, ...option('--base-url', baseUrl), ...words, ...form].map(shellWord).join(' ');
+  return ['svc', ...serviceOptions(globals), ...words, ...form].map(shellWord).join(' ');
+}
+
+function serviceOptions({
+  sandbox,
+  profile,
+  baseUrl,
+}: Pick<Named, 'sandbox' | 'profile' | 'baseUrl'>): string[] {
+  return [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...option('--profile', profile),
+    ...option('--base-url', baseUrl),
+  ];
 }
 
 /** An option with its value, where it was given; once for each of several values. */
@@ -47,5 +74,7 @@ export function option(name: string, value: string | readonly string[] | undefin
 }
 
 function shellWord(text: string): string {
+  // <file> stands for what the reader has to put in.
+  if (/^<\w+>$/.test(text)) return text;
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { sameProfile } from '../../app/hint.ts';
+import { noteNext } from '../../app/hint.ts';
 import { argument, flag } from '../../app/parameter.ts';
 import { text } from '../../app/values.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
@@ -45,9 +45,7 @@ export const challengeResult = defineCommand({
     await print(result);
     await reportOutcome(context, client, id, result);
     if (isOpen(result))
-      context.notices.note(
-        sameProfile(`to wait for the outcome: 'svc 3ds challenge-result ${id} --wait'`, context.globals),
-      );
+      noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
     checkOutcome(id, result, failOn);
   },
   async request(_, { session: id }) {

@@ -1,7 +1,7 @@
 import { type PollResult, pollUntil } from '../../account-updater/poll.ts';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../app/command.ts';
-import { sameProfile } from '../../app/hint.ts';
+import { noteNext } from '../../app/hint.ts';
 import { choice } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
@@ -24,9 +24,8 @@ export async function reportChallenge(
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
   if (status === 'challenge') await reportPage(context, await pageOf(client, id, result), open);
-  const command = `svc 3ds challenge-result ${id} --wait`;
-  const { globals, settings, notices } = context;
-  notices.note(sameProfile(`the outcome: '${command}'`, globals));
+  const { settings, notices } = context;
+  noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
   if (settings.sandbox && settings.baseUrl === undefined)
     notices.note(
       'the sandbox inside a command serves that page only while the command runs: that one gives its address and waits',
@@ -59,22 +58,20 @@ async function pageOf(
 
 /** Says on stderr what an outcome means, who bears the loss, and what to do next. */
 export async function reportOutcome(
-  { notices, globals }: Context,
+  context: Context,
   client: Client,
   id: string,
   result: Authentication,
 ): Promise<void> {
+  const { notices } = context;
   if (!notices.shows('normal')) return;
   const more = wantsReason(result) ? await sessionOutcome(client, id) : undefined;
   for (const line of outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result }))
     notices.note(line);
   if (more?.cardholder_info)
-    notices.note(
-      sameProfile(
-        `the issuer has a text for the cardholder: 'svc 3ds show ${id} -o json --fields authentication.cardholder_info'`,
-        globals,
-      ),
-    );
+    noteNext(context, 'the issuer has a text for the cardholder', {
+      command: ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'],
+    });
 }
 
 function wantsReason(result: Authentication): boolean {

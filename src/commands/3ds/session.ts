@@ -5,7 +5,7 @@ import {
   type PreviewRequest,
   type Result,
 } from '../../app/command.ts';
-import { sameProfile } from '../../app/hint.ts';
+import { noteNext } from '../../app/hint.ts';
 import { argument, choice, type Input, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
@@ -50,12 +50,11 @@ export const create = defineCommand({
     const session = await client.threeDs.create(body);
     await print(session);
     const method = session.method_url
-      ? '; before that, the SDK in the browser sends the method request to method_url'
-      : '';
-    const next = `next: 'svc 3ds authenticate ${session.id} --file <body>'`;
-    context.notices.note(
-      `${sameProfile(next, context.globals)}, with a body as 'svc 3ds template' prints it${method}`,
-    );
+      ? 'the SDK in the browser sends the method request to method_url, then'
+      : 'next';
+    noteNext(context, `${method}, with a body as 'svc 3ds template' prints it`, {
+      command: ['3ds', 'authenticate', session.id, '--file', '<body>'],
+    });
   },
   request: async (_, input) => createRequest(toBody(input)),
 });

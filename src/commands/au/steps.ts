@@ -5,7 +5,7 @@ import {
   type PreviewRequest,
   type Result,
 } from '../../app/command.ts';
-import { sameProfile } from '../../app/hint.ts';
+import { noteNext } from '../../app/hint.ts';
 import { argument } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
@@ -27,8 +27,8 @@ export const create = defineCommand({
     if (dryRun) return new Preview(await createRequest());
     const client = await context.client();
     const job = await client.accountUpdater.create();
-    const next = `created job ${job.id}; give it a file within the hour: 'svc au upload ${job.id} <file>'`;
-    context.notices.note(sameProfile(next, context.globals));
+    const command = ['au', 'upload', job.id, '<file>'];
+    noteNext(context, `created job ${job.id}; upload a file within the hour`, { command });
     await print(job);
   },
   request: createRequest,

@@ -5,7 +5,7 @@ import { hasUnknown } from '../../account-updater/poll-parts.ts';
 import { statusOf } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
-import { sameProfile } from '../../app/hint.ts';
+import { noteNext } from '../../app/hint.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { type RunChoice, RunOfFile } from './find-run.ts';
@@ -52,8 +52,7 @@ export async function submission(context: Context, input: SubmitInput): Promise<
   const shown = (submission: Submission): Promise<void> => print({ ...submission, ...status });
   if (input.wait) return showResults(context, shown, run.record, input.failOn);
   await shown(submissionOf(run.record));
-  if (!wasComplete)
-    context.notices.note(sameProfile(`follow it with 'svc au wait ${run.name}'`, context.globals));
+  if (!wasComplete) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
 }
 
 /** The first request of a run, once the file is checked. */

@@ -168,7 +168,7 @@ describe('a run directory', () => {
 
   it('is named in the command that goes on, where its id is not enough', async () => {
     const { stderr } = await svc('au submit tokens.csv --run-dir kept');
-    expect(stderr).toContain("'svc au wait kept'");
+    expect(stderr).toContain('  svc au wait kept\n');
     expect(await svc('au wait kept')).toMatchObject({ code: 0 });
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
   });
