@@ -27,6 +27,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   const { renderer, check } = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
+    if (count > 0 && context.out.isTerminal) context.notices.setApart();
     if (renderer.dropped.length > 0) {
       context.notices.note(
         `hidden columns: ${renderer.dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
@@ -48,6 +49,7 @@ export async function recordPrinter<T>(
   const { renderer, check } = await rendererFor(context, view, 'record');
   return async (value) => {
     await printRecord(context.out, renderer, value);
+    if (context.out.isTerminal) context.notices.setApart();
     check();
   };
 }
@@ -154,6 +156,7 @@ export async function* wanted<T>(
 export function reportRest({ notices }: Context, seen: ListProgress, nothing: string): void {
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more) return;
-  const goOn = seen.next === undefined ? 'a larger --limit' : `--start '${seen.next}' to go on`;
-  notices.note(`more follow: --all for every page, or ${goOn}`);
+  if (seen.next === undefined) return notices.note('more results: use --all or a larger --limit');
+  notices.note('more results: use --all, or for the next page');
+  notices.command(`--start '${seen.next}'`);
 }

@@ -13,6 +13,7 @@ export class Messages {
   readonly #out: Output;
   readonly #palette: Palette;
   #last: Promise<void> = Promise.resolve();
+  #isApart = true;
 
   constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette) {
     this.#out = out;
@@ -20,9 +21,14 @@ export class Messages {
     this.#palette = palette;
   }
 
+  /** Data was written: on a terminal an empty line sets the next notice apart from it. */
+  setApart(): void {
+    this.#isApart = false;
+  }
+
   /** What happened or happens next. Not with `--quiet`. */
   note(text: string): void {
-    if (this.shows('normal')) this.#print(text);
+    if (this.shows('normal')) this.#print(text, '', 'quiet');
   }
 
   /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
@@ -58,7 +64,9 @@ export class Messages {
   // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
   #print(text: string, prefix = '', tone?: 'quiet'): void {
     const clean = this.#fitted(cleanText(text), prefix === '' ? 0 : 'warning: '.length);
-    this.#send(`${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
+    const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
+    this.#isApart = true;
+    this.#send(`${gap}${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
   }
 
   // A terminal would break a line within a word; elsewhere a line is a line.

@@ -133,7 +133,7 @@ describe('what is written', () => {
         .split('\n')
         .map((line) => typeof JSON.parse(line)),
     ).toEqual(['object', 'object']);
-    expect(stderr).toContain('more follow');
+    expect(stderr).toContain('more results');
   });
 
   it('shows upload addresses only when asked to', async () => {
