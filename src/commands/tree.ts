@@ -31,7 +31,7 @@ export const TREE: readonly Entry[] = [
   ),
   entry(
     'api',
-    'any endpoint, with the same keys, retries, limits and paging',
+    'call any API endpoint (same auth, retries, rate limits and pagination)',
     async () => (await import('./api.ts')).api,
   ),
   entry(

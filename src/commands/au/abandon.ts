@@ -18,17 +18,17 @@ const UNREADABLE = {
 /** `svc au abandon` */
 export const abandon = defineCommand({
   description:
-    'For a run that cannot go on, say because its input file is gone. Nothing is asked of the service and nothing is cancelled there: jobs that have their file are processed, and may be paid for. Their results can still be downloaded, and the run can be taken up again with --undo. A run whose record cannot be read is moved to a directory damaged beside it, after the newest jobs of the tenant were shown.',
+    'For a run that cannot continue, for example because its input file is gone. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
-    ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'says what the service has of it, and asks'],
-    ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'take it up again'],
-    ['svc au download run-20260131-0a1b2c3d-4e5f', 'the results of what was uploaded all the same'],
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
+    ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
   ],
   exitCodes: [5, 6],
   fields: runView.fields,
   parameters: {
     run: argument('<run>', 'id or directory of a run', text),
-    undo: flag('--undo', 'take an abandoned run up again'),
+    undo: flag('--undo', 'resume an abandoned run'),
   },
   async run(context, { run: name, undo }) {
     const { abandonRun } = await import('./abandon-run.ts');

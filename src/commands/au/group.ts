@@ -5,7 +5,7 @@ export const au: GroupSpec = {
   commands: [
     entry(
       'submit',
-      'check a request file, create a job, upload it; with --wait also wait and summarise',
+      'check a request file, create a job, upload it; with --wait also wait and summarize',
       async () => (await import('./submit.ts')).submit,
     ),
     entry(
@@ -27,38 +27,38 @@ export const au: GroupSpec = {
     ),
     entry(
       'status',
-      'the recorded runs; or one run, part by part; or one job as it stands now',
+      'show the recorded runs, one run part by part, or one job',
       async () => (await import('./status.ts')).status,
     ),
-    entry('list', 'jobs of the tenant, newest first', async () => (await import('./status.ts')).list),
+    entry('list', 'list jobs of the tenant, newest first', async () => (await import('./status.ts')).list),
     entry(
       'wait',
-      'wait until a job or a run is completed or has failed',
+      'wait until a job or run has completed or failed',
       async () => (await import('./wait.ts')).wait,
     ),
     entry(
       'download',
-      'the results of a completed job or run, whole or not at all',
+      'download the results of a completed job or run',
       async () => (await import('./download.ts')).download,
     ),
     entry(
       'sync',
-      'advance every open run once and bring what is ready: for cron and CI',
+      'advance all open runs once and download finished results',
       async () => (await import('./sync.ts')).sync,
     ),
     entry(
       'abandon',
-      'give a run up: au sync passes it over from now on',
+      "abandon a run: 'au sync' will skip it",
       async () => (await import('./abandon.ts')).abandon,
     ),
     entry(
       'report',
-      'what a result file says: counts by result code, and what each asks for',
+      'summarize a result file: counts and next action per result code',
       async () => (await import('./report.ts')).report,
     ),
     entry(
       'next',
-      'the request file of the next cycle, from the last one and its results',
+      'create the next request file from the last one and its results',
       async () => (await import('./next.ts')).next,
     ),
   ],

@@ -1,3 +1,5 @@
+import type { CoverageRange } from '../../logs/archive/coverage.ts';
+import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
 import type { Context } from '../../app/command.ts';
 import { argument } from '../../app/parameter.ts';
 import { text } from '../../app/values.ts';
@@ -41,4 +43,17 @@ async function bucketEnvironment(context: Context): Promise<Environment> {
   const env = await context.storeEnvironment();
   for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
   return env;
+}
+
+/** A time range in words, with its length. */
+export function rangeText({ settings, out, clock }: Context, one: CoverageRange): string {
+  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
+  const [from, to] = [one.from, one.to].map((at) => formatTime(isoTime(at), style, clock.now()));
+  return `${from ?? ''} to ${to ?? ''} (${formatDuration(one.to - one.from)})`;
+}
+
+/** A number with its noun. */
+export function countText(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 }

@@ -1,26 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, optionalArgument, value } from '../../app/parameter.ts';
-import { recordPrinter } from '../../app/print.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { moment, positiveDuration, text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
+import { cleanText, wrapWords } from '../../output/text.ts';
+import { formatNumber, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { openArchive } from './archive-location.ts';
-import { ArchiveNotices } from './archive-notices.ts';
-import { isoTime } from '../../output/time.ts';
+import { countText, openArchive, rangeText } from './archive-location.ts';
+import { ArchiveNotices } from './notices.ts';
 
 const parameters = {
-  dir: optionalArgument('[dir]', 'the directory of the archive; it is made when it is not there'),
-  to: value('--to <place>', 'another place than a directory: s3://bucket/prefix', text),
+  dir: optionalArgument('[dir]', 'the directory of the archive; created if it does not exist'),
+  to: value('--to <destination>', 'an S3 bucket instead of a directory: s3://bucket/prefix', text),
   since: value(
     '--since <time>',
-    'where a new archive begins: 30d, 2026-01-31 (default: with what the service still has)',
+    'start of a new archive: 30d, 2026-01-31 (default: the oldest entry that the service still has)',
     moment,
   ),
   follow: flag('--follow', 'keep running, and keep the archive up to date'),
   every: value('--every <duration>', 'the longest time between two commits (default 15m)', positiveDuration),
-  overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
+  overlap: value('--overlap <duration>', 'how late an entry may arrive (default 2m)', positiveDuration),
   retention: value(
     '--retention <duration>',
     'how long the service keeps entries (default 24h)',
@@ -28,10 +29,10 @@ const parameters = {
   ),
   retentionMargin: value(
     '--retention-margin <duration>',
-    'end with exit code 10 when less time than this was left before entries would have been lost',
+    'exit with 10 when less time than this was left before entries would have been lost',
     positiveDuration,
   ),
-  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+  strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
 /** What was given to `svc logs archive`. */
@@ -85,18 +86,18 @@ const archiveView: View<ArchiveSummary> = {
 /** `svc logs archive` */
 export const archive = defineCommand({
   description:
-    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that tells any later change.',
+    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
   examples: [
-    ['svc logs archive audit', 'begin an archive, or bring it up to date; run it every hour'],
+    ['svc logs archive audit', 'create an archive, or update it; run it every hour'],
     [
       'svc logs archive audit --retention-margin 12h --strict --quiet > /dev/null',
-      'for cron: exit code 10 when it became tight, 14 when entries are missing',
+      'for cron: exit code 10 when less than the margin was left, 14 when entries are missing',
     ],
     [
       'svc logs archive --to s3://audit-logs/vault',
-      'in a bucket; credentials and endpoint as AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 … say',
+      'in a bucket; credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 …',
     ],
-    ['svc logs archive audit --follow', 'as a service; ends cleanly when asked to'],
+    ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [10, 12, 14, 130, 143],
@@ -129,7 +130,10 @@ export const archive = defineCommand({
       onCommit: (written) => notices.committed(written),
     });
     notices.end(run.written);
-    await print(await summaryOf(context, run, { archive: store.name, service }, input));
+    const summary = await summaryOf(context, run, { archive: store.name, service }, input);
+    if (isForPeople(context) && context.globals.fields === undefined)
+      await context.out.write(summaryText(context, run, summary));
+    else await print(summary);
     return check(run, input);
   },
 });
@@ -137,7 +141,7 @@ export const archive = defineCommand({
 function locationOf({ dir, to }: ArchiveInput): string {
   const place = dir ?? to;
   if (place !== undefined && place !== '' && (dir === undefined || to === undefined)) return place;
-  throw new SvcError('usage', 'name one place for the archive: a directory, or --to', {
+  throw new SvcError('usage', 'name one destination for the archive: a directory, or --to', {
     hint: "Such as 'svc logs archive audit', or --to s3://bucket/prefix.",
   });
 }
@@ -171,11 +175,39 @@ async function summaryOf(
   };
 }
 
+/** The same in words, as `svc logs verify` does. */
+function summaryText(
+  context: Context,
+  { archivedTo, endedBy, readTo, written }: ArchiveRun,
+  summary: ArchiveSummary,
+): string {
+  const { palette, out } = context;
+  const columns = out.isTerminal ? out.width : Infinity;
+  const wrap = (text: string): string[] => wrapWords(text, columns);
+  const { entries, late, segments, gaps } = written;
+  const added = `added ${countText(entries, 'entry')} in ${countText(segments, 'segment')}`;
+  const lines = [
+    ...wrap(`tenant ${cleanText(summary.tenant_id)} of ${cleanText(summary.service)}`),
+    ...wrap(
+      entries === 0 ? 'no new entries' : `${added}${late > 0 ? `, ${formatNumber(late)} of them late` : ''}`,
+    ),
+    ...wrap(`read: ${rangeText(context, { from: readTo, to: archivedTo })}`),
+    ...gaps.flatMap((gap) =>
+      wrap(`gap, entries may be missing: ${rangeText(context, gap)}`).map(palette.warn),
+    ),
+    ...wrap(`newest hash: ${summary.sha256}`),
+    ...(endedBy
+      ? wrap(`archive not up to date yet: ${cleanText(summary.archive)}`)
+      : wrap(`archive up to date: ${cleanText(summary.archive)}`).map(palette.good)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 async function check(run: ArchiveRun, input: ArchiveInput): Promise<number> {
   if (run.endedBy) return run.endedBy.exitCode;
   if (input.strict && run.written.gaps.length > 0) {
     throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
-      hint: 'The gaps are on record in the archive. Run the command at least once within the retention of the logs.',
+      hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
       facts: { gaps: run.written.gaps.length },
     });
   }

@@ -5,17 +5,17 @@ export const logs: GroupSpec = {
   commands: [
     entry(
       'list',
-      'log entries: the newest page, or more with --limit and --all',
+      'list log entries: the newest page, or more with --limit and --all',
       async () => (await import('./list.ts')).list,
     ),
     entry(
       'tail',
-      'follow the logs without losing or doubling an entry',
+      'follow the logs without losing or repeating an entry',
       async () => (await import('./tail.ts')).tail,
     ),
     entry(
       'archive',
-      'bring an archive of the logs up to date',
+      'create or update an archive of the logs',
       async () => (await import('./archive.ts')).archive,
     ),
     entry(
@@ -25,7 +25,7 @@ export const logs: GroupSpec = {
     ),
     entry(
       'verify',
-      'prove that nothing in an archive was changed, removed, reordered, cut or added',
+      'verify that nothing in an archive was changed, removed, reordered, truncated or added',
       async () => (await import('./verify.ts')).verify,
     ),
     entry(
@@ -35,7 +35,7 @@ export const logs: GroupSpec = {
     ),
     entry(
       'entity-types',
-      'the values that --entity-type takes',
+      'list the values of --entity-type',
       async () => (await import('./list.ts')).entityTypes,
     ),
   ],

@@ -93,7 +93,7 @@ function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | un
 function report({ notices }: Context, event: ExportEvent): void {
   switch (event.kind) {
     case 'cut off':
-      return notices.warn(`the collector does not take entries: ${event.reason}; going on trying`);
+      return notices.warn(`the collector does not take entries: ${event.reason}; retrying`);
     case 'taken again':
       return notices.note(`the collector takes entries again after ${formatDuration(event.afterMs)}`);
     case 'partial success': {

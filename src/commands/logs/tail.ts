@@ -19,8 +19,8 @@ import {
 } from './entry-filter.ts';
 import { resumeTail } from './resume-tail.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
-import { TailNotices } from './tail-notices.ts';
 import { isoTime } from '../../output/time.ts';
+import { TailNotices } from './notices.ts';
 
 const parameters = {
   since: value(

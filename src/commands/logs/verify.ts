@@ -6,10 +6,10 @@ import { SvcError } from '../../errors.ts';
 import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
-import { formatBytes, formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
+import { formatBytes, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { ByteProgress } from '../au/options.ts';
-import { archiveLocation, openArchive } from './archive-location.ts';
+import { archiveLocation, countText, openArchive, rangeText } from './archive-location.ts';
 
 /** How the rows are shown; a table shows only those of findings. */
 const archiveCheckView: View<ArchiveCheckRow> = {
@@ -37,10 +37,10 @@ const archiveCheckView: View<ArchiveCheckRow> = {
 /** `svc logs verify` */
 export const verify = defineCommand({
   description:
-    'Reads every byte. One row a finding, then the stretches of time that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or written anew.',
+    'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten.',
   examples: [
-    ['svc logs verify ./audit', 'findings, coverage, gaps, count and newest hash'],
-    ['svc logs verify ./audit --expect "$(cat audit.sha256)"', 'does it still hold what was noted down?'],
+    ['svc logs verify ./audit', 'problems, coverage, gaps, counts and newest hash'],
+    ['svc logs verify ./audit --expect "$(cat audit.sha256)"', 'check against a hash saved earlier'],
     ['svc logs verify ./audit --strict --quiet -o jsonl', 'for cron: exit code 12, or 14 with gaps'],
   ],
   exitCodes: [5, 12, 14],
@@ -99,17 +99,17 @@ function judge(
   if (findings > 0) {
     throw new SvcError(
       'checksum_mismatch',
-      `the archive at ${name} is not as it was written: ${counted(findings, 'finding')}`,
+      `the archive at ${name} is damaged: ${countText(findings, 'problem')}`,
       {
-        hint: 'Bring the files named back from a copy; what cannot be brought back counts as lost or forged.',
+        hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
         facts: { findings },
       },
     );
   }
   const gaps = coverage.gaps();
   if (!strict || gaps.length === 0) return;
-  throw new SvcError('entries_missing', `the archive at ${name} has ${counted(gaps.length, 'gap')}`, {
-    hint: "Nothing of what is there was changed. Run 'svc logs archive' at least once within the retention of the logs.",
+  throw new SvcError('entries_missing', `the archive at ${name} has ${countText(gaps.length, 'gap')}`, {
+    hint: "What is archived is intact. Run 'svc logs archive' at least once within the retention of the logs.",
     facts: { gaps: gaps.map(stretchRow) },
   });
 }
@@ -147,35 +147,21 @@ function summaryText(context: Context, found: Verified, findings: number): strin
   const wrap = (text: string): string[] => wrapWords(text, columns);
   const verdict =
     findings === 0
-      ? wrap('as it was written: nothing was changed, removed, reordered, cut or added').map(palette.good)
-      : wrap(`not as it was written: ${counted(findings, 'finding')}`).map(palette.bad);
+      ? wrap('archive intact: nothing changed, removed, reordered, truncated or added').map(palette.good)
+      : wrap(`archive damaged: ${countText(findings, 'problem')}`).map(palette.bad);
   const lines = [
     ...(findings > 0 ? [''] : []),
     ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),
-    ...wrap(`${counted(entries, 'entry')} in ${counted(segments, 'segment')}, ${formatBytes(bytes)}`),
-    ...(shared === 0 ? [] : wrap(`${counted(shared, 'entry')} of other tenants, which share them`)),
-    ...coverage.covered().flatMap((one) => wrap(`covered: ${shown(context, one)}`)),
+    ...wrap(`${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`),
+    ...(shared === 0 ? [] : wrap(`${countText(shared, 'entry')} of other tenants, which share them`)),
+    ...coverage.covered().flatMap((one) => wrap(`covered: ${rangeText(context, one)}`)),
     ...coverage
       .gaps()
-      .flatMap((one) => wrap(`gap, entries may be missing: ${shown(context, one)}`).map(palette.warn)),
+      .flatMap((one) => wrap(`gap, entries may be missing: ${rangeText(context, one)}`).map(palette.warn)),
     ...wrap(`newest hash: ${newest ?? 'none'}`),
     ...verdict,
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function shown({ settings, out, clock }: Context, one: CoverageRange): string {
-  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
-  const [from, to] = [one.from, one.to].map((at) =>
-    formatTime(new Date(at).toISOString(), style, clock.now()),
-  );
-  return `${from ?? ''} to ${to ?? ''} (${formatDuration(one.to - one.from)})`;
-}
-
-/** A number with its noun. */
-function counted(count: number, noun: string): string {
-  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** The two ends of a stretch as a row has them. */

@@ -158,7 +158,7 @@ describe('svc logs tail --to', () => {
     const argv = ['logs', 'tail', '--since', '1h', '--checkpoint', 'away.json'];
     const child = home.start([...argv, '--to', `otlp+${collector.url}`], { env: env() });
     const ended = finished(child);
-    child.stderr.on('data', (text: string) => text.includes('going on trying') && child.kill('SIGINT'));
+    child.stderr.on('data', (text: string) => text.includes('retrying') && child.kill('SIGINT'));
     const { code, stderr } = await ended;
     expect({ code, stderr }).toMatchObject({
       code: 130,

@@ -44,7 +44,7 @@ describe('svc logs verify', () => {
         'covered: 2026-01-05 22:00:00Z to 2026-01-05 23:00:00Z (1h)',
         'gap, entries may be missing: 2026-01-05 21:00:00Z to 2026-01-05 22:00:00Z (1h)',
         `newest hash: ${links.at(-1)?.sha256}`,
-        'as it was written: nothing was changed, removed, reordered, cut or added',
+        'archive intact: nothing changed, removed, reordered, truncated or added',
         '',
       ].join('\n'),
     );
@@ -70,7 +70,7 @@ describe('svc logs verify', () => {
     const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
     expect(code).toBe(12);
     expect(stdout).toMatch(/^PROBLEM +PATH +MESSAGE\ncut +tenant=/);
-    expect(stdout).toContain('not as it was written: 1 finding\n');
+    expect(stdout).toContain('archive damaged: 1 problem\n');
   });
 
   it('ends with 14 for a gap, if that was asked for', async () => {
