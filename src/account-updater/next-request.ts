@@ -1,7 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { csvRow } from '../output/csv.ts';
 import { checkRow } from './check-row.ts';
-import { splitCells } from './line-blocks.ts';
 import { cellsOf, readRequest, type RequestRow } from './read-request.ts';
 import { readResults, type ResultRow } from './read-results.ts';
 import { ResultCursor } from './reconcile.ts';
@@ -131,7 +130,7 @@ export class PackedResults {
   #store(row: ResultRow): number {
     const code = this.#codeNumbers.get(row.result_code) ?? this.#codes.push(row.result_code) - 1;
     this.#codeNumbers.set(row.result_code, code);
-    const text = csvRow([String(code), row.new_token, row.new_expiration_year, row.new_expiration_month]);
+    const text = JSON.stringify([code, row.new_token, row.new_expiration_year, row.new_expiration_month]);
     const length = Buffer.byteLength(text);
     const slab = this.#slabFor(length);
     slab.write(text, this.#slabTo);
@@ -157,11 +156,10 @@ export class PackedResults {
     const place = this.#links[answer * LINKS + 1] ?? 0;
     const at = place & ((1 << SLAB_BITS) - 1);
     const length = this.#links[answer * LINKS + 2] ?? 0;
-    const text = this.#slabs[place >>> SLAB_BITS]?.toString('utf8', at, at + length - 1) ?? '';
-    const split = splitCells(text);
-    const [code = '', token = '', year = '', month = ''] = split.fault === undefined ? split.cells : [];
+    const text = this.#slabs[place >>> SLAB_BITS]?.toString('utf8', at, at + length) ?? '';
+    const [code, token, year, month] = JSON.parse(text) as [number, string, string, string];
     return {
-      result_code: this.#codes[Number(code)] ?? '',
+      result_code: this.#codes[code] ?? '',
       new_token: token,
       new_expiration_year: year,
       new_expiration_month: month,
