@@ -1,4 +1,4 @@
-import { SAMPLE_TYPES } from '../../webhooks/sample.ts';
+import { SAMPLE_TYPES } from '../../webhooks/received.ts';
 import type { Page } from '../help-page.ts';
 
 /** `svc help events` */

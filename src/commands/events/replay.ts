@@ -6,7 +6,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { displayTarget, parseTarget } from '../../webhooks/address.ts';
 import type { JournalEntry } from '../../webhooks/journal.ts';
-import type { Replayed } from '../../webhooks/replay.ts';
+import type { Replayed } from '../../webhooks/forward.ts';
 import { replayCommand } from './print-event.ts';
 import { type ReplayRow, replayView } from './view.ts';
 
@@ -49,7 +49,7 @@ export const replay = defineCommand({
   },
   async request(context, input) {
     const url = requiredTarget(input.forwardTo);
-    const { replayedRequest } = await import('../../webhooks/replay.ts');
+    const { replayedRequest } = await import('../../webhooks/forward.ts');
     for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
       if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
     throw new SvcError('usage', '--curl has nothing to show: no event matches', {
@@ -82,7 +82,7 @@ async function* rows(
 async function* replayedEvents(context: Context, input: ReplayInput, target: URL): AsyncGenerator<Replayed> {
   const { clock, system, signal } = context;
   const [{ replay: replayEvents }, { createTransport }] = await Promise.all([
-    import('../../webhooks/replay.ts'),
+    import('../../webhooks/forward.ts'),
     import('../../http/transport.ts'),
   ]);
   const transport = createTransport(system.env, input.dryRun);

@@ -67,7 +67,7 @@ export const trigger = defineCommand({
 type TriggerInput = Input<typeof parameters>;
 
 async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
-  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../webhooks/sample.ts');
+  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../webhooks/received.ts');
   if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
   return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
 }

@@ -54,7 +54,7 @@ export const requests = defineCommand({
   },
   async run(context, { limit, directory }) {
     const print = await listPrinter(context, sandboxRequestView);
-    const { listRequests } = await import('../../sandbox/requests.ts');
+    const { listRequests } = await import('../../sandbox/ledger.ts');
     const found = listRequests(directoryFrom(context, directory), limit);
     if (found.length === 0) context.notices.note('the sandbox has had no request yet');
     await print(once(found));

@@ -54,7 +54,7 @@ export async function openServer(
   input: ServerInput,
 ): Promise<RunningSandbox> {
   const intercept = await interceptorFrom(context, input);
-  const { isWebhookAddress } = await import('../../sandbox/webhooks/post.ts');
+  const { isWebhookAddress } = await import('../../sandbox/webhooks/notifier.ts');
   if (!input.webhook.every(isWebhookAddress))
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
