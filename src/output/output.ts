@@ -125,22 +125,41 @@ function fileOf(stream: OutputStream): number | undefined {
   }
 }
 
-// Node opens /dev/null, for reading too, where a standard stream is closed; `>/dev/null` opens it for writing alone.
-// Only Linux shows the difference.
+// Where a standard stream is closed, Node opens /dev/null in its place, for reading too. Only Linux shows this. Programs
+// that discard the output (Python's DEVNULL, Node's 'ignore') open it the same way, so only a shell is taken at its word:
+// it closes with `>&-`, and discards with `>/dev/null`, which opens for writing alone.
 function isClosed(stream: OutputStream): boolean {
   if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return false;
   try {
     if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
     const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
+    const isReadable = flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
+    return isReadable && isStartedByShell(stream.fd);
   } catch {
     return false;
   }
 }
 
+const SHELLS = /^-?(?:ba|da|z|k|a|fi|mk|tc|c)?sh$|^busybox$|^cron$|^crond$/i;
+
+/** Whether the parent is a shell whose own output goes somewhere else. */
+function isStartedByShell(fd: number): boolean {
+  const parent = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8'))?.[1];
+  if (parent === undefined || !SHELLS.test(readFileSync(`/proc/${parent}/comm`, 'utf8').trim())) return false;
+  return outputOf(parent, fd) !== '/dev/null';
+}
+
+function outputOf(pid: string, fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}
+
 function closedError(name: string): SvcError {
   return new SvcError('output', `${name} is closed`, {
-    hint: 'Open it. To discard the data, redirect it with >/dev/null; a program that does so opens /dev/null for writing only.',
+    hint: 'Open it, or redirect it with >/dev/null to discard the data.',
   });
 }
 

@@ -15,8 +15,7 @@ import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/directory.ts';
 import { SandboxState } from './state/state.ts';
 import { StoreFiles } from './store/files.ts';
-import { Notifier } from './webhooks/notifier.ts';
-import { isWebhookAddress } from './webhooks/notifier.ts';
+import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
 
 /** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {

@@ -27,7 +27,8 @@ const WRITERS: readonly (readonly string[])[] = [
 ];
 
 function shell(line: string): ReturnType<typeof finished> {
-  const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
+  // The exit keeps the shell as the parent: it would run its last command in its own place.
+  const child = spawn('bash', ['-c', `set -o pipefail; ${line}; exit $?`], {
     cwd: home.path,
     env: home.environment(),
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -58,6 +59,15 @@ describe('what is written', () => {
       expect(await shell(`${svc(line.split(' '))} >/dev/null`)).toMatchObject({ code: 0 });
     },
   );
+
+  it('R51 does its work where the program that starts it discards the output', async () => {
+    const child = spawn(process.execPath, [LAUNCHER, '--sandbox', 'tenant', 'show'], {
+      cwd: home.path,
+      env: home.environment(),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  });
 
   it('R51 a tail does not advance its checkpoint when its output is closed', async () => {
     const tail = svc([

@@ -184,7 +184,7 @@ export function isWebhookAddress(url: string): boolean {
 }
 
 /** Posts JSON and resolves with what came of it. Follows no redirect; never rejects. */
-export function post(
+function post(
   url: string,
   body: string,
   limits: { timeoutMs: number; signal: AbortSignal },

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * What keeps `src` a code base that one person can hold in mind. The goal is 340 files and 41,500 lines: these numbers
+ * only fall until they reach it.
+ */
+const MOST_FILES = 380;
+const MOST_LINES = 47_400;
+const MEDIAN_LINES = [90, 150] as const;
+const SHORT_LINES = 30;
+const MOST_SHORT_FILES = 25;
+const LONG_LINES = 320;
+const MOST_LONG_FILES = 12;
+
+const root = fileURLToPath(new URL('../../src/', import.meta.url));
+
+describe('the grain of src/', () => {
+  const lengths = fileLengths();
+  const lines = [...lengths.values()].toSorted((a, b) => a - b);
+
+  it('is about 300 files of 80 to 250 lines', () => {
+    expect(lines.length).toBeLessThanOrEqual(MOST_FILES);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(MOST_LINES);
+    const median = lines[Math.floor(lines.length / 2)];
+    expect(median).toBeGreaterThanOrEqual(MEDIAN_LINES[0]);
+    expect(median).toBeLessThanOrEqual(MEDIAN_LINES[1]);
+  });
+
+  it('has few files that are crumbs, and few that are several things', () => {
+    const short = [...lengths].filter(([, count]) => count < SHORT_LINES).map(([file]) => file);
+    const long = [...lengths].filter(([, count]) => count > LONG_LINES).map(([file]) => file);
+    expect(short.slice(MOST_SHORT_FILES)).toEqual([]);
+    expect(long.slice(MOST_LONG_FILES)).toEqual([]);
+  });
+});
+
+function fileLengths(): Map<string, number> {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  return new Map(
+    files.map((file) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]),
+  );
+}
