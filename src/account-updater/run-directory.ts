@@ -174,7 +174,8 @@ export function entriesIn(directory: string): fs.Dirent[] {
     return fs.readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     const code = systemCodeOf(error);
-    if (code === 'ENOENT') return [];
+    // Below a file there is nothing, and nothing can have been recorded.
+    if (code === 'ENOENT' || (code === 'ENOTDIR' && !fs.existsSync(directory))) return [];
     if (code === undefined) throw error;
     throw new SvcError('config', `${directory} could not be read (${code})`, {
       hint: 'It records what was submitted: make it a directory that this user can read.',

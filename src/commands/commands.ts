@@ -7,7 +7,7 @@ import {
   exitCodesOf,
 } from '../app/command.ts';
 import { optionWords, type Parameter, type Parameters } from '../app/parameter.ts';
-import { listPrinter } from '../app/print.ts';
+import { listPrinter, once } from '../app/print.ts';
 import type { View } from '../output/view.ts';
 
 /** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
@@ -24,19 +24,18 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
     parameters: {},
     async run(context) {
       const print = await listPrinter(context, commandView);
-      await print(rows(tree, globals));
+      await print(once(await rows(tree, globals)));
     },
   });
 }
 
-async function* rows(tree: readonly Entry[], globals: Parameters): AsyncGenerator<readonly CommandRow[]> {
-  yield [rootRow(globals)];
+async function rows(tree: readonly Entry[], globals: Parameters): Promise<CommandRow[]> {
+  const all = [rootRow(globals)];
   for (const entry of tree) {
-    const commands = await commandsBehind(entry);
-    yield commands.map(({ words, command, isDefault }) =>
-      row(command, `svc ${words}`, isDefault ? `svc ${entry.name}` : null),
-    );
+    for (const { words, command, isDefault } of await commandsBehind(entry))
+      all.push(row(command, `svc ${words}`, isDefault ? `svc ${entry.name}` : null));
   }
+  return all;
 }
 
 function rootRow(globals: Parameters): CommandRow {

@@ -221,7 +221,7 @@ describe('what svc api writes', () => {
       ],
     };
     const table = await api(['GET', '/logs', '-o', 'table'], [json(page)]);
-    expect(table.stdout).toBe('id  n.x  more\na   1    -\nb   -    true\n');
+    expect(table.stdout).toBe('ID  N X  MORE\na   1    -\nb   -    true\n');
     expect(table.stderr).toContain('--paginate');
     const csv = await api(['GET', '/logs', '-o', 'csv'], [json(page)]);
     expect(csv.stdout).toBe('id,n.x,more\na,1,\nb,,true\n');

@@ -55,6 +55,6 @@ describe('svc commands', () => {
 
   it('shows the words and what they do on a terminal', async () => {
     const { stdout } = await home.svc(['commands', '-o', 'table']);
-    expect(stdout).toMatch(/svc logs entity-types +the values that --entity-type takes/);
+    expect(stdout).toMatch(/svc logs entity-types +list the values of --entity-type/);
   });
 });

@@ -33,7 +33,7 @@ function svc(...argv: readonly string[]): ReturnType<Place['svc']> {
 /** Creates a session and authenticates it with the template of an authentication type. */
 async function authenticated(token: string, session: string, type: string): ReturnType<Place['svc']> {
   const created = await svc('3ds', 'create', '--token', token, '--type', session);
-  expect(created.stderr).toMatch(/^next: /);
+  expect(created.stderr).toMatch(/^  svc 3ds authenticate /m);
   const { id } = JSON.parse(created.stdout) as { id: string };
   const template = await svc('3ds', 'template', type, '--session-type', session);
   return svc('3ds', 'authenticate', id, '--file', place.file('body.json', template.stdout));

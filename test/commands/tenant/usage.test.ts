@@ -33,7 +33,7 @@ describe('svc tenant usage', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       [
-        String.raw`type                 count  share                     last_created_at`,
+        String.raw`TYPE                 COUNT  SHARE                     LAST CREATED`,
         String.raw`token            1,234,567  ████████████████████████  -`,
         String.raw`card                   300  ▏                         2026-03-01 10:00:00Z`,
         String.raw`new\x1b[31mkind          0  -                         -`,
