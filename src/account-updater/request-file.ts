@@ -167,7 +167,7 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
 export function refusedFile(check: RequestFileCheck, file: string): SvcError {
   return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
-    hint: "Nothing was sent. Mend the lines named, then look again with 'svc au check'.",
+    hint: "Nothing was sent. Fix these lines, then run 'svc au check' again.",
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });
 }

@@ -135,7 +135,7 @@ const HINTS: Record<RefusalCode, string> = {
   rate_limited: 'Wait a little and run the command again.',
   not_found: 'Read the job again: it may have expired.',
   server: 'Run the command again later; that is safe.',
-  rejected: 'Mend what the message names and run the command again.',
+  rejected: 'Fix what the message names, then run the command again.',
 };
 
 /** How a transfer waits between attempts. */

@@ -203,7 +203,7 @@ function refusal(refused: readonly Refused[], all: number): SvcError | undefined
     problem_count: check.problemCount,
   }));
   return new SvcError('refused_input', `${refused.length} of ${all} files are refused`, {
-    hint: "Mend the lines named, then look again with 'svc au check'.",
+    hint: "Fix these lines, then run 'svc au check' again.",
     facts: { files, problems: lines },
   });
 }

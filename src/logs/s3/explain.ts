@@ -126,6 +126,6 @@ function other(status: number): Explanation {
     words: isServer ? 'the store failed' : 'the store rejected the request',
     hint: isServer
       ? 'Run the command again later; that is safe.'
-      : 'Check that AWS_ENDPOINT_URL_S3 is a store of the S3 kind, then mend what the message names.',
+      : 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store, then fix what the message names.',
   };
 }
