@@ -3,7 +3,7 @@ import { embeddedJq } from './embed-jq.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
-const REPLACING_MODULES = ['test/runs/model.test.ts'];
+const REPLACING_MODULES = ['test/account-updater/model.test.ts'];
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },

@@ -8,7 +8,7 @@ import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { systemClock } from '../../src/system.ts';
-import { readArchive } from '../archive/archived.ts';
+import { readArchive } from '../logs/archive/archived.ts';
 import { type Finished, finished, Home } from '../support/svc.ts';
 
 const ARCHIVES = process.env['SOAK'] === '1' ? 50 : 4;

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, wr
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from '../commands/au/support.ts';
-import { until } from '../events/support.ts';
+import { until } from '../webhooks/support.ts';
 import { finished } from '../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/account-updater/record.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { uploadsTaken } from '../runs/support.ts';
+import { uploadsTaken } from '../account-updater/support.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;

@@ -16,7 +16,7 @@ import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { type Fault, uploadsTaken } from '../../runs/support.ts';
+import { type Fault, uploadsTaken } from '../../account-updater/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 

@@ -18,7 +18,7 @@ import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { uploadsTaken } from '../../runs/support.ts';
+import { uploadsTaken } from '../../account-updater/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { CAN_OBEY_MODES, finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { openDesk } from './support.ts';

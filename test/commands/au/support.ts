@@ -8,7 +8,7 @@ import type { RunRecord } from '../../../src/account-updater/record.ts';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox, SandboxOptions } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { uploadsTaken } from '../../runs/support.ts';
+import { uploadsTaken } from '../../account-updater/support.ts';
 import { type Finished, Home } from '../../support/svc.ts';
 
 /** The tool with a home of its own, a sandbox of its own, and a request file in the home; all go with the test. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { delivery, post, until } from '../../events/support.ts';
+import { delivery, post, until } from '../../webhooks/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { finished } from '../../support/svc.ts';
 import { openDesk } from './support.ts';

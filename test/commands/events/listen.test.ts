@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { delivery, post, until } from '../../events/support.ts';
+import { delivery, post, until } from '../../webhooks/support.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/webhooks/journal.ts';
-import { delivery } from '../../events/support.ts';
+import { delivery } from '../../webhooks/support.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { type Finished, Home } from '../../support/svc.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { delivery, post } from '../../events/support.ts';
+import { delivery, post } from '../../webhooks/support.ts';
 import { finished, Home } from '../../support/svc.ts';
 
 const home = new Home();

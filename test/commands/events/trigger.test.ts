@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
-import { until } from '../../events/support.ts';
+import { until } from '../../webhooks/support.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { type Finished, Home } from '../../support/svc.ts';

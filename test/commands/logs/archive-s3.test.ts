@@ -8,7 +8,7 @@ import type { Interceptor, RunningSandbox } from '../../../src/sandbox/options.t
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
-import { type Archived, readArchive } from '../../archive/archived.ts';
+import { type Archived, readArchive } from '../../logs/archive/archived.ts';
 import { toBucket } from '../../sandbox/buckets/bucket-request.ts';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';

@@ -6,7 +6,7 @@ import type { ArchiveSummary } from '../../../src/commands/logs/archive.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
-import { type Archived, readArchive } from '../../archive/archived.ts';
+import { type Archived, readArchive } from '../../logs/archive/archived.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
-import { buildArchive, filesIn, TENANT } from '../../archive/build.ts';
+import { buildArchive, filesIn, TENANT } from '../../logs/archive/build.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Collector, startCollector } from '../../otlp/collector.ts';
+import { type Collector, startCollector } from '../../logs/otlp/collector.ts';
 import { type Finished, finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
-import { buildArchive, filesIn } from '../../archive/build.ts';
+import { buildArchive, filesIn } from '../../logs/archive/build.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { type LogServer, startLogServer } from './log-server.ts';

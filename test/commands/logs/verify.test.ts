@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildArchive, filesIn, TENANT } from '../../archive/build.ts';
+import { buildArchive, filesIn, TENANT } from '../../logs/archive/build.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const START = Date.UTC(2026, 0, 5, 20);

@@ -1,0 +1,112 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  removeOrphanedTemporaries,
+  type WriteCalls,
+  writeFileAtomic,
+  writeFileAtomicSync,
+} from '../../src/files/replace.ts';
+import { modeOf, temporaryDirectory } from '../config/support/system.ts';
+
+function existing(): string {
+  const file = path.join(temporaryDirectory(), 'a.json');
+  fs.writeFileSync(file, 'old', { mode: 0o644 });
+  return file;
+}
+
+function failing(call: keyof WriteCalls, code: string): WriteCalls {
+  return {
+    ...fs,
+    [call]: () => {
+      throw Object.assign(new Error(`${code}: injected`), { code });
+    },
+  };
+}
+
+function writeOneByte(descriptor: number, bytes: Uint8Array, at: number): number {
+  return fs.writeSync(descriptor, bytes, at, 1);
+}
+
+const WRITERS = {
+  sync: async (...args: Parameters<typeof writeFileAtomic>) => writeFileAtomicSync(...args),
+  async: writeFileAtomic,
+};
+
+describe.each(Object.entries(WRITERS))('an atomic write (%s)', (_name, write) => {
+  it('R11 replaces the file whole, private unless told otherwise', async () => {
+    const file = existing();
+    await write(file, 'new é');
+    expect(fs.readFileSync(file, 'utf8')).toBe('new é');
+    expect(modeOf(file)).toBe('600');
+    await write(file, new Uint8Array([1, 2]), { mode: 0o644 });
+    expect([...fs.readFileSync(file)]).toEqual([1, 2]);
+    expect(modeOf(file)).toBe('644');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it('R11 leaves no temporary file when the new one cannot take its place', async () => {
+    const directory = path.join(temporaryDirectory(), 'taken');
+    fs.mkdirSync(path.join(directory, 'inside'), { recursive: true });
+    await expect(write(directory, 'new')).rejects.toMatchObject({ code: 'local', exitCode: 1 });
+    expect(fs.readdirSync(path.dirname(directory))).toEqual(['taken']);
+  });
+
+  it('says so when the directory is missing', async () => {
+    const file = path.join(temporaryDirectory(), 'missing', 'a.json');
+    await expect(write(file, 'new')).rejects.toMatchObject({
+      code: 'local',
+      message: `${file} could not be written: its directory does not exist (ENOENT)`,
+    });
+  });
+});
+
+describe('an atomic write that meets trouble', () => {
+  it('R11 writes every byte though the system takes one at a time', () => {
+    const file = existing();
+    writeFileAtomicSync(file, 'a longer text', {}, { ...fs, writeSync: writeOneByte as typeof fs.writeSync });
+    expect(fs.readFileSync(file, 'utf8')).toBe('a longer text');
+  });
+
+  it.each([
+    ['openSync', 'EROFS', 'read-only'],
+    ['writeSync', 'ENOSPC', 'disk is full'],
+    ['writeSync', 'EDQUOT', 'quota'],
+    ['fsyncSync', 'EIO', 'could not be written (EIO)'],
+    ['renameSync', 'EACCES', 'not allowed'],
+  ] as const)('R11 keeps the old file when %s fails with %s', (call, code, words) => {
+    const file = existing();
+    const write = (): void => writeFileAtomicSync(file, 'new', {}, failing(call, code));
+    expect(write).toThrow(
+      expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }),
+    );
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it('R11 syncs the content before the rename, and the directory after it', () => {
+    const calls: string[] = [];
+    const spy = new Proxy<WriteCalls>(fs, {
+      get: (target, name: keyof WriteCalls) => {
+        calls.push(name);
+        return target[name];
+      },
+    });
+    writeFileAtomicSync(existing(), 'new', {}, spy);
+    const [write, close, open] = [['openSync', 'fchmodSync', 'writeSync'], 'closeSync', 'openSync'];
+    expect(calls).toEqual([...write, 'fsyncSync', close, 'renameSync', open, 'fsyncSync', close]);
+  });
+
+  it('removes what killed writers of the same file left, and nothing else', () => {
+    const file = existing();
+    const directory = path.dirname(file);
+    for (const name of ['.a.json.0123456789abcdef.tmp', '.b.json.0123456789abcdef.tmp', '.a.json.mine.tmp'])
+      fs.writeFileSync(path.join(directory, name), '');
+    removeOrphanedTemporaries(file);
+    expect(fs.readdirSync(directory).toSorted()).toEqual([
+      '.a.json.mine.tmp',
+      '.b.json.0123456789abcdef.tmp',
+      'a.json',
+    ]);
+  });
+});

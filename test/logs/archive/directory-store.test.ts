@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { type LocalFile, openArchiveStore } from '../../../src/logs/archive/store.ts';
+import { systemClock } from '../../../src/system.ts';
+
+const host = {
+  env: {},
+  platform: process.platform,
+  home: undefined,
+  cwd: os.tmpdir(),
+  pid: process.pid,
+  isAlive: () => true,
+  clock: systemClock,
+  signal: new AbortController().signal,
+};
+
+let top: string;
+let store: DirectoryStore;
+
+beforeEach(() => {
+  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-archive-'));
+  store = new DirectoryStore(path.join(top, 'archive'), host);
+});
+
+afterEach(() => {
+  fs.rmSync(top, { recursive: true, force: true });
+});
+
+function localFile(text: string): LocalFile {
+  const file = path.join(store.workDirectory, 'made');
+  fs.writeFileSync(file, text);
+  return {
+    path: file,
+    bytes: Buffer.byteLength(text),
+    sha256: createHash('sha256').update(text).digest('hex'),
+  };
+}
+
+async function paths(prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of store.list(prefix)) found.push(file.path);
+  return found;
+}
+
+async function bytes(file: string): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of store.read(file)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+describe('an archive in a directory', () => {
+  it('is nothing before it is written to', async () => {
+    expect(await paths('')).toEqual([]);
+    expect(await store.readText('_manifest/head.json')).toBeUndefined();
+    await expect(bytes('a')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('makes files whole, from text and from a local file, and never over another', async () => {
+    await store.lock(async () => {
+      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
+      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
+      expect(await store.create('a/b/c.gz', localFile('hello'))).toBe(true);
+      expect(await store.create('a/b/c.gz', localFile('other'))).toBe(false);
+      await store.replace('_manifest/head.json', '1');
+      await store.replace('_manifest/head.json', '2');
+    });
+    expect(await store.readText('_manifest/00000000.json')).toBe('one\n');
+    expect(await bytes('a/b/c.gz')).toBe('hello');
+    expect(await store.readText('_manifest/head.json')).toBe('2');
+    expect(await paths('')).toEqual(['_manifest/00000000.json', '_manifest/head.json', 'a/b/c.gz']);
+    expect(fs.readdirSync(store.name).toSorted()).toEqual(['_manifest', 'a']);
+    await store.remove('a/b/c.gz');
+    await store.remove('a/b/c.gz');
+    expect(await paths('a/')).toEqual([]);
+  });
+
+  it('keeps its files from others', async () => {
+    await store.lock(async () => void (await store.create('a/b', 'x')));
+    for (const name of ['', 'a', 'a/b'])
+      expect(fs.statSync(path.join(store.name, name)).mode & 0o077, name).toBe(0);
+  });
+
+  it('lists in order of the whole path, with sizes', async () => {
+    const names = ['a/z', 'a-b', 'a', 'b/c/d', 'b/c-d', '.hidden/x'].filter((name) => name !== 'a');
+    await store.lock(async () => {
+      for (const name of names) await store.create(name, name);
+    });
+    expect(await paths('')).toEqual(['a-b', 'a/z', 'b/c-d', 'b/c/d']);
+    expect(await paths('b/c')).toEqual(['b/c-d', 'b/c/d']);
+    expect(await paths('b/c/')).toEqual(['b/c/d']);
+    for await (const file of store.list('')) expect(file.bytes).toBe(file.path.length);
+  });
+
+  it('clears away what a killed run left half made', async () => {
+    await store.lock(async () => fs.writeFileSync(path.join(store.workDirectory, 'left'), ''));
+    fs.mkdirSync(store.workDirectory);
+    fs.writeFileSync(path.join(store.workDirectory, 'left'), '');
+    await store.lock(async () => expect(fs.readdirSync(store.workDirectory)).toEqual([]));
+  });
+
+  it('has one writer at a time', async () => {
+    const order: string[] = [];
+    const work = (name: string) => async (): Promise<void> => {
+      order.push(name);
+      await systemClock.sleep(20);
+      order.push(name);
+    };
+    await Promise.all([store.lock(work('a')), store.lock(work('b'))]);
+    expect([order[0], order[2]]).toEqual([order[1], order[3]]);
+  });
+
+  it('says what stands in its way', async () => {
+    const file = path.join(top, 'file');
+    fs.writeFileSync(file, '');
+    const inFile = new DirectoryStore(file, host);
+    await expect(inFile.lock(async () => undefined)).rejects.toMatchObject({ code: 'local' });
+    expect(await inFile.readText('_manifest/head.json')).toBeUndefined();
+  });
+});
+
+describe('a place', () => {
+  it('is a directory, from where the command runs', async () => {
+    expect((await openArchiveStore({ ...host, cwd: top }, 'logs')).name).toBe(path.join(top, 'logs'));
+  });
+
+  it('of another kind is refused', async () => {
+    await expect(openArchiveStore(host, 'ftp://host/logs')).rejects.toMatchObject({ code: 'usage' });
+  });
+});

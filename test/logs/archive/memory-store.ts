@@ -1,0 +1,74 @@
+import fs from 'node:fs';
+import { SvcError } from '../../../src/errors.ts';
+import type { ArchiveStore, LocalFile, StoredFile } from '../../../src/logs/archive/store.ts';
+import { Killed } from '../model.ts';
+
+/** When the process dies: before or after the nth change of the store from now on. */
+export interface Death {
+  readonly change: number;
+  readonly when: 'before' | 'after';
+}
+
+/** An archive in memory, in which the process can die between any two changes. */
+export class MemoryStore implements ArchiveStore {
+  readonly name = 'memory';
+  readonly workDirectory: string;
+  readonly files = new Map<string, Buffer>();
+  /** How many changes were made, or begun. */
+  changes = 0;
+  death: Death | undefined;
+
+  constructor(workDirectory: string) {
+    this.workDirectory = workDirectory;
+  }
+
+  async *list(prefix: string): AsyncGenerator<StoredFile> {
+    const paths = [...this.files.keys()].filter((path) => path.startsWith(prefix)).toSorted();
+    for (const path of paths) yield { path, bytes: this.files.get(path)?.length ?? 0 };
+  }
+
+  async names(): Promise<readonly string[]> {
+    return [...new Set([...this.files.keys()].map((path) => path.replace(/\/.*/, '/')))];
+  }
+
+  async *read(path: string): AsyncGenerator<Uint8Array> {
+    const bytes = this.files.get(path);
+    if (!bytes) throw new SvcError('not_found', `${path} does not exist`);
+    yield bytes;
+  }
+
+  async readText(path: string): Promise<string | undefined> {
+    return this.files.get(path)?.toString();
+  }
+
+  async create(path: string, content: LocalFile | string): Promise<boolean> {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : fs.readFileSync(content.path);
+    return this.#change(() => {
+      if (this.files.has(path)) return false;
+      this.files.set(path, bytes);
+      return true;
+    });
+  }
+
+  async replace(path: string, text: string): Promise<void> {
+    this.#change(() => this.files.set(path, Buffer.from(text)));
+  }
+
+  async remove(path: string): Promise<void> {
+    this.#change(() => this.files.delete(path));
+  }
+
+  async lock<T>(work: () => Promise<T>): Promise<T> {
+    for (const name of fs.readdirSync(this.workDirectory)) fs.rmSync(`${this.workDirectory}/${name}`);
+    return work();
+  }
+
+  #change<T>(change: () => T): T {
+    this.changes += 1;
+    const dies = this.death?.change === this.changes ? this.death.when : undefined;
+    if (dies === 'before') throw new Killed();
+    const result = change();
+    if (dies === 'after') throw new Killed();
+    return result;
+  }
+}

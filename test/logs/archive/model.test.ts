@@ -1,0 +1,295 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isSvcError } from '../../../src/errors.ts';
+import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
+import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { beginAt } from '../../../src/logs/checkpoint.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+import { readArchive } from './archived.ts';
+import { type Death, MemoryStore } from './memory-store.ts';
+
+const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 150;
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+/** Two minutes before midnight, so that every history has two days. */
+const START = Date.UTC(2026, 0, 5, 23, 58);
+const LENGTH_MS = 240 * SECOND;
+const TENANT = 't-1';
+
+let work: string;
+
+beforeAll(() => {
+  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-archive-model-'));
+});
+
+afterAll(() => {
+  fs.rmSync(work, { recursive: true, force: true });
+});
+
+interface History {
+  readonly happenings: readonly Happening[];
+  readonly manner: Manner;
+  readonly overlapMs: number;
+  readonly seed: number;
+}
+
+/** One start of the archive: how long after the last one, and where it dies. */
+interface Start {
+  readonly pauseMs: number;
+  readonly request: number | undefined;
+  readonly change: Death | undefined;
+}
+
+const history: fc.Arbitrary<History> = fc.constantFrom(10 * SECOND, 60 * SECOND).chain((overlapMs) =>
+  fc.record({
+    overlapMs: fc.constant(overlapMs),
+    seed: fc.integer(),
+    happenings: fc.array(group(overlapMs), { maxLength: 15 }).map((groups) => groups.flat()),
+    manner: fc.record({
+      order: fc.constantFrom('newest first', 'oldest first', 'as seen', 'any'),
+      cursor: fc.constantFrom('place', 'entry'),
+      pageShare: fc.constantFrom(10, 30),
+      failures: fc.constantFrom(0, 30),
+      expiries: fc.constantFrom(0, 30),
+      retentionMs: fc.constant(24 * HOUR),
+      outages: fc.constant([]),
+    }),
+  }),
+);
+
+function group(overlapMs: number): fc.Arbitrary<Happening[]> {
+  const late = fc.oneof(fc.constant(0), fc.nat(overlapMs));
+  const member = fc.record({ offset: fc.nat(10 * SECOND), late, kind: fc.nat(2) });
+  return fc
+    .tuple(
+      fc.integer({ min: -900 * SECOND, max: LENGTH_MS }),
+      fc.array(member, { minLength: 1, maxLength: 30 }),
+    )
+    .map(([at, members]) =>
+      members.map(({ offset, late: lateness, kind }) => {
+        const created = START + at + offset;
+        const second = Math.floor(created / SECOND) * SECOND;
+        return { at: created, seenAt: Math.max(created, second + lateness), words: `did ${kind}` };
+      }),
+    );
+}
+
+const change = fc.record({
+  change: fc.integer({ min: 1, max: 12 }),
+  when: fc.constantFrom('before', 'after'),
+});
+
+const starts: fc.Arbitrary<Start[]> = fc.array(
+  fc.record({
+    pauseMs: fc.nat(120 * SECOND),
+    request: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    change: fc.option(change, { nil: undefined }),
+  }),
+  { maxLength: 8 },
+);
+
+const RETENTION_MS = 20 * 60 * SECOND;
+
+/** Entries of five hours that the service keeps for twenty minutes. */
+const longHistory: fc.Arbitrary<History> = fc.record({
+  overlapMs: fc.constant(10 * SECOND),
+  seed: fc.integer(),
+  happenings: fc.array(
+    fc.nat(5 * HOUR).map((at) => ({ at: START + at, seenAt: START + at, words: 'did' })),
+    { maxLength: 300 },
+  ),
+  manner: fc.constant<Manner>({
+    order: 'newest first',
+    cursor: 'place',
+    pageShare: 10,
+    failures: 0,
+    expiries: 0,
+    retentionMs: RETENTION_MS,
+    outages: [],
+  }),
+});
+
+const longStarts: fc.Arbitrary<Start[]> = fc.array(
+  fc.record({
+    pauseMs: fc.oneof(fc.nat(60 * SECOND), fc.nat(2 * RETENTION_MS)),
+    request: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    change: fc.option(change, { nil: undefined }),
+  }),
+  { maxLength: 8 },
+);
+
+class World {
+  readonly clock = new ModelClock(START);
+  readonly store = new MemoryStore(work);
+  readonly service: ModelService;
+  readonly past: History;
+  readonly gapsTold: unknown[] = [];
+
+  constructor(past: History) {
+    this.past = past;
+    this.service = new ModelService(this.clock, past.happenings, past.manner, randomFrom(past.seed));
+  }
+
+  /** Runs the archive once; it may die on the way. */
+  async start({ pauseMs, request, change: death }: Start): Promise<void> {
+    this.clock.time += pauseMs;
+    this.store.changes = 0;
+    this.store.death = death;
+    this.service.killAt = request === undefined ? Infinity : this.service.requests + request;
+    try {
+      await this.store.lock(() => this.#run());
+    } catch (error) {
+      // A service that fails ends a run too; the next one goes on.
+      if (!(error instanceof Killed) && !isSvcError(error, 'server', 'truncated')) throw error;
+    }
+  }
+
+  /** Runs until one run came to its end. */
+  async finish(end = START + LENGTH_MS): Promise<void> {
+    this.service.killAt = Infinity;
+    this.store.death = undefined;
+    this.clock.time = Math.max(this.clock.time, end + 200 * SECOND);
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.store.lock(() => this.#run());
+      } catch (error) {
+        if (attempt > 50 || !isSvcError(error, 'server', 'truncated')) throw error;
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    const now = this.service.now();
+    const standing = beginAt(START - 900 * SECOND);
+    const subject = { service: 'https://model.invalid', tenantId: TENANT };
+    if (!(await findArchive(this.store)))
+      await beginArchive(this.store, subject, { standing, since: standing.readTo, now });
+    const found = await findArchive(this.store);
+    if (!found) throw new Error('no archive was begun');
+    const writer = new ArchiveWriter(this.store, found.last, {
+      tenantId: TENANT,
+      limits: { entries: 40, characters: 1_000_000 },
+      now: () => this.service.now(),
+    });
+    await syncArchive(writer, this.service, {
+      overlapMs: this.past.overlapMs,
+      retentionMs: this.past.manner.retentionMs,
+      everyMs: 300 * SECOND,
+      follow: false,
+      isNew: false,
+      onEvent: (event) => void (event.kind === 'gap' && this.gapsTold.push(event)),
+    });
+  }
+}
+
+function compare(
+  happenings: readonly Happening[],
+  written: readonly Log[],
+): { lost: string[]; doubled: string[] } {
+  const due = new Map<string, number>();
+  for (const happening of happenings) {
+    if (Math.floor(happening.at / SECOND) * SECOND < START - 900 * SECOND) continue;
+    const name = nameOf(logOf(happening));
+    due.set(name, (due.get(name) ?? 0) + 1);
+  }
+  for (const log of written) due.set(nameOf(log), (due.get(nameOf(log)) ?? 0) - 1);
+  const pick = (sign: number): string[] =>
+    [...due].flatMap(([name, count]) => Array<string>(Math.max(0, count * sign)).fill(name));
+  return { lost: pick(1), doubled: pick(-1) };
+}
+
+function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const CALM: Manner = {
+  order: 'newest first',
+  cursor: 'place',
+  pageShare: 100,
+  failures: 0,
+  expiries: 0,
+  retentionMs: 24 * HOUR,
+  outages: [],
+};
+
+describe('an archive of a service that does all that a service may do', () => {
+  it(
+    'R33 holds every entry once, whatever the moments at which its runs died',
+    { timeout: 600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(history, starts, async (past, plan) => {
+          const world = new World(past);
+          for (const start of plan) await world.start(start);
+          await world.finish();
+          const { logs, gaps } = await readArchive(world.store);
+          expect(compare(past.happenings, logs)).toEqual({ lost: [], doubled: [] });
+          expect(gaps).toEqual([]);
+        }),
+        { numRuns: HISTORIES },
+      );
+    },
+  );
+
+  it(
+    'R31 has on record, once, every stretch of time from which retention took entries',
+    { timeout: 600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(longHistory, longStarts, async (past, plan) => {
+          const world = new World(past);
+          for (const start of plan) await world.start(start);
+          await world.finish(START + 5 * HOUR);
+          const { logs, gaps } = await readArchive(world.store);
+          const { lost, doubled } = compare(past.happenings, logs);
+          expect(doubled).toEqual([]);
+          const times = lost.map((name) => Date.parse(name.split(' ')[0] ?? ''));
+          expect(times.filter((at) => !gaps.some(({ from, to }) => at >= from && at < to))).toEqual([]);
+          // A second lies across the seam where the next gap begins right behind.
+          for (const [index, { from }] of gaps.slice(1).entries())
+            expect(from).toBeGreaterThanOrEqual((gaps[index]?.to ?? 0) - SECOND);
+          for (const { from, to } of gaps) expect(to).toBeGreaterThan(from);
+        }),
+        { numRuns: HISTORIES },
+      );
+    },
+  );
+
+  it('R33 holds every entry once after a death before and after each single change of the store', async () => {
+    const happenings = Array.from({ length: 300 }, (_, index) => {
+      const at = START + ((index * 37) % 240) * SECOND - 200 * SECOND;
+      return { at, seenAt: at + (index % 5 === 0 ? 50 * SECOND : 0), words: `did ${index % 7}` };
+    });
+    const past: History = { happenings, manner: CALM, overlapMs: 60 * SECOND, seed: 1 };
+    const at = [30, 90, 300].map((seconds) => ({ pauseMs: seconds * SECOND, request: undefined }));
+    let deaths = 0;
+    for (let number = 1, died = true; died; number += 1) {
+      died = false;
+      for (const when of ['before', 'after'] as const) {
+        for (const dying of at.keys()) {
+          const world = new World(past);
+          for (const [index, start] of at.entries()) {
+            await world.start({ ...start, change: index === dying ? { change: number, when } : undefined });
+            died ||= index === dying && world.store.changes >= number;
+          }
+          await world.finish();
+          const { logs } = await readArchive(world.store);
+          expect(compare(happenings, logs), `${when} change ${number}`).toEqual({ lost: [], doubled: [] });
+          deaths += 1;
+        }
+      }
+    }
+    expect(deaths).toBeGreaterThan(40);
+  });
+});

@@ -1,0 +1,233 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SvcError } from '../../../src/errors.ts';
+import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
+import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
+import type { ArchiveRecord } from '../../../src/logs/archive/record.ts';
+import type { LocalFile } from '../../../src/logs/archive/store.ts';
+import { Verification } from '../../../src/logs/archive/verify.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { beginAt, type TailPosition } from '../../../src/logs/checkpoint.ts';
+import type { LogSource } from '../../../src/logs/entry.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { Killed } from '../model.ts';
+import { readArchive } from './archived.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const HOUR = 3_600_000;
+const TENANT = 't/1';
+
+let work: string;
+let store: MemoryStore;
+
+beforeEach(() => {
+  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-writer-'));
+  store = new MemoryStore(work);
+});
+
+afterEach(() => {
+  fs.rmSync(work, { recursive: true, force: true });
+});
+
+async function writerOn(at = store, isTenantInDoubt = false): Promise<ArchiveWriter> {
+  const subject = { service: 'https://vault.example', tenantId: TENANT };
+  if (!(await findArchive(at)))
+    await beginArchive(at, subject, { standing: beginAt(NOON), since: undefined, now: NOON });
+  const found = await findArchive(at);
+  return new ArchiveWriter(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
+}
+
+function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
+  return { tenant_id: TENANT, message, created_at: new Date(at).toISOString(), ...more };
+}
+
+function standing(readTo: number): TailPosition {
+  return { settled: readTo - 60_000, readTo, newest: readTo, passed: [] };
+}
+
+async function segments(): Promise<Extract<ArchiveRecord, { kind: 'segments' }>['segments'][]> {
+  const { links } = await readArchive(store);
+  return links.flatMap(({ record }) => (record.kind === 'segments' ? [record.segments] : []));
+}
+
+describe('the writer of an archive', () => {
+  it('puts each day, late entries and those without a time into segments of their own', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);
+    await writer.add([log(NOON, 'x', { created_at: 'soon' }), log(NOON + 14 * HOUR)]);
+    await writer.add([log(NOON, 'x', { created_at: '9999-12-31T23:59:59-05:00' })]);
+    await writer.commit(standing(NOON + 15 * HOUR));
+    const [first = []] = await segments();
+    const kinds = first.map(({ path: at, entries, supplementary }) => [
+      at.replace(/-[0-9a-f]{12}/, ''),
+      entries,
+      supplementary,
+    ]);
+    expect(kinds).toEqual([
+      ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 2, false],
+      ['tenant=t%2F1/date=2026-01-06/part-00000001.jsonl.gz', 2, false],
+      ['tenant=t%2F1/date=unknown/part-00000001.jsonl.gz', 2, false],
+      ['tenant=t%2F1/date=1970-01-01/part-00000001.jsonl.gz', 1, true],
+      ['tenant=t%2F1/date=2026-01-05/part-00000001.jsonl.gz', 1, true],
+    ]);
+    expect(first[2]).toMatchObject({ first: null, last: null });
+    expect(writer.written).toMatchObject({ entries: 8, late: 2, segments: 5 });
+    expect(fs.readdirSync(work)).toEqual([]);
+    for await (const findings of new Verification(store).findings()) expect(findings).toEqual([]);
+  });
+
+  it('counts as late what lies before an earlier commit, and never as another copy of the same file', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON)]);
+    await writer.commit(standing(NOON + HOUR));
+    await writer.add([log(NOON), log(NOON + HOUR)]);
+    await writer.commit(standing(NOON + 2 * HOUR));
+    // A twin that comes after the next day's first entry has the same bytes as its twin's segment.
+    await writer.add([log(NOON + 3 * HOUR), log(NOON + 13 * HOUR), log(NOON + 3 * HOUR)]);
+    await writer.commit(standing(NOON + 14 * HOUR));
+    const kinds = (await segments()).map((each) => each.map(({ supplementary }) => supplementary));
+    expect(kinds).toEqual([[false], [false, true], [false, false, true]]);
+    expect((await readArchive(store)).logs).toHaveLength(6);
+  });
+
+  it('writes no record where nothing is new', async () => {
+    const writer = await writerOn();
+    await writer.commit(standing(NOON));
+    expect(writer.last.record.sequence).toBe(0);
+    await writer.commit(standing(NOON + 1));
+    expect(writer.last.record).toMatchObject({ sequence: 1, segments: [], read_to: iso(NOON + 1) });
+    await writer.commit(standing(NOON - HOUR));
+    expect(writer.last.record.sequence).toBe(1);
+  });
+
+  it('refuses the entries of a key that may be of another tenant, until one is its own', async () => {
+    const writer = await writerOn(store, true);
+    const refused = writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
+    await expect(refused).rejects.toMatchObject({ code: 'config' });
+    await expect(refused).rejects.toThrow('memory is an archive of tenant t/1, and the key is of tenant t-2');
+    expect(writer.waiting).toBe(0);
+    await writer.add([log(NOON, 'x', { tenant_id: null }), log(NOON, 'x', { tenant_id: 't-2' }), log(NOON)]);
+    await writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
+    expect(writer.waiting).toBe(4);
+  });
+
+  it("keeps other tenants' entries in folders of their own, in order of time, whatever their ids are", async () => {
+    const ids = ['t-2', '..', '\ud800', '', 'long'.repeat(200)];
+    const times = [NOON + HOUR, NOON + 13 * HOUR, NOON, NOON - HOUR];
+    const writer = await writerOn();
+    for (const at of times) await writer.add(['t/1', ...ids].map((id) => log(at, 'did', { tenant_id: id })));
+    await writer.add(ids.map((id) => log(0, 'odd', { tenant_id: id, created_at: 'soon' })));
+    await writer.commit(standing(NOON + 15 * HOUR));
+    expect(writer.written).toMatchObject({ entries: 29, shared: 25 });
+    expect((await readArchive(store)).logs).toHaveLength(29);
+    const folders = new Set([...store.files.keys()].map((file) => file.replace(/\/.*/, '')));
+    const named = [...folders].filter((folder) => !/^tenant=[0-9a-f]{64}$/.test(folder));
+    expect(named.toSorted()).toEqual(['_manifest', 'tenant=..', 'tenant=t%2F1', 'tenant=t-2']);
+    expect(folders.size - named.length).toBe(3);
+  });
+
+  it('stops without harm where another machine was faster', async () => {
+    const [one, other] = [await writerOn(), await writerOn()];
+    await one.add([log(NOON, 'same')]);
+    await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
+    await one.commit(standing(NOON + HOUR));
+    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({
+      code: 'conflict',
+      exitCode: 6,
+    });
+    expect(other.isWhole).toBe(false);
+    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
+    expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
+  });
+
+  it('accepts a segment that a killed run left, and no other file in its place', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON)]);
+    store.death = { change: store.changes + 2, when: 'before' };
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toBeInstanceOf(Killed);
+    const left = [...store.files.keys()].find((file) => file.startsWith('tenant=')) ?? '';
+    const again = await writerOn();
+    await again.add([log(NOON)]);
+    await again.commit(standing(NOON + HOUR));
+    expect((await readArchive(store)).logs).toHaveLength(1);
+    store = new MemoryStore(work);
+    const third = await writerOn();
+    store.files.set(left, Buffer.from('other'));
+    await third.add([log(NOON)]);
+    await expect(third.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    expect(store.files.get(left)?.toString()).toBe('other');
+  });
+
+  it('commits nothing of what it could not write whole, and goes on later', async () => {
+    class FullStore extends MemoryStore {
+      override async create(file: string, content: LocalFile | string): Promise<boolean> {
+        if (typeof content !== 'string') throw new SvcError('local', 'the disk is full');
+        return super.create(file, content);
+      }
+    }
+    const full = new FullStore(work);
+    const writer = await writerOn(full);
+    await writer.add([log(NOON)]);
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toThrow('the disk is full');
+    expect(writer.isWhole).toBe(false);
+    expect((await findArchive(full))?.last.record.sequence).toBe(0);
+  });
+
+  it('takes no entry that the disk does not take', async () => {
+    const writer = await writerOn();
+    fs.rmSync(work, { recursive: true });
+    await writer.add([log(NOON)]).catch(() => undefined);
+    await expect(writer.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'local' });
+    fs.mkdirSync(work);
+  });
+});
+
+describe('an archive that follows', () => {
+  it('commits when its time has come, quiet or not, and when it is told to end', async () => {
+    const clock = new FakeClock({ start: NOON + HOUR, auto: false });
+    const ended = new AbortController();
+    const logs = [log(NOON + 1000), log(NOON + 2000)];
+    const source: LogSource = {
+      clock,
+      signal: ended.signal,
+      now: () => clock.now(),
+      async *pages({ from, to }) {
+        const items = logs.filter(({ created_at }) => {
+          const at = Date.parse(created_at);
+          return at >= from && at < to;
+        });
+        yield { items, next: undefined };
+      },
+    };
+    const writer = await writerOn();
+    let commits = 0;
+    const following = syncArchive(writer, source, {
+      overlapMs: 60_000,
+      retentionMs: 24 * HOUR,
+      everyMs: 300_000,
+      follow: true,
+      isNew: false,
+      onCommit: () => (commits += 1),
+    });
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));
+    await clock.advance(301_000);
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([0, 1]));
+    expect((await readArchive(store)).logs).toHaveLength(2);
+    logs.push(log(clock.now() - 5_000, 'more'));
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([1, 1]));
+    const reason = new SvcError('terminated', 'ended');
+    ended.abort(reason);
+    await expect(following).rejects.toBe(reason);
+    const { logs: archived } = await readArchive(store);
+    expect(archived.map(({ message }) => message)).toEqual(['did', 'did', 'more']);
+  });
+});
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,182 @@
+import { assert, constantFrom, integer, property, stringMatching } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/errors.ts';
+import { readPartialSuccess } from '../../../src/logs/otlp/exporter.ts';
+import { exportRequests, logRecord, unixNano } from '../../../src/logs/otlp/request.ts';
+import { destinationText, otlpSettings, parseDestination } from '../../../src/logs/otlp/settings.ts';
+
+const same = (text: string): string => text;
+const hide = (text: string): string => text.replaceAll('secret', '***');
+
+describe('a time in nanoseconds', () => {
+  it('is exact to the last digit of the fraction', () => {
+    assert(
+      property(
+        integer({ min: 20_000, max: 4_000_000_000 }),
+        stringMatching(/^\d{1,9}$/),
+        constantFrom('Z', '', '+02:00', '-05:30'),
+        (second, fraction, zone) => {
+          const shift = zone === '+02:00' ? -7_200 : zone === '-05:30' ? 19_800 : 0;
+          const text = `${new Date(second * 1000).toISOString().slice(0, 19)}.${fraction}${zone}`;
+          expect(unixNano(text)).toBe(String(second + shift) + fraction.padEnd(9, '0'));
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['2026-01-31T09:00:00Z', '1769850000000000000'],
+    ['2026-01-31T09:00:00.1234567Z', '1769850000123456700'],
+    ['2026-01-31 09:00:00+00:00', '1769850000000000000'],
+    ['2026-01-31T09:00:00.1234567891Z', undefined],
+    ['1969-12-31T23:59:59Z', undefined],
+    ['soon', undefined],
+  ])('%s is %s', (text, nano) => {
+    expect(unixNano(text)).toBe(nano);
+  });
+});
+
+describe('a log record', () => {
+  it('holds the message as its body and every other field as an attribute of its own type', () => {
+    const log = {
+      tenant_id: 't-1',
+      actor_id: 'a-1',
+      entity_type: null,
+      operation: 'create',
+      message: 'Token created',
+      created_at: '2026-01-31T09:00:00.5Z',
+      count: 3,
+      share: 0.5,
+      deep: { list: [true, 'x'] },
+    };
+    expect(JSON.parse(logRecord(log, { observedAt: 1_769_850_001_250, clean: same }))).toEqual({
+      timeUnixNano: '1769850000500000000',
+      observedTimeUnixNano: '1769850001250000000',
+      severityNumber: 9,
+      severityText: 'INFO',
+      body: { stringValue: 'Token created' },
+      attributes: [
+        { key: 'svc.actor_id', value: { stringValue: 'a-1' } },
+        { key: 'svc.operation', value: { stringValue: 'create' } },
+        { key: 'svc.count', value: { intValue: '3' } },
+        { key: 'svc.share', value: { doubleValue: 0.5 } },
+        {
+          key: 'svc.deep',
+          value: {
+            kvlistValue: {
+              values: [
+                {
+                  key: 'list',
+                  value: { arrayValue: { values: [{ boolValue: true }, { stringValue: 'x' }] } },
+                },
+              ],
+            },
+          },
+        },
+      ],
+    });
+  });
+
+  it('keeps a time that it cannot tell exactly as an attribute', () => {
+    const record = JSON.parse(logRecord({ created_at: 'soon' }, { observedAt: 0, clean: same })) as object;
+    expect(record).not.toHaveProperty('timeUnixNano');
+    expect(record).toMatchObject({ attributes: [{ key: 'svc.created_at', value: { stringValue: 'soon' } }] });
+  });
+
+  it('R06 lets no text out that was not cleaned', () => {
+    const log = { created_at: 'x', message: 'secret', a: 'secret', b: ['secret', { secret: 'secret' }] };
+    expect(logRecord(log, { observedAt: 0, clean: hide })).not.toContain('secret');
+  });
+});
+
+describe('requests to export', () => {
+  it('hold every entry once, in order, in requests of bounded size and grouped by tenant', () => {
+    const logs = Array.from({ length: 30 }, (_, index) => ({
+      tenant_id: index % 2 === 0 ? 'even' : null,
+      message: `${index} ${'x'.repeat(400_000)}`,
+      created_at: '2026-01-31T09:00:00Z',
+    }));
+    const requests = Array.from(exportRequests(logs, { observedAt: 0, clean: same, resource: { a: 'b' } }));
+    expect(requests.length).toBeGreaterThan(2);
+    expect(requests.flatMap((request) => request.logs)).toEqual(logs);
+    for (const { text } of requests) {
+      expect(text.length).toBeLessThan(5 * 1024 * 1024);
+      const { resourceLogs } = JSON.parse(text) as { resourceLogs: unknown[] };
+      expect(resourceLogs.length).toBeLessThanOrEqual(2);
+    }
+  });
+});
+
+describe('a destination', () => {
+  it.each([
+    ['otlp+http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/logs'],
+    ['otlp+https://collector.example/otlp/', 'https://collector.example/otlp/v1/logs'],
+    ['OTLP+https://collector.example/v1/logs', 'https://collector.example/v1/logs'],
+  ])('%s is the address %s', (text, address) => {
+    const url = parseDestination(text);
+    expect(url.href).toBe(address);
+    expect(parseDestination(destinationText(url)).href).toBe(address);
+  });
+
+  it.each([
+    'http://127.0.0.1:4318',
+    'otlp+http://collector.example:4318',
+    'otlp+https://user:canary@collector.example',
+    'otlp+https://collector.example/?token=canary',
+    'otlp+ftp://collector.example',
+    'otlp+https://',
+    '4318',
+  ])('R04 is not %s, and the refusal does not repeat it', (text) => {
+    expect(() => parseDestination(text)).toThrow(SvcError);
+    expect(() => parseDestination(text)).not.toThrow(/canary|collector\.example\//);
+  });
+});
+
+describe('settings of the export', () => {
+  it('come from the variables of OpenTelemetry, those for logs before those for all', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc, x-scope=a=b,',
+      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-scope=logs',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_EXPORTER_OTLP_LOGS_COMPRESSION: 'none',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=prod,service.name=other',
+      OTEL_SERVICE_NAME: 'vault',
+    };
+    expect(otlpSettings(environment)).toEqual({
+      headers: { authorization: 'Bearer abc', 'x-scope': 'logs' },
+      resource: { 'service.name': 'vault', 'deployment.environment': 'prod' },
+      gzip: false,
+    });
+    expect(otlpSettings({})).toEqual({ headers: {}, resource: { 'service.name': 'svc' }, gzip: true });
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%0d%0ax: y'],
+    ['OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'host=canary'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
+  ])('R05 refuse %s=%s by name, without its value', (name, value) => {
+    expect(() => otlpSettings({ [name]: value })).toThrow(new RegExp(name));
+    expect(() => otlpSettings({ [name]: value })).not.toThrow(/canary/);
+  });
+});
+
+describe('the answer of a collector that took a request', () => {
+  it.each([
+    [
+      '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}',
+      { rejected: 2, message: 'too old' },
+    ],
+    ['{"partialSuccess":{"rejectedLogRecords":1}}', { rejected: 1, message: '' }],
+    ['{"partialSuccess":{"errorMessage":"deprecated"}}', { rejected: 0, message: 'deprecated' }],
+    ['{"partialSuccess":{}}', undefined],
+    ['{}', undefined],
+    ['', undefined],
+    ['null', undefined],
+  ])('%s says %j', (text, said) => {
+    const answer = { status: 200, text, contentType: undefined, location: undefined, askedMs: undefined };
+    expect(readPartialSuccess(answer)).toEqual(said);
+  });
+});

@@ -1,0 +1,269 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseSourceFile, readSourceFiles, type Import, type SourceFile } from '../support/source-file.ts';
+
+/**
+ * From the top down. A file imports from its own layer and from rows below its own, never from above and never from
+ * a neighbour in its row. The floor is every other file that stands directly in src/.
+ */
+const ROWS = [
+  ['process.ts'],
+  ['main.ts'],
+  ['commands'],
+  ['completion'],
+  ['app'],
+  ['account-updater', 'logs', 'webhooks', 'doctor', 'three-ds', 'tenant'],
+  ['output'],
+  ['api', 'transfer'],
+  ['http'],
+  ['config'],
+  ['files'],
+  ['security'],
+  ['json'],
+  ['schema'],
+  ['floor'],
+] as const;
+
+/** Layers that see less than the rows would let them. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  'index.ts': ['account-updater', 'logs', 'api', 'transfer', 'http', 'schema', 'floor'],
+  api: ['http', 'security', 'json', 'schema', 'floor'],
+  doctor: ['config', 'http', 'files', 'security', 'schema', 'floor'],
+  webhooks: ['http', 'security', 'schema', 'floor'],
+  transfer: ['http', 'files', 'security', 'schema', 'floor'],
+  http: ['security', 'json', 'schema', 'floor'],
+  'three-ds': ['security', 'schema', 'floor'],
+  tenant: ['security', 'schema', 'floor'],
+  sandbox: ['schema'],
+  schema: [],
+  floor: ['schema'],
+};
+
+/** Packages of layers that are kept from the rest; `node:` modules are open to all but schema. */
+const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  sandbox: ['hono'],
+  schema: ['zod'],
+  floor: [],
+};
+
+/** Where every start passes; what they import at once loads before the tool knows which command it is to run. */
+const START = ['process.ts', 'app/run.ts'];
+
+const PACKAGES_AT_START = new Set(['commander']);
+
+/** The service emulated is loaded where it is asked for, and not before. */
+const MAY_LOAD_SANDBOX = /^(app\/open-client\.ts|commands\/sandbox\/)/;
+
+const MAY_WRITE_TO_STREAMS = /^(process\.ts|output\/)/;
+
+/** Where processes are started, so that none inherits a key. */
+const STARTS_PROCESSES = 'security/child-environment.ts';
+
+const SHAPELESS_NAME = /(^|\/)(utils?|helpers?|misc|common)(\.ts|\/|$)/;
+
+function violations(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap((file) => [...fileRules(file), ...importRules(file)]), ...startUpRule(files)];
+}
+
+function fileRules({ path, ...file }: SourceFile): string[] {
+  const broken: [boolean, string][] = [
+    [file.mentionsProcess && path !== 'process.ts', 'only src/process.ts mentions process'],
+    [file.writesToStreams && !MAY_WRITE_TO_STREAMS.test(path), 'only output/ writes to streams'],
+    [file.hasDefaultExport, 'exports have names'],
+    [path.endsWith('/index.ts'), 'src/index.ts is the only index: import the file itself'],
+    [SHAPELESS_NAME.test(path), 'a file is named for what it does'],
+    [layerOf(path) === undefined, 'the layer has no row in test/project/layers.test.ts'],
+  ];
+  return broken.flatMap(([isBroken, rule]) => (isBroken ? [`${path}: ${rule}`] : []));
+}
+
+function importRules(file: SourceFile): string[] {
+  return file.imports.flatMap((found) => {
+    const rule = found.target === undefined ? packageRule(file.path, found) : layerRule(file.path, found);
+    return rule === undefined ? [] : [`${file.path} imports ${found.specifier}: ${rule}`];
+  });
+}
+
+function packageRule(path: string, { specifier, kind }: Import): string | undefined {
+  if (specifier === '(computed)') return 'an import names its file';
+  if (/^(node:)?process$/.test(specifier) && path !== 'process.ts')
+    return 'only src/process.ts mentions process';
+  if (/^(node:)?(child_process|cluster)$/.test(specifier) && kind !== 'type' && path !== STARTS_PROCESSES)
+    return `only ${STARTS_PROCESSES} starts processes`;
+  const layer = layerOf(path) ?? '';
+  if (specifier.startsWith('node:')) return layer === 'schema' ? 'schema/ imports zod only' : undefined;
+  const allowed = ONLY_PACKAGES[layer];
+  if (allowed === undefined || allowed.includes(packageName(specifier))) return undefined;
+  return `${layer} imports ${allowed.join(' and ') || 'no'} packages only`;
+}
+
+function layerRule(path: string, { target = '', kind }: Import): string | undefined {
+  const [from, to] = [layerOf(path), layerOf(target)];
+  if (from === undefined || to === undefined || from === to) return undefined;
+  if (to === 'sandbox') {
+    if (!MAY_LOAD_SANDBOX.test(path)) return 'only app/open-client.ts and commands/sandbox/ load the sandbox';
+    return kind === 'static' ? 'the sandbox is loaded by a dynamic import' : undefined;
+  }
+  const only = ONLY[from];
+  if (only !== undefined) {
+    return only.includes(to) ? undefined : `${from} imports ${only.join(', ') || 'nothing'} only`;
+  }
+  return rowOf(to) > rowOf(from) ? undefined : `imports go down, and ${to} is not below ${from}`;
+}
+
+/** Follows what loads at every start: no other package may be reached. */
+function startUpRule(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const seen = new Set(START);
+  const found: string[] = [];
+  for (const path of seen) {
+    for (const { specifier, target, kind } of byPath.get(path)?.imports ?? []) {
+      if (kind !== 'static') continue;
+      if (target !== undefined) seen.add(target);
+      else if (!specifier.startsWith('node:') && !PACKAGES_AT_START.has(packageName(specifier)))
+        found.push(`${path} imports ${specifier}: loaded at every start, so import it dynamically`);
+    }
+  }
+  return found;
+}
+
+/** What completion loads when a command is typed: the group, the command's own file, and nothing that takes long. */
+function completionRule(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const groups = files.filter(({ path }) => /^commands\/[\w-]+\/group\.ts$/.test(path));
+  const named = [
+    ...groups.map(({ path }) => path),
+    ...groups.flatMap(({ imports }) => imports.flatMap(({ target }) => target ?? [])),
+  ];
+  return [...new Set(named)].flatMap((start) => {
+    const seen = new Set([start]);
+    const found: string[] = [];
+    for (const path of seen) {
+      for (const { specifier, target, kind } of byPath.get(path)?.imports ?? []) {
+        if (kind !== 'static') continue;
+        if (target !== undefined) seen.add(target);
+        else if (!specifier.startsWith('node:') || SLOW_MODULES.has(specifier))
+          found.push(
+            `${path} imports ${specifier}: ${start} loads it when TAB is pressed, so import it in run`,
+          );
+      }
+    }
+    return found;
+  });
+}
+
+const SLOW_MODULES = new Set(['node:child_process', 'node:http', 'node:worker_threads', 'node:zlib']);
+
+function layerOf(path: string): string | undefined {
+  const [first = '', ...rest] = path.split('/');
+  const known = first in ONLY || ROWS.some((row) => row.some((layer) => layer === first));
+  if (known) return first;
+  return rest.length === 0 ? 'floor' : undefined;
+}
+
+function rowOf(layer: string): number {
+  return ROWS.findIndex((row) => row.some((name) => name === layer));
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Source text that breaks one rule, the file where it would stand, and words of the rule. */
+const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = {
+  [`import { x } from '../commands/logs.ts'`]: [
+    'api/logs.ts',
+    'api imports http, security, json, schema, floor only',
+  ],
+  [`import type { X } from '../output/out.ts'`]: ['api/store.ts', 'api imports http'],
+  [`export * from '../cli/flags.ts'`]: ['context/x.ts', 'has no row'],
+  [`export { x } from '../app/flags.ts'`]: ['output/x.ts', 'imports go down'],
+  [`const x = await import('../main.ts')`]: ['commands/x.ts', 'imports go down'],
+  [`type X = import('../config/file.ts').X`]: [
+    'http/core.ts',
+    'http imports security, json, schema, floor only',
+  ],
+  [`import { x } from '../errors.ts'`]: ['sandbox/app.ts', 'sandbox imports schema only'],
+  [`import { x } from '../clock.ts'`]: ['schema/job.ts', 'schema imports nothing only'],
+  [`import 'node:fs'`]: ['schema/log.ts', 'zod only'],
+  [`import { z } from 'zod'`]: ['errors.ts', 'no packages only'],
+  [`import { Agent } from 'undici'`]: ['sandbox/store.ts', 'hono packages only'],
+  [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports schema only'],
+  [`import { x } from './config/file.ts'`]: ['index.ts', 'index.ts imports account-updater, logs, api'],
+  [`import { x } from '../sandbox/app.ts'`]: ['app/open-client.ts', 'by a dynamic import'],
+  [`await import('../sandbox/app.ts')`]: ['output/y.ts', 'load the sandbox'],
+  [`const home = process.env.HOME`]: ['config/paths.ts', 'mentions process'],
+  [`import { env } from 'node:process'`]: ['config/env.ts', 'mentions process'],
+  [`globalThis.process.exit(1)`]: ['main.ts', 'mentions process'],
+  [`import { spawn } from 'node:child_process'`]: ['output/pager.ts', 'starts processes'],
+  [`const { fork } = await import('child_process')`]: ['commands/sandbox/x.ts', 'starts processes'],
+  [`import { type ChildProcess, execFile } from 'node:child_process'`]: ['config/x.ts', 'starts processes'],
+  [`export { spawn } from 'node:child_process'`]: ['security/x.ts', 'starts processes'],
+  [`import cluster from 'node:cluster'`]: ['process.ts', 'starts processes'],
+  [`await import(name)`]: ['commands/load.ts', 'names its file'],
+  [`context.system.stdout.write('x')`]: ['commands/logs/list.ts', 'writes to streams'],
+  [`rows.pipe(stdout)`]: ['commands/logs/all.ts', 'writes to streams'],
+  [`console.log('x')`]: ['logs/table.ts', 'writes to streams'],
+  [`export default 1`]: ['output/bars.ts', 'exports have names'],
+  [`export const a = 1`]: ['api/index.ts', 'only index'],
+  [`export const b = 1`]: ['app/utils.ts', 'named for what it does'],
+};
+
+describe('the layers of src/', () => {
+  const root = fileURLToPath(new URL('../../src/', import.meta.url));
+
+  it('hold: imports go down, one file knows the process, one folder writes to streams', () => {
+    const files = readSourceFiles(root);
+    expect(files.length).toBeGreaterThan(20);
+    expect(violations(files)).toEqual([]);
+  });
+
+  it('keep what takes long out of what completion loads', () => {
+    const files = readSourceFiles(root);
+    expect(completionRule(files)).toEqual([]);
+    const slow = [
+      parseSourceFile('commands/a/group.ts', `const { b } = await import('./b.ts');`),
+      parseSourceFile('commands/a/b.ts', `import { z } from 'zod'; await import('undici');`),
+    ];
+    expect(completionRule(slow)).toEqual([expect.stringContaining('commands/a/b.ts imports zod')]);
+  });
+
+  it.each(Object.entries(BROKEN))('refuse `%s` in %s', (code, [path, rule]) => {
+    expect(violations([parseSourceFile(path, code)])).toEqual([expect.stringContaining(rule)]);
+  });
+
+  it('see through a chain of imports to what loads at every start', () => {
+    const files = [
+      parseSourceFile('process.ts', `import { main } from './main.ts'; import type { A } from 'zod';`),
+      parseSourceFile('main.ts', `import { say } from './app/say.ts'; import 'node:fs';`),
+      parseSourceFile('app/say.ts', `import 'commander'; import 'undici'; await import('conf');`),
+      parseSourceFile('commands/other.ts', `import 'ora';`),
+    ];
+    expect(violations(files)).toEqual([
+      expect.stringMatching(/^app\/say\.ts imports undici: loaded at every/),
+    ]);
+  });
+
+  it('allow what they should', () => {
+    const files = [
+      parseSourceFile('commands/logs/tail.ts', `import { x } from '../../api/logs.ts'; stream.write('x');`),
+      parseSourceFile(
+        'commands/sandbox/a.ts',
+        `import('../../sandbox/a.ts'); type T = import('../../sandbox/b.ts').T`,
+      ),
+      parseSourceFile(
+        'sandbox/app.ts',
+        `import { Hono } from 'hono'; import { job } from '../schema/job.ts';`,
+      ),
+      parseSourceFile('output/out.ts', `system.stdout.write('x');`),
+      parseSourceFile(
+        'errors.ts',
+        `import { createHash } from 'node:crypto'; import { y } from './clock.ts';`,
+      ),
+    ];
+    expect(violations(files)).toEqual([]);
+  });
+});
