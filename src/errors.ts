@@ -43,8 +43,10 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 
 /** What an error can say beside its message. */
 export interface ErrorDetails {
-  /** The next command, or whose move it is. */
+  /** What to do next, or whose move it is, in words. A command to type is `next`. */
   readonly hint?: string | undefined;
+  /** The command to run next, as the words behind `svc`; written out where errors are printed. */
+  readonly next?: readonly string[] | undefined;
   /** HTTP status, where an answer came. */
   readonly status?: number | undefined;
   /** The service's id of the request, for a support case. */
@@ -61,6 +63,7 @@ export class SvcError extends Error {
   override readonly name = 'SvcError';
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly next: readonly string[] | undefined;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly retryable: boolean;
@@ -70,6 +73,7 @@ export class SvcError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.hint = details.hint;
+    this.next = details.next;
     this.status = details.status;
     this.requestId = details.requestId;
     this.retryable = details.retryable ?? RETRYABLE.has(code);

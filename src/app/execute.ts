@@ -8,7 +8,7 @@ import { createRedactor, type Redactor } from '../security/redact.ts';
 import type { System } from '../system.ts';
 import { Preview } from './command.ts';
 import { createContext } from './create-context.ts';
-import { sameProfile } from './hint.ts';
+import { nextCommand, sameProfile } from './hint.ts';
 import type { Globals } from './parameter.ts';
 import { openQuery } from './query-renderer.ts';
 import type { Invocation } from './run.ts';
@@ -139,6 +139,7 @@ function reportFailure(
     palette: terminal.noticePalette,
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
+    writeCommand: (words) => nextCommand(words, globals),
   });
   terminal.progress.end();
   terminal.notices.report(report);

@@ -34,7 +34,33 @@ export function noteNext(
   { command }: NextCommand,
 ): void {
   notices.note(`${text}:`);
-  notices.command(['svc', ...serviceOptions(globals), ...command].map(shellWord).join(' '));
+  notices.command(nextCommand(command, globals));
+}
+
+/** Commands that a sandbox has no use for: they are about stored keys. */
+const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set([
+  'login',
+  'logout',
+  'whoami',
+  'doctor',
+  'profile',
+]);
+const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
+  'sandbox',
+  'help',
+  'completion',
+  'commands',
+]);
+
+/** A command to run next, ready to be pasted into a shell: with the service that was named on this command line. */
+export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined): string {
+  const [group] = words;
+  const isElsewhere =
+    words.includes('--profile') ||
+    ABOUT_NO_SERVICE.has(group) ||
+    (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
+  const options = globals === undefined || isElsewhere ? [] : serviceOptions(globals);
+  return ['svc', ...options, ...words].map(shellWord).join(' ');
 }
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
@@ -54,11 +80,9 @@ export function typedCommand(words: readonly string[], globals: Named): string {
   return ['svc', ...serviceOptions(globals), ...words, ...form].map(shellWord).join(' ');
 }
 
-function serviceOptions({
-  sandbox,
-  profile,
-  baseUrl,
-}: Pick<Named, 'sandbox' | 'profile' | 'baseUrl'>): string[] {
+type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
+
+function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   return [
     ...(sandbox ? ['--sandbox'] : []),
     ...option('--profile', profile),

@@ -16,6 +16,8 @@ export interface ReportStyle {
   readonly columns?: number | undefined;
   /** Puts what was typed into the commands that a hint quotes. */
   readonly adaptHint?: ((hint: string) => string) | undefined;
+  /** Writes the next command out, with the service that this one named. */
+  readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
 }
 
 /** The text for stderr that tells of a failure, clean for a terminal, with its newline. The output redacts it. */
@@ -30,6 +32,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
     message: known.message,
     status: known.status,
     hint: hintOf(known, style),
+    next: nextOf(known, style),
     retryable: known.retryable,
     exit_code: EXIT_CODES[known.code],
     request_id: known.requestId,
@@ -52,6 +55,11 @@ function forPerson(error: unknown, style: ReportStyle): string {
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
+  const next = nextOf(known, style);
+  if (next !== undefined) {
+    if (hint === undefined) lines.push(palette.strong('next:'));
+    lines.push(`  ${cleanText(next)}`);
+  }
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
@@ -59,6 +67,11 @@ function forPerson(error: unknown, style: ReportStyle): string {
 
 function hintOf({ hint }: SvcError, { adaptHint }: ReportStyle): string | undefined {
   return hint === undefined || adaptHint === undefined ? hint : adaptHint(hint);
+}
+
+function nextOf({ next }: SvcError, { writeCommand }: ReportStyle): string | undefined {
+  if (next === undefined) return undefined;
+  return writeCommand === undefined ? ['svc', ...next].join(' ') : writeCommand(next);
 }
 
 function asSvcError(error: unknown): SvcError {

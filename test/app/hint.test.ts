@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameProfile } from '../../src/app/hint.ts';
+import { nextCommand, sameProfile } from '../../src/app/hint.ts';
 
 describe('the profile in quoted commands', () => {
   it.each([
@@ -20,5 +20,21 @@ describe('the profile in quoted commands', () => {
   it('does not stand twice in one command', () => {
     const hint = "'svc login --profile <name>' makes a new one";
     expect(sameProfile(hint, { sandbox: false, profile: 'p' })).toBe(hint);
+  });
+});
+
+describe('the next command', () => {
+  const globals = { sandbox: false, profile: undefined, baseUrl: undefined };
+
+  it.each([
+    [['au', 'wait', 'job 1'], {}, "svc au wait 'job 1'"],
+    [['au', 'wait', '1'], { sandbox: true }, 'svc --sandbox au wait 1'],
+    [['au', 'wait', '1'], { profile: 'p' }, 'svc --profile p au wait 1'],
+    [['login'], { profile: 'p' }, 'svc --profile p login'],
+    [['login'], { sandbox: true }, 'svc login'],
+    [['login', '--profile', '<name>'], { profile: 'p' }, 'svc login --profile <name>'],
+    [['sandbox', 'start'], { profile: 'p' }, 'svc sandbox start'],
+  ])('%o is written out with the service that was named: %o', (words, named, line) => {
+    expect(nextCommand(words, { ...globals, ...named })).toBe(line);
   });
 });

@@ -53,6 +53,19 @@ describe('an error for a person', () => {
     ]);
   });
 
+  it('R49 puts the next command on a line of its own, never broken', () => {
+    const next = ['au', 'submit', 'a-file-with-a-rather-long-name.csv', '--again'];
+    const style = { ...person, columns: 40 };
+    const command = `  svc ${next.join(' ')}`;
+    const withHint = new SvcError('conflict', 'already submitted', { hint: 'To submit it again:', next });
+    expect(reportError(withHint, style)).toBe(
+      ['error: already submitted', 'hint: To submit it again:', command, ''].join('\n'),
+    );
+    const alone = new SvcError('conflict', 'already submitted', { next });
+    expect(reportError(alone, style)).toBe(['error: already submitted', 'next:', command, ''].join('\n'));
+    expect(parsed(reportError(alone, program))).toMatchObject({ next: command.trim() });
+  });
+
   it('survives whatever was thrown', () => {
     expect(reportError(Object.create(null), person)).toContain('something that cannot be shown');
     expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
