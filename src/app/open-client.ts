@@ -81,7 +81,7 @@ function reportClock({ notices }: Context, offset: number): void {
 async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
   if (text === undefined || text === '') return undefined;
   const { FaultSyntaxError } = await import('../sandbox/faults/fault.ts');
-  const { readFaults } = await import('../sandbox/faults/read-fault.ts');
+  const { readFaults } = await import('../sandbox/faults/fault.ts');
   const { faultInterceptor } = await import('../sandbox/faults/intercept.ts');
   try {
     const { faults, seed } = readFaults(text);

@@ -1,4 +1,5 @@
 import type { Context, Env } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/loopback.ts';
 import { serveBuckets } from './buckets/serve.ts';
@@ -6,10 +7,11 @@ import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
 import { jsonResponse, problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
-import { pageRoutes } from './routes/pages.ts';
-import type { RouteResponse } from './routes/route.ts';
-import { recordAudit, type Service, unknownMessage } from './service.ts';
+import { recordAudit, type RouteResponse, type Service, unknownMessage } from './service.ts';
 import { STORE_PATH, storeRoutes } from './store/routes.ts';
+import { showChallenge, submitChallenge } from './three-ds/pages/challenge.ts';
+import { collectMethod, notifyMethod, showMethod } from './three-ds/pages/method.ts';
+import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 
 /** What the app is told of a connection. */
 export interface SandboxEnv extends Env {
@@ -76,4 +78,29 @@ function originHeaders({ req }: Context): RequestHeaders {
     origin: req.header('origin'),
     'sec-fetch-site': req.header('sec-fetch-site'),
   };
+}
+
+/**
+ * The pages of the card issuer's access control server, and the address that is notified of a completed method. They
+ * need no key: their addresses carry what cannot be guessed.
+ */
+function pageRoutes(service: Service): Hono<SandboxEnv> {
+  const pages = new Hono<SandboxEnv>();
+  const page = (handle: (visit: Visit) => Response | Promise<Response>) => (c: Context<SandboxEnv>) =>
+    handle(visitOf(service, c));
+  pages.get('/acs/challenge/:id/:token', page(showChallenge));
+  pages.post('/acs/challenge/:id/:token', LIMIT_BODY, page(submitChallenge));
+  pages.get('/acs/method/:id/:token', page(showMethod));
+  pages.post('/acs/method/:id/:token', LIMIT_BODY, page(collectMethod));
+  pages.post('/3ds/sessions/:id/method-notification', LIMIT_BODY, page(notifyMethod));
+  pages.onError(errorPage);
+  return pages;
+}
+
+const LIMIT_BODY = bodyLimit({ maxSize: 1_000_000, onError: () => failurePage(413) });
+
+function visitOf(service: Service, c: Context<SandboxEnv>): Visit {
+  const { id = '', token = '' } = c.req.param();
+  const { remoteAddress = '' } = c.env;
+  return { service, request: c.req.raw, remoteAddress, id, token, now: service.state.now() };
 }

@@ -2,8 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { findKey } from './keys.ts';
-import { statePaths } from './state/directory.ts';
-import { isoTime } from './time.ts';
+import { statePaths } from './state/journal.ts';
 
 /** A request that reached the sandbox, or one that it sent to a webhook. Holds no key and no signature. */
 export interface LedgerEntry {
@@ -129,7 +128,7 @@ function readEntry(line: string): LedgerEntry[] {
 function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {
   const key = headers['svc-api-key'];
   return {
-    at: isoTime(now),
+    at: new Date(now).toISOString(),
     method,
     path: withoutSecret(url),
     headerNames: rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),

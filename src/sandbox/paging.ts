@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/response.ts';
 import { invalid } from './problem.ts';
-import type { QueryParameter } from './routes/route.ts';
 import { mix } from './seed/random.ts';
+import type { QueryParameter } from './service.ts';
 
 /** Reads `size`: 1 to 100, 20 by default. */
 export function pageSize(query: URLSearchParams): number {

@@ -1,5 +1,5 @@
 import type { Checked, Shape } from '../schema/response.ts';
-import type { RouteResponse } from './routes/route.ts';
+import type { RouteResponse } from './service.ts';
 
 /** Ends a request with an error body (RFC 9457). */
 export class ProblemError extends Error {

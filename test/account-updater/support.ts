@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { RunEvent } from '../../src/account-updater/events.ts';
 import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { Client } from '../../src/api/client.ts';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { FakeClock } from '../support/clock.ts';
 

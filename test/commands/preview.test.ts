@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../src/api/client.ts';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
 import { svcHere } from '../support/run-here.ts';
 import { type Finished, Home } from '../support/svc.ts';
 import { allCommands } from '../support/tree.ts';

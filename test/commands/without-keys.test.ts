@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { allCommands } from '../support/tree.ts';
 

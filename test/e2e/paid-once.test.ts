@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readFaults } from '../../src/sandbox/faults/fault.ts';
 import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
-import { readFaults } from '../../src/sandbox/faults/read-fault.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
 import { type Desk, openDesk } from '../commands/au/support.ts';
 import { FakeClock } from '../support/clock.ts';

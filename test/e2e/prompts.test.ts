@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
 import { readSourceFiles } from '../support/source-file.ts';
 import { finished, Home } from '../support/svc.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SANDBOX_KEYS } from '../../src/sandbox/keys.ts';
-import type { ApiRoute } from '../../src/sandbox/routes/route.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
+import type { ApiRoute } from '../../src/sandbox/service.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 

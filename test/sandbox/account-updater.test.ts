@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
 import type { LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { type Job, type JobPage, MANAGEMENT, PRIVATE, sandbox, START, until } from './harness.ts';

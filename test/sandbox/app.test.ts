@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../src/sandbox/app.ts';
 import { createService } from '../../src/sandbox/server.ts';
-import { prepareDirectory, statePaths } from '../../src/sandbox/state/directory.ts';
+import { prepareDirectory, statePaths } from '../../src/sandbox/state/journal.ts';
 import { logPageSchema } from '../../src/schema/log.ts';
 import { MANAGEMENT, PRIVATE, START, stateDirectory } from './harness.ts';
 

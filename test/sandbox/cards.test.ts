@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cellsOf, cellText, outcomeOf } from '../../src/sandbox/account-updater/process-file.ts';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
-import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
 import { cardToken, derivedToken, originOfToken } from '../../src/sandbox/seed/entities.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
+import { TEST_CARDS } from '../../src/sandbox/vault/test-cards.ts';
 import { RESULT_CODES } from '../../src/schema/account-updater-files.ts';
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
-import { moveClock } from '../../src/sandbox/clock.ts';
+import { moveClock } from '../../src/sandbox/state/state.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import type { LogPage } from '../../src/schema/log.ts';
 import { MANAGEMENT, PRIVATE, sandbox, START, stateDirectory } from './harness.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { readLedger } from '../../src/sandbox/ledger.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
 
 describe('the ledger', () => {

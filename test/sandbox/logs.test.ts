@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ENTITY_TYPES } from '../../src/config/entity-types.ts';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
-import { statePaths } from '../../src/sandbox/state/directory.ts';
+import { statePaths } from '../../src/sandbox/state/journal.ts';
 import { SandboxState } from '../../src/sandbox/state/state.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import type { Log, LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import type { Tenant } from '../../src/schema/tenant.ts';

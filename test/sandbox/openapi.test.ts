@@ -1,10 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
-import { TEST_CARDS } from '../../src/sandbox/data/account-updater-cards.ts';
 import { EXAMPLES } from '../../src/sandbox/openapi/components.ts';
 import { openApiDocument, STORE_ADDRESSES } from '../../src/sandbox/openapi/document.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { TEST_CARDS } from '../../src/sandbox/vault/test-cards.ts';
 import { MANAGEMENT, PRIVATE, sandbox } from './harness.ts';
 
 interface Content {

@@ -10,12 +10,12 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
-import { resetSandbox, statePaths } from '../../src/sandbox/state/directory.ts';
 import type { JournalEvent } from '../../src/sandbox/state/events.ts';
+import { resetSandbox, statePaths } from '../../src/sandbox/state/journal.ts';
 import { SandboxState } from '../../src/sandbox/state/state.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import type { LogPage } from '../../src/schema/log.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START, stateDirectory, testClock, type JobPage } from './harness.ts';
+import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START, stateDirectory, testClock } from './harness.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 const open = (directory: string) => new SandboxState(statePaths(directory), {}, () => START);

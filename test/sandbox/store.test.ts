@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { readRange } from '../../src/sandbox/store/responses.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { raw, sandbox, testClock, until, upload } from './harness.ts';
 
 const FILE = exampleRequestFile();

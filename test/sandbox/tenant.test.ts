@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/cards.ts';
-import { resetSandbox } from '../../src/sandbox/state/directory.ts';
+import { resetSandbox } from '../../src/sandbox/state/journal.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
 import type { LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { type Tenant, usageReportSchema } from '../../src/schema/tenant.ts';

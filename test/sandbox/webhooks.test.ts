@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
 import { readLedger } from '../../src/sandbox/ledger.ts';
-import { resetSandbox } from '../../src/sandbox/state/directory.ts';
+import { resetSandbox } from '../../src/sandbox/state/journal.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { type WebhookDelivery, webhookDeliverySchema } from '../../src/schema/account-updater.ts';
 import { MANAGEMENT, sandbox, START, until } from './harness.ts';
 

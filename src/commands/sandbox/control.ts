@@ -1,11 +1,11 @@
 import { defineCommand } from '../../app/command.ts';
+import { sandboxDirectory } from '../../app/open-client.ts';
 import { flag, optionalArgument, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { sandboxDirectory } from '../../app/open-client.ts';
 import { type Moment, moment, resolvePath, text } from '../../app/values.ts';
 import { parseDuration } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';
-import type { ClockMove } from '../../sandbox/clock.ts';
+import type { ClockMove } from '../../sandbox/state/state.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';
 import { sandboxClockView } from './view.ts';
 
@@ -28,7 +28,7 @@ export const clock = defineCommand({
   async run(context, input) {
     const print = await recordPrinter(context, sandboxClockView);
     const move = moveFrom(input, context.clock.now());
-    const { moveClock } = await import('../../sandbox/clock.ts');
+    const { moveClock } = await import('../../sandbox/state/state.ts');
     const directory = directoryFrom(context, input.directory);
     const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
     await print({
@@ -84,7 +84,7 @@ export const reset = defineCommand({
       'Pass --yes.',
     );
     if (!agreed) return context.notices.note('nothing was forgotten');
-    const { resetSandbox } = await import('../../sandbox/state/directory.ts');
+    const { resetSandbox } = await import('../../sandbox/state/journal.ts');
     resetSandbox(directory);
     context.notices.note('the sandbox begins anew');
   },

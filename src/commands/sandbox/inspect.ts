@@ -24,7 +24,7 @@ export const cards = defineCommand({
   },
   async run(context, { threeDs, request }) {
     if (threeDs) return listThreeDs(context);
-    const { exampleRequestFile, sandboxCards } = await import('../../sandbox/cards.ts');
+    const { exampleRequestFile, sandboxCards } = await import('../../sandbox/vault/cards.ts');
     if (request) return context.out.write(exampleRequestFile());
     const print = await listPrinter(context, sandboxCardView);
     await print(once(sandboxCards()));
@@ -32,7 +32,7 @@ export const cards = defineCommand({
 });
 
 async function listThreeDs(context: Context): Promise<void> {
-  const { sandboxThreeDsCards } = await import('../../sandbox/vault/three-ds-cards.ts');
+  const { sandboxThreeDsCards } = await import('../../sandbox/vault/cards.ts');
   const print = await listPrinter(context, sandboxThreeDsCardView);
   await print(once(sandboxThreeDsCards()));
 }

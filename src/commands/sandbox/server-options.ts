@@ -1,6 +1,6 @@
 import type { Context } from '../../app/command.ts';
-import { choice, flag, type Input, repeated, value } from '../../app/parameter.ts';
 import { sandboxDirectory } from '../../app/open-client.ts';
+import { choice, flag, type Input, repeated, value } from '../../app/parameter.ts';
 import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
 import { SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
@@ -84,7 +84,7 @@ export async function openServer(
 
 async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
   if (input.fault.length === 0 && input.scenario === undefined) return undefined;
-  const { readFault, readFaults } = await import('../../sandbox/faults/read-fault.ts');
+  const { readFault, readFaults } = await import('../../sandbox/faults/fault.ts');
   const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
   let { seed } = input;
   const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));

@@ -5,7 +5,7 @@ import { isDue } from '../state/events.ts';
 import type { SandboxState } from '../state/state.ts';
 import type { Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
-import { findCard } from '../vault/card.ts';
+import { findCard } from '../vault/cards.ts';
 import { processRequestFile, type Vault, type VaultCard } from './process-file.ts';
 
 /**

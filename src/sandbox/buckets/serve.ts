@@ -13,7 +13,7 @@ import {
   xmlResponse,
 } from '../store/responses.ts';
 import { element, objectList, xmlDocument } from './list-objects.ts';
-import { objectHead, type ObjectFiles } from './objects.ts';
+import { type ObjectFiles, objectHead } from './objects.ts';
 import { checkSignature } from './signature.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;

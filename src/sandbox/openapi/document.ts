@@ -1,7 +1,7 @@
 import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater.ts';
 import { problemSchema, type Shape } from '../../schema/response.ts';
 import { API_ROUTES } from '../routes/api.ts';
-import type { ApiRoute } from '../routes/route.ts';
+import type { ApiRoute } from '../service.ts';
 import { componentSchemas, EXAMPLES, reference, WEBHOOK_EXAMPLE } from './components.ts';
 
 type Json = Readonly<Record<string, unknown>>;

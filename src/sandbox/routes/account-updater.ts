@@ -7,12 +7,10 @@ import {
 import { CURSOR_QUERY, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
-import type { Service } from '../service.ts';
+import type { ApiRoute, Call, Service } from '../service.ts';
 import { expiryOf, jobStatus } from '../state/events.ts';
 import type { Job } from '../state/world.ts';
 import { requestObject, resultObject, signedAddress } from '../store/files.ts';
-import { isoTime } from '../time.ts';
-import type { ApiRoute, Call } from './route.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
 
@@ -103,9 +101,9 @@ function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
     tenant_id: tenantId(seed),
     status,
     created_by: applicationId(seed, job.application),
-    created_at: isoTime(job.createdAt),
+    created_at: new Date(job.createdAt).toISOString(),
     ...(status === 'pending' && {
-      expires_at: isoTime(expiryOf(job)),
+      expires_at: new Date(expiryOf(job)).toISOString(),
       upload_url: sign('PUT', requestObject(job.id), expiryOf(job)),
     }),
     errors: status === 'failed' ? [...(job.result?.errors ?? [])] : [],

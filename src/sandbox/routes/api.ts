@@ -1,14 +1,19 @@
 import type { Context, Env, MiddlewareHandler } from 'hono';
-import { Hono } from 'hono/tiny';
 import { bodyLimit } from 'hono/body-limit';
+import { Hono } from 'hono/tiny';
 import { findKey, type SandboxKey } from '../keys.ts';
 import { invalid, jsonResponse, problem, ProblemError } from '../problem.ts';
-import { recordAudit, refusalMessage, type Service, successMessage } from '../service.ts';
+import {
+  type ApiRoute,
+  type AuditNote,
+  recordAudit,
+  refusalMessage,
+  type Service,
+  successMessage,
+} from '../service.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
-import { APPLICATION_ROUTES } from './applications.ts';
 import { LOG_ROUTES } from './logs.ts';
-import type { ApiRoute, AuditNote } from './route.ts';
-import { TENANT_ROUTES } from './tenant.ts';
+import { APPLICATION_ROUTES, TENANT_ROUTES } from './tenant.ts';
 import { THREE_DS_ROUTES } from './three-ds.ts';
 import { TOKEN_ROUTES } from './tokens.ts';
 

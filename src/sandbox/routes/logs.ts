@@ -16,11 +16,10 @@ import {
 } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, tenantId } from '../seed/entities.ts';
-import { seededLogs } from '../seed/logs.ts';
+import { isoSeconds, seededLogs } from '../seed/logs.ts';
+import type { ApiRoute, Call } from '../service.ts';
 import type { AuditEvent } from '../state/events.ts';
 import type { World } from '../state/world.ts';
-import { isoSeconds } from '../time.ts';
-import type { ApiRoute, Call } from './route.ts';
 
 const LOGS_READ = 'Logs read';
 

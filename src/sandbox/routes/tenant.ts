@@ -6,13 +6,15 @@ import {
   type UsageReport,
   usageReportSchema,
 } from '../../schema/tenant.ts';
+import { type Application, applicationPageSchema } from '../../schema/vault.ts';
+import { SANDBOX_KEYS } from '../keys.ts';
+import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, tenantId } from '../seed/entities.ts';
 import { seededLogs } from '../seed/logs.ts';
-import { jobStatus } from '../state/events.ts';
+import type { ApiRoute, Call } from '../service.ts';
+import { jobStatus, type StartEvent } from '../state/events.ts';
 import type { Job, World } from '../state/world.ts';
-import { isoTime } from '../time.ts';
-import type { ApiRoute, Call } from './route.ts';
 
 const FIRST_SETTINGS = {
   fingerprint_tokens: 'true',
@@ -22,6 +24,9 @@ const FIRST_SETTINGS = {
 };
 
 const YEAR_MS = 365 * 24 * 3_600_000;
+
+// How many applications the sandbox's tenant has: more than two pages of the usual size.
+const APPLICATION_COUNT = 45;
 
 /** Endpoints of the tenant. */
 export const TENANT_ROUTES: readonly ApiRoute[] = [
@@ -110,10 +115,10 @@ function tenantView({ start, tenantChanges }: World): Tenant {
     name: change?.name ?? 'Sandbox',
     settings: { ...(change?.settings ?? FIRST_SETTINGS) },
     created_by: ownerId(start.seed),
-    created_at: isoTime(start.at - YEAR_MS),
+    created_at: new Date(start.at - YEAR_MS).toISOString(),
     ...(change !== undefined && {
       modified_by: applicationId(start.seed, change.application),
-      modified_at: isoTime(change.at),
+      modified_at: new Date(change.at).toISOString(),
     }),
   };
 }
@@ -157,7 +162,7 @@ function metricsOf(
   const count = (ENTITY_KINDS.find(({ value }) => value === type)?.count ?? 0) + created.length;
   return {
     count: renewed.reduce((sum, { count: made }) => sum + made, count),
-    last_created_at: isoTime(times.reduce((latest, time) => Math.max(latest, time))),
+    last_created_at: new Date(times.reduce((latest, time) => Math.max(latest, time))).toISOString(),
   };
 }
 
@@ -167,7 +172,7 @@ function renewedBy({ upload, result }: Job): { count: number; at: number } {
 
 function activeTokens(world: World, finished: readonly Job[], now: number): number {
   const month = new Date(now).toISOString().slice(0, 7);
-  const isNow = (at: number): boolean => isoTime(at).startsWith(month);
+  const isNow = (at: number): boolean => new Date(at).toISOString().startsWith(month);
   const active = seededActivity(world, Date.parse(month), now);
   for (const { id, created } of world.tokens.all()) if (isNow(created.at)) active.add(id);
   const jobs = finished.filter((job) => isNow(renewedBy(job).at));
@@ -187,4 +192,40 @@ function seededActivity({ start }: World, from: number, now: number): Set<string
     if (TOKEN_TYPES.some((type) => type === logs.entityTypeOf(number))) active.add(logs.entityIdOf(number));
   }
   return active;
+}
+
+/** Endpoints of applications: the list that is paged by number, as most lists of the service are. */
+export const APPLICATION_ROUTES: readonly ApiRoute[] = [
+  {
+    method: 'GET',
+    path: '/applications',
+    summary: 'List applications',
+    kind: 'management',
+    permission: 'application:read',
+    audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
+    query: OFFSET_QUERY,
+    response: applicationPageSchema,
+    status: 200,
+    handle: list,
+  },
+];
+
+function list({ service, query }: Call): unknown {
+  const { start } = service.state.world;
+  const applications = Array.from({ length: APPLICATION_COUNT }, (_, index) => application(start, index + 1));
+  return offsetPage(applications, pageNumber(query), pageSize(query));
+}
+
+// The first ones are those that the sandbox's keys belong to. A list of applications never shows keys.
+function application({ seed, at }: StartEvent, number: number): Application {
+  const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
+  return {
+    id: applicationId(seed, number),
+    tenant_id: tenantId(seed),
+    name: key?.value.replace(/^sandbox-/, 'Sandbox ').replaceAll('-', ' ') ?? `Application ${number}`,
+    type: key?.kind ?? (number % 3 === 0 ? 'management' : 'private'),
+    permissions: [...(key?.permissions ?? [])],
+    created_by: ownerId(seed),
+    created_at: new Date(at - (APPLICATION_COUNT - number + 1) * 86_400_000).toISOString(),
+  };
 }

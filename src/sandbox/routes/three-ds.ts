@@ -13,13 +13,12 @@ import {
 } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, notFound, problem, ProblemError } from '../problem.ts';
-import type { World } from '../state/world.ts';
+import type { ApiRoute, Call } from '../service.ts';
+import type { Session, SessionEvent, World } from '../state/world.ts';
 import { authenticate } from '../three-ds/authenticate.ts';
 import { findNetwork } from '../three-ds/networks.ts';
-import type { Session, SessionEvent } from '../three-ds/sessions.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
-import { type Card, findCard, findIntentCard } from '../vault/card.ts';
-import type { ApiRoute, Call } from './route.ts';
+import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
 
 const ENTITY_TYPE = '3ds_session';
 

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
-import { isoTime } from '../time.ts';
-import { positionsOfNumber } from '../vault/card.ts';
-import { maskedNumber } from '../vault/three-ds-cards.ts';
-import type { NewToken, TokenEvent } from '../vault/tokens.ts';
-import type { ApiRoute, Call } from './route.ts';
+import type { ApiRoute, Call } from '../service.ts';
+import type { NewToken, TokenEvent } from '../state/world.ts';
+import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';
 
 /** The one endpoint of tokens: the creation that test cards need. */
 export const TOKEN_ROUTES: readonly ApiRoute[] = [
@@ -38,7 +36,7 @@ async function create(call: Call): Promise<CardToken> {
       ...(created.year !== undefined && { expiration_year: Number(created.year) }),
     },
     created_by: applicationId(seed, created.application),
-    created_at: isoTime(created.at),
+    created_at: new Date(created.at).toISOString(),
   };
 }
 

@@ -1,5 +1,5 @@
-import { TEST_CARDS } from '../data/account-updater-cards.ts';
 import { SANDBOX_KEYS } from '../keys.ts';
+import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
 /** A kind of entity in the sandbox's tenant. */

@@ -1,5 +1,4 @@
 import type { Log } from '../../schema/log.ts';
-import { isoSeconds } from '../time.ts';
 import { applicationId, entityId, kindOf, ownerId, tenantId } from './entities.ts';
 import { mix, NAMESPACE } from './random.ts';
 
@@ -90,4 +89,9 @@ function hashOf(seed: number, number: number): number {
 
 function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
+}
+
+/** ISO 8601 in whole seconds, as logs carry it. */
+export function isoSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

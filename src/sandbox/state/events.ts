@@ -1,9 +1,7 @@
-import type { JobStatus } from '../../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import type { JobStatus } from '../../schema/account-updater.ts';
 import type { TenantType } from '../routes/tenant.ts';
-import type { ThreeDsEvent } from '../three-ds/sessions.ts';
-import type { TokenEvent } from '../vault/tokens.ts';
-import type { Job } from './world.ts';
+import type { Job, ThreeDsEvent, TokenEvent } from './world.ts';
 
 // What the journal holds, a line each. State is a function of these, the seed among them, and the time.
 // Times are milliseconds of the sandbox's clock.

@@ -4,8 +4,8 @@ import type {
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_TYPES,
 } from '../../schema/three-ds/values.ts';
+import type { AuthenticationEvent, ChallengeEvent, Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from './networks.ts';
-import type { AuthenticationEvent, ChallengeEvent, Session } from './sessions.ts';
 
 // How long a cardholder has for a challenge, in milliseconds from the authentication.
 const CHALLENGE_LIFE_MS = 10 * 60_000;

@@ -13,11 +13,10 @@ import {
 import { applicationId, tenantId } from '../seed/entities.ts';
 import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
-import { isoTime } from '../time.ts';
+import { type AuthenticationEvent, expiryOf, type Session } from '../state/world.ts';
 import { eciOf, findNetwork, scenarioOf } from './networks.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { challengeAddress, methodAddress, notificationAddress } from './pages/serve.ts';
-import { type AuthenticationEvent, expiryOf, type Session } from './sessions.ts';
+import { challengeAddress, methodAddress, notificationAddress } from './pages/page.ts';
 
 /** A session as its creation answers it. */
 export function createdView(service: Service, session: Session): CreatedSession {
@@ -45,11 +44,11 @@ export function sessionView(service: Service, session: Session, now: number): Th
     type: created.sessionType,
     ...tokenNames(session),
     card_brand: created.network,
-    expiration_date: isoTime(expiryOf(session)),
-    created_date: isoTime(created.at),
+    expiration_date: new Date(expiryOf(session)).toISOString(),
+    created_date: new Date(created.at).toISOString(),
     created_by: applicationId(seed, created.application),
     ...(authentication !== undefined && {
-      modified_date: isoTime(authentication.at),
+      modified_date: new Date(authentication.at).toISOString(),
       modified_by: applicationId(seed, authentication.application),
     }),
     ...deviceView(session),

@@ -6,9 +6,7 @@ import { tenantId } from '../seed/entities.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import { jobStatus } from '../state/events.ts';
-import type { Job, World } from '../state/world.ts';
-import { isoTime } from '../time.ts';
-import { isTaken } from './deliveries.ts';
+import { isTaken, type Job, type World } from '../state/world.ts';
 
 /** Who is notified, and how. */
 export interface NotifierOptions {
@@ -98,7 +96,7 @@ export class Notifier {
   }
 
   async #attempt(url: string, { event }: Occurrence): Promise<number> {
-    const at = isoTime(this.#service.state.now());
+    const at = new Date(this.#service.state.now()).toISOString();
     const body = JSON.stringify({ event, delivered_at: at });
     const { timeoutMs = 5000 } = this.#options;
     const { status, received } = await post(url, body, { timeoutMs, signal: this.#stop.signal });
@@ -161,7 +159,7 @@ function occurrence({ start }: World, facts: Facts): Occurrence {
   const event = {
     id: uuidOf(start.seed, NAMESPACE.event, begun, place, number),
     type: `${topic}.${kind}`,
-    timestamp: isoTime(at),
+    timestamp: new Date(at).toISOString(),
     tenant_id: tenantId(start.seed),
     trace_id: uuidOf(start.seed, NAMESPACE.trace, begun, place, number),
     data,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
+import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import { Place } from './support.ts';
 
 const place = new Place();

@@ -1,10 +1,11 @@
-import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
+import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
 import { svcHere } from '../../support/run-here.ts';
 
 it('au submit --wait opens a request file of one part three times: to check, to upload, to compare', async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/account-updater/record.ts';
-import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox, SandboxOptions } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
+import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
 import { uploadsTaken } from '../../account-updater/support.ts';
 import { type Finished, Home } from '../../support/svc.ts';
 

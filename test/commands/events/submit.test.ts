@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
 import type { RunningSandbox } from '../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { delivery, post } from '../../webhooks/support.ts';
+import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
 import { finished, Home } from '../../support/svc.ts';
+import { delivery, post } from '../../webhooks/support.ts';
 
 const home = new Home();
 afterAll(() => home.remove());

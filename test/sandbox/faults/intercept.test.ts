@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../../src/sandbox/cards.ts';
+import { readFaults } from '../../../src/sandbox/faults/fault.ts';
 import { faultInterceptor } from '../../../src/sandbox/faults/intercept.ts';
-import { readFaults } from '../../../src/sandbox/faults/read-fault.ts';
+import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from '../harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;

@@ -5,8 +5,9 @@ import {
   FaultSyntaxError,
   matchesCall,
   readCallPattern,
+  readFault,
+  readFaults,
 } from '../../../src/sandbox/faults/fault.ts';
-import { readFault, readFaults } from '../../../src/sandbox/faults/read-fault.ts';
 
 const logs = { method: 'GET', path: '/logs' };
 const always = { kind: 'always' } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { brokenConditions } from '../../../src/sandbox/three-ds/conditions.ts';
+import { brokenConditions } from '../../../src/sandbox/three-ds/authenticate.ts';
 import {
   MERCHANT,
   MERCHANT_PAYMENT,

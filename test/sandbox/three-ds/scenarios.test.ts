@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { THREE_DS_CARDS } from '../../../src/sandbox/data/three-ds-cards.ts';
 import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
-import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
+import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
+import { THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE } from '../harness.ts';
 import {

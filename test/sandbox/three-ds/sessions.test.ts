@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sandboxCards } from '../../../src/sandbox/cards.ts';
 import { NAMESPACE, uuidOf } from '../../../src/sandbox/seed/random.ts';
-import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
+import { sandboxCards, sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import { createdSessionSchema, threeDsSessionSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE, START } from '../harness.ts';
 import { PAYMENT, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';

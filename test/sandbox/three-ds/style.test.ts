@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { STYLE } from '../../../src/sandbox/three-ds/pages/html.ts';
+import { STYLE } from '../../../src/sandbox/three-ds/pages/page.ts';
 
 /** Colours by name, of one theme: the first rule is light, the second dark. */
 function theme(place: number): Record<string, string> {

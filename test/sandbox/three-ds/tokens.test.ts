@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sandboxCards } from '../../../src/sandbox/cards.ts';
-import { TEST_CARDS } from '../../../src/sandbox/data/account-updater-cards.ts';
-import { THREE_DS_CARDS } from '../../../src/sandbox/data/three-ds-cards.ts';
 import { networkOf } from '../../../src/sandbox/three-ds/networks.ts';
-import { sandboxThreeDsCards } from '../../../src/sandbox/vault/three-ds-cards.ts';
+import { sandboxCards, sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
+import { TEST_CARDS, THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { cardTokenSchema } from '../../../src/schema/vault.ts';
 import { type Problem, threeDsSandbox } from './three-ds-harness.ts';
 

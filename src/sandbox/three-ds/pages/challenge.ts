@@ -1,7 +1,16 @@
+import type { AuthenticationEvent, ChallengeReply, Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
-import type { AuthenticationEvent, ChallengeReply, Session } from '../sessions.ts';
-import { html, type Html, type Page, pageResponse, redirect } from './html.ts';
-import { OtherPage, readForm, type Visit, visitedSession } from './serve.ts';
+import {
+  html,
+  type Html,
+  OtherPage,
+  type Page,
+  pageResponse,
+  readForm,
+  redirect,
+  type Visit,
+  visitedSession,
+} from './page.ts';
 
 /** Shows a challenge. */
 export function showChallenge(visit: Visit): Response {

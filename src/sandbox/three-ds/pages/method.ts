@@ -1,13 +1,16 @@
-import type { BrowserDetails, Session } from '../sessions.ts';
-import { html, type Page, pageResponse, redirect } from './html.ts';
+import type { BrowserDetails, Session } from '../../state/world.ts';
 import {
+  html,
   liveSession,
   notificationAddress,
   OtherPage,
+  type Page,
+  pageResponse,
   readForm,
+  redirect,
   type Visit,
   visitedSession,
-} from './serve.ts';
+} from './page.ts';
 
 /** Shows the method page. */
 export function showMethod(visit: Visit): Response {
