@@ -5,7 +5,7 @@ import type { Flaw } from '../transfer/receive.ts';
 /** What happens while a job or a run is waited for. */
 export type WaitEvent =
   | {
-      readonly kind: 'looked';
+      readonly kind: 'polled';
       readonly status: string;
       readonly waitedMs: number;
       readonly nextMs: number;
@@ -14,7 +14,7 @@ export type WaitEvent =
       /** When a job that is waited for alone was created, in the service's words. */
       readonly since?: string | undefined;
     }
-  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number };
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
 
 /** The steps of a job's life on this side. `job` is the id of a job, or of a run in which several are waited for. */
 export type RunEvent =
@@ -40,7 +40,7 @@ export type RunEvent =
       readonly nextMs: number;
     }
   /** A pending job that an unclear creation may have left. */
-  | { readonly kind: 'stray'; readonly job: string }
+  | { readonly kind: 'orphan'; readonly job: string }
   /** The service does not know a job that may have its file: it is polled on, since that proves nothing. */
   | { readonly kind: 'missing'; readonly job: string }
   /** The file of a part is proven never to have been processed, and its job is gone: it needs another one. */

@@ -31,10 +31,11 @@ export async function waitForRun(
     nudge,
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
-      if ('reason' in glance) onEvent?.({ kind: 'cut off', job: record.id, reason: glance.reason, nextMs });
+      if ('reason' in glance)
+        onEvent?.({ kind: 'unreachable', job: record.id, reason: glance.reason, nextMs });
       else {
         const status = wordsOf(record);
-        onEvent?.({ kind: 'looked', job: record.id, status, waitedMs, nextMs, at: client.now() });
+        onEvent?.({ kind: 'polled', job: record.id, status, waitedMs, nextMs, at: client.now() });
       }
     },
   });

@@ -156,7 +156,7 @@ async function findOrphanJobs({ client, part, record, onEvent }: PartWork): Prom
   for await (const jobs of jobPages(client)) {
     const recent = jobs.filter((job) => Date.parse(job.created_at ?? '') >= since);
     for (const { id, status } of recent)
-      if (status === 'pending' && !ours.has(id)) onEvent?.({ kind: 'stray', job: id });
+      if (status === 'pending' && !ours.has(id)) onEvent?.({ kind: 'orphan', job: id });
     if (recent.length < jobs.length) return;
   }
 }

@@ -136,9 +136,10 @@ export async function pollForFile(
       random,
       onLook(glance, nextMs) {
         const waitedMs = clock.now() - started;
-        if ('reason' in glance) return onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });
+        if ('reason' in glance)
+          return onEvent?.({ kind: 'unreachable', job: id, reason: glance.reason, nextMs });
         const status = glance.seen.job?.status ?? 'not found';
-        onEvent?.({ kind: 'looked', job: id, status, waitedMs, nextMs, at: client.now() });
+        onEvent?.({ kind: 'polled', job: id, status, waitedMs, nextMs, at: client.now() });
       },
     });
   } catch (error) {

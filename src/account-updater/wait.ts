@@ -39,11 +39,11 @@ export async function waitForJob(
     random,
     onLook: (glance, nextMs) => {
       const waitedMs = clock.now() - started;
-      if ('reason' in glance) onEvent?.({ kind: 'cut off', job: id, reason: glance.reason, nextMs });
+      if ('reason' in glance) onEvent?.({ kind: 'unreachable', job: id, reason: glance.reason, nextMs });
       else {
         const { status, created_at: since } = glance.seen;
         const at = client.now();
-        onEvent?.({ kind: 'looked', job: id, status, waitedMs, nextMs, at, since: since ?? undefined });
+        onEvent?.({ kind: 'polled', job: id, status, waitedMs, nextMs, at, since: since ?? undefined });
       }
     },
   });

@@ -3,31 +3,26 @@ import type { Painted, Stage } from './progress.ts';
 import { cleanText } from './text.ts';
 import { formatDuration } from './time.ts';
 
-const LINE_EVERY_MS = 5 * 60_000;
+const MINUTE = 60_000;
+const LINE_EVERY_MS = 5 * MINUTE;
 const SPINNER_COLUMNS = 2;
 
-type Fact = 'age' | 'left' | 'next look';
+type Fact = 'age' | 'next poll' | 'typical';
 
 /** What is said beside the state, in order; on narrower and narrower terminals the first choice that fits. */
-const FACTS: readonly Fact[] = ['age', 'left', 'next look'];
-const CHOICES: readonly (readonly Fact[])[] = [
-  FACTS,
-  ['left', 'next look'],
-  ['left'],
-  ['age', 'next look'],
-  ['age'],
-];
+const FACTS: readonly Fact[] = ['age', 'next poll', 'typical'];
+const CHOICES: readonly (readonly Fact[])[] = [FACTS, ['age', 'next poll'], ['age']];
 
-/** What was seen at one look. */
+/** What a poll found. */
 export interface PollState {
   /** The state in the service's word: "processing". */
   readonly state: string;
-  /** When the next look is, in epoch milliseconds. */
-  readonly nextLookAt?: number | undefined;
+  /** When the next poll is, in epoch milliseconds. */
+  readonly nextPollAt?: number | undefined;
   /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
   readonly begun?: number | undefined;
-  /** How long it is likely to go on, in words, if anything can be said. `now` in epoch milliseconds. */
-  readonly left?: ((now: number) => string | undefined) | undefined;
+  /** How long such a wait usually takes, in words: said once it has lasted a minute. */
+  readonly typical?: string | undefined;
 }
 
 /** A wait under way. */
@@ -39,7 +34,7 @@ export interface WaitProgress {
   fail(): void;
 }
 
-/** A wait: a spinner with state, age and next look on a terminal; elsewhere a line on change or each five minutes. */
+/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
 export class Wait implements WaitProgress, Painted {
   readonly #label: string;
   readonly #stage: Stage;
@@ -86,11 +81,11 @@ export class Wait implements WaitProgress, Painted {
   }
 
   #fact(fact: Fact, now: number): string | undefined {
-    const next = this.#look?.nextLookAt;
+    const next = this.#look?.nextPollAt;
     const age = now - (this.#look?.begun ?? this.#begun);
     if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
-    if (fact === 'left') return this.#look?.left?.(now);
-    return next !== undefined && next > now ? `next look in ${formatDuration(next - now)}` : undefined;
+    if (fact === 'typical') return age >= MINUTE ? this.#look?.typical : undefined;
+    return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
   }
 
   #end(): void {

@@ -88,7 +88,7 @@ describe('watching a run', () => {
     await upload(run);
     const before = { list: bench.calls('GET', LIST), one: bench.calls('GET', ONE) };
     await waitForRun(bench.client, run, { onEvent });
-    const looks = bench.events.filter(({ kind }) => kind === 'looked').length + 1;
+    const looks = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
     expect(looks).toBeGreaterThan(1);
     expect(bench.calls('GET', LIST) - before.list).toBe(looks);
     // One read a part, for the address of its results.
@@ -104,7 +104,7 @@ describe('watching a run', () => {
     const before = bench.calls('GET', LIST);
     await waitForRun(bench.client, run, { onEvent });
     expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'downloaded', 'downloaded']);
-    const looks = bench.events.filter(({ kind }) => kind === 'looked').length + 1;
+    const looks = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
     expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(looks);
   });
 

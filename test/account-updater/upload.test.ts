@@ -18,7 +18,7 @@ async function submit(fault?: Fault): Promise<string> {
 }
 
 function kinds(): string[] {
-  return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading' && kind !== 'looked');
+  return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading' && kind !== 'polled');
 }
 
 const neverArrived: Fault = (incoming, outgoing) =>

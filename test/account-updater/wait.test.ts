@@ -113,7 +113,7 @@ describe('waiting for a job', () => {
       outgoing.writeHead(404, { 'content-type': type }).end(body);
     const id = await submitted(inTurn('GET', /jobs\/[^/]+$/, ok, notFound, notFound));
     expect(await wait(id)).toMatchObject({ status: 'completed' });
-    expect(bench.events.filter(({ kind }) => kind === 'cut off')).toHaveLength(2);
+    expect(bench.events.filter(({ kind }) => kind === 'unreachable')).toHaveLength(2);
   });
 
   it('R42 survives outages of every kind and says why it is cut off', async () => {
@@ -126,7 +126,7 @@ describe('waiting for a job', () => {
     });
     down = true;
     expect(await wait(id)).toMatchObject({ status: 'completed' });
-    expect(bench.events.map(({ kind }) => kind)).toContain('cut off');
+    expect(bench.events.map(({ kind }) => kind)).toContain('unreachable');
   });
 
   it('does not wait on when the key is refused', async () => {

@@ -106,15 +106,15 @@ describe('progress elsewhere', () => {
     const { clock, sink, progress } = set();
     const wait = progress.waiting('job 42');
     for (let minute = 0; minute < 12; minute += 1) {
-      wait.update({ state: minute < 10 ? 'pending' : 'processing', nextLookAt: clock.now() + 60_000 });
+      wait.update({ state: minute < 10 ? 'pending' : 'processing', nextPollAt: clock.now() + 60_000 });
       await clock.advance(60_000);
     }
     wait.done('completed');
     expect(sink.text).toBe(
       [
-        'job 42: pending, next look in 1m',
-        'job 42: pending, for 5m, next look in 1m',
-        'job 42: processing, for 10m, next look in 1m',
+        'job 42: pending, next poll in 1m',
+        'job 42: pending, for 5m, next poll in 1m',
+        'job 42: processing, for 10m, next poll in 1m',
         'job 42: completed',
         '',
       ].join('\n'),
@@ -131,10 +131,6 @@ describe('progress elsewhere', () => {
     }
   });
 });
-
-function aboutTwoHours(): string {
-  return 'about 2h left';
-}
 
 describe('progress on a terminal', () => {
   it('of what is over within a second is only its last line', async () => {
@@ -184,21 +180,20 @@ describe('progress on a terminal', () => {
     }
   });
 
-  it('of a wait leaves out the age and the next look before the time left, as the width asks', async () => {
+  it('of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
     const lines: string[] = [];
-    for (const columns of [69, 58, 44, 40, 32]) {
+    for (const columns of [76, 52, 40, 32]) {
       const all = set(columns);
       const begunAt = all.clock.now() - 3_600_000;
-      const nextLookAt = all.clock.now() + 61_000;
+      const nextPollAt = all.clock.now() + 61_000;
       all.progress
         .waiting('run-1')
-        .update({ state: '2 of 4 jobs done', begun: begunAt, nextLookAt, left: aboutTwoHours });
+        .update({ state: '2 of 4 jobs done', begun: begunAt, nextPollAt, typical: 'typically about a day' });
       lines.push((await shown(all)).slice(2));
     }
     expect(lines).toEqual([
-      'run-1: 2 of 4 jobs done, for 1h, about 2h left, next look in 1m',
-      'run-1: 2 of 4 jobs done, about 2h left, next look in 1m',
-      'run-1: 2 of 4 jobs done, about 2h left',
+      'run-1: 2 of 4 jobs done, for 1h, next poll in 1m, typically about a day',
+      'run-1: 2 of 4 jobs done, for 1h, next poll in 1m',
       'run-1: 2 of 4 jobs done, for 1h',
       'run-1: 2 of 4 jobs done',
     ]);

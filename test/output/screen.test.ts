@@ -45,7 +45,7 @@ describe('progress on a real terminal', () => {
     await session.waitFor('of 30.0 MB');
     expect(session.cursorShows).toBe(false);
     await session.waitFor('data in between');
-    await session.waitFor(/next look in \d+s/);
+    await session.waitFor(/next poll in \d+s/);
     session.type('\u0003');
     expect((await session.exited).exitCode).toBe(130);
     expect(session.cursorShows).toBe(true);

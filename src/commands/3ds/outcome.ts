@@ -176,7 +176,7 @@ export async function waitForOutcome(
       clock: context.clock,
       signal: context.signal,
       onLook: (glance, nextMs) =>
-        shown.update({ state: stateOf(glance), nextLookAt: context.clock.now() + nextMs }),
+        shown.update({ state: stateOf(glance), nextPollAt: context.clock.now() + nextMs }),
     });
     if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');
     shown.done(last.authentication_status ?? undefined);

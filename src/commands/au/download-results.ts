@@ -9,7 +9,7 @@ import { wordsOf } from '../../account-updater/run-wait.ts';
 import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
 import { deliverResults } from './deliver-results.ts';
-import { showRun } from './run-progress.ts';
+import { showRun } from './progress.ts';
 import { warnOfUnrequested } from './run-summary.ts';
 
 /** How the results of a run are taken. */

@@ -44,7 +44,7 @@ async function downloadJob(context: Context, job: string, options: TakeOptions):
   const { downloadResults } = await import('../../account-updater/results.ts');
   const { inspectTarget } = await import('../../transfer/target.ts');
   const { copyOut, openSpool, requireDestination } = await import('./deliver-results.ts');
-  const { showRun } = await import('./run-progress.ts');
+  const { showRun } = await import('./progress.ts');
   const { out, force, acceptUnproven } = options;
   const print = await recordPrinter(context, downloadView);
   await requireDestination(context, options);

@@ -17,7 +17,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { deliverResults, requireDestination } from './deliver-results.ts';
 import { actionsOf } from './options.ts';
-import { showRun } from './run-progress.ts';
+import { showRun } from './progress.ts';
 import {
   drawResults,
   type PartRow,

@@ -13,7 +13,7 @@ import {
 } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { showRun } from './run-progress.ts';
+import { showRun } from './progress.ts';
 import { jobView, partView, runView } from './view.ts';
 
 /** `svc au status` */

@@ -9,7 +9,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
-import { showRun } from './run-progress.ts';
+import { showRun } from './progress.ts';
 import { jobView } from './view.ts';
 
 /** `svc au create` */

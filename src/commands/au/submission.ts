@@ -11,7 +11,7 @@ import { SvcError } from '../../errors.ts';
 import { type RunChoice, RunOfFile } from './find-run.ts';
 import { type EventsAddress, listenForJobs } from './options.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
-import { showRun } from './run-progress.ts';
+import { showRun } from './progress.ts';
 import { finishRun, showResults, submissionOf } from './run-summary.ts';
 import { isOnThisMachine, serviceOf } from './runs.ts';
 import { checkedFileRow, checkedFileView, type Submission, submissionView } from './view.ts';

@@ -37,7 +37,7 @@ export const wait = defineCommand({
 async function waitForJob(context: Context, job: string, nudge: JobWakeUp | undefined): Promise<void> {
   const { withResumeHint } = await import('../../account-updater/events.ts');
   const jobs = await import('../../account-updater/wait.ts');
-  const { showRun } = await import('./run-progress.ts');
+  const { showRun } = await import('./progress.ts');
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const completed = jobs.waitForJob(client, job, {

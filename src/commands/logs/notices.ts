@@ -42,7 +42,7 @@ class FollowNotices {
       case 'cut off':
         this.#isCutOff = true;
         notices.warn(`cut off: ${event.reason}; retrying`);
-        return this.#live?.update({ state: 'cut off', nextLookAt: clock.now() + event.nextMs });
+        return this.#live?.update({ state: 'cut off', nextPollAt: clock.now() + event.nextMs });
       case 'caught up':
         if (this.#isCutOff) {
           const missed = this.#words.countsMissed ? `: ${counted(event.entries)} read since` : '';
@@ -55,7 +55,7 @@ class FollowNotices {
       case 'looked':
         return this.#live?.update({
           state: this.#words.idle,
-          nextLookAt: clock.now() + event.nextMs,
+          nextPollAt: clock.now() + event.nextMs,
         });
       case 'gap':
         this.gaps += 1;

@@ -1,5 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -27,8 +27,6 @@ export interface Desk {
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
   readonly change: (run: string, edit: (record: RunRecord & Record<string, unknown>) => void) => void;
-  /** Has the record of a run of another desk, as if it had been run here. */
-  readonly borrow: (from: Desk, run: string) => void;
 }
 
 /** Where runs are recorded below a home. */
@@ -65,11 +63,6 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
       const changed = record(run) as RunRecord & Record<string, unknown>;
       edit(changed);
       writeFileSync(recordFile(run), JSON.stringify(changed));
-    },
-    borrow: (from, run) => {
-      const given = { ...from.record(run), base_url: sandbox.url };
-      mkdirSync(join(home.path, RUNS, run), { recursive: true });
-      writeFileSync(recordFile(run), JSON.stringify(given));
     },
   };
 }

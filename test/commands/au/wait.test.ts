@@ -20,7 +20,7 @@ describe('svc au wait --events', () => {
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const ended = finished(child);
-    await until(() => said.includes('next look in'), 15_000);
+    await until(() => said.includes('next poll in'), 15_000);
     await clock.advance(2 * HOUR);
     const [, url = ''] = /listening for events on (\S+)/.exec(said) ?? [];
     await post(url, delivery('other', { data: { job: { id: 'not-ours', status: 'completed' } } }));

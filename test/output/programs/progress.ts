@@ -9,7 +9,7 @@ await runProgram(async ({ out, notices, progress }, { clock, signal }) => {
   }
   transfer.done();
   const wait = progress.waiting('job 42');
-  wait.update({ state: 'processing', nextLookAt: clock.now() + 60_000 });
+  wait.update({ state: 'processing', nextPollAt: clock.now() + 60_000 });
   await clock.sleep(1500, signal);
   notices.note('a note in between');
   await out.write('data in between\n');

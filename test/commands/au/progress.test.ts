@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/account-updater/events.ts';
 import type { RunRecord } from '../../../src/account-updater/record.ts';
 import type { Context } from '../../../src/app/command.ts';
-import { showRun } from '../../../src/commands/au/run-progress.ts';
+import { showRun } from '../../../src/commands/au/progress.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 /** What is shown of these events: each line by what it belongs to. */
@@ -22,8 +22,8 @@ function shown(record: RunRecord | undefined, events: readonly RunEvent[]): stri
         fail: () => say(label)('stopped'),
       }),
       waiting: (label: string) => ({
-        update: ({ state, nextLookAt }: { state: string; nextLookAt: number }) =>
-          say(label)(`${state}, next at ${nextLookAt}`),
+        update: ({ state, nextPollAt }: { state: string; nextPollAt: number }) =>
+          say(label)(`${state}, next at ${nextPollAt}`),
         done: (outcome: string) => say(label)(outcome),
         fail: () => say(label)('stopped'),
       }),
@@ -62,37 +62,37 @@ describe('the progress of a run', () => {
   });
 
   it('waits in one line for all parts, which ends when the run does', () => {
-    const looked = { kind: 'looked', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
+    const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
     expect(
       shown(RECORD, [
-        { ...looked, status: '0 of 2 jobs done, 2 processing' },
+        { ...polled, status: '0 of 2 jobs done, 2 processing' },
         { kind: 'completed', job: 'a' },
-        { kind: 'cut off', job: 'run-1', reason: 'down', nextMs: 6_000 },
+        { kind: 'unreachable', job: 'run-1', reason: 'down', nextMs: 6_000 },
         { kind: 'failed', job: 'b', errors: ['bad merchant'] },
         { kind: 'completed', job: 'run-1' },
       ]),
     ).toEqual([
       'run-1: 0 of 2 jobs done, 2 processing, next at 5000',
-      'run-1: no answer (down), next at 6000',
+      'run-1: no response (down), next at 6000',
       'warn: job b, part 2 of 2 failed: bad merchant',
       'run-1: completed',
     ]);
   });
 
-  it('tells what became of jobs that vanished or may have been left', () => {
+  it('reports jobs that were deleted, and orphaned ones', () => {
     expect(
       shown(undefined, [
         { kind: 'replaced', gone: 'a', job: 'b' },
         { kind: 'missing', job: 'b' },
         { kind: 'gone', job: 'b' },
-        { kind: 'stray', job: 'c' },
+        { kind: 'orphan', job: 'c' },
         { kind: 'uploading', job: 'd', done: 1, total: 10 },
       ]),
     ).toEqual([
-      'note: job a expired before it had its file; created job b in its place',
-      'warn: job b was not found (404): that proves nothing, so it is polled on and nothing is uploaded again',
-      'warn: job b expired without its file: the file was never processed, and needs another job',
-      'note: job c is pending and may come of a creation without an answer: left alone, it vanishes after an hour',
+      'note: job a expired before its file was uploaded; created job b',
+      'warn: job b was not found (404), which proves nothing: polling continues, and nothing is uploaded again',
+      'warn: job b expired without its file: the file was never processed and needs another job',
+      'note: job c is pending and may come from a request that got no response; if it is not used, it is deleted within an hour',
       'upload: 1 of 10',
     ]);
   });
