@@ -1,110 +1,25 @@
-import type { AUTHENTICATION_STATUS_REASONS } from '../schema/three-ds/values.ts';
 import { nearest } from '../security/typed-word.ts';
-import {
-  CHALLENGE_MEANINGS,
-  type Meaning,
-  type Meanings,
-  meaningsOf,
-  SESSION_MEANINGS,
-  STATUS_MEANINGS,
-} from './meanings.ts';
+import table from './meanings.json' with { type: 'json' };
 
-const OTHER_CARD = 'Ask for another card.';
-const NO_RETRY = 'Stop the transaction, do not try this card again, and do not tell the buyer why.';
-const TRY_LATER =
-  'Try once more in a new session; if it happens again, go on without or ask for another card.';
-const BY_STATUS = 'Go by the authentication status.';
+/** What a value in a 3DS response means, in the operator's words. */
+export interface Meaning {
+  /** The field that holds it, in words. */
+  readonly kind: string;
+  readonly name: string;
+  /** The EMV code, where the interface gives one. */
+  readonly code?: string | undefined;
+  readonly means: string;
+  /** Who bears the loss when the payment turns out to be fraud, where the value says something of it. */
+  readonly liability?: string | undefined;
+  readonly next: string;
+}
 
-const MEANINGS_BY_REASON: Readonly<Record<(typeof AUTHENTICATION_STATUS_REASONS)[number], Meanings>> = {
-  'card-authentication-failed': {
-    means: 'The issuer could not confirm that this is the cardholder.',
-    next: 'Ask for another card, or let the cardholder try again in a new session.',
-  },
-  'unknown-device': {
-    means: 'The issuer does not know the device.',
-    next: 'Let the cardholder use a device that they use with their bank, or ask for another card.',
-  },
-  'unsupported-device': {
-    means: 'The issuer cannot authenticate on this kind of device.',
-    next: 'Let the cardholder use another device, or ask for another card.',
-  },
-  'too-many-authentication-attempts': {
-    means: 'The cardholder was authenticated too often of late.',
-    next: 'Do not try again now. Ask for another card, or try much later in a new session.',
-  },
-  'card-expired': {
-    means: 'The card has expired.',
-    next: "Ask for another card; 'svc au submit' finds the new dates of cards on file.",
-  },
-  'invalid-card-number': {
-    means: 'The issuer does not take this card number.',
-    next: 'Check what the token holds, or ask for another card.',
-  },
-  'invalid-transaction': {
-    means: 'The issuer does not take this transaction as it was described.',
-    next: 'Check category, type, amount, currency and merchant in the body, then try in a new session.',
-  },
-  'no-card-record': { means: 'The issuer has no such card.', next: OTHER_CARD },
-  'security-failure': {
-    means: 'A check of the security of the messages failed.',
-    next: "Do not try again; give the session id to the service's support.",
-  },
-  'stolen-card': { means: 'The card is reported as stolen.', next: NO_RETRY },
-  'suspected-fraud': { means: 'The issuer suspects fraud.', next: NO_RETRY },
-  'transaction-not-permitted': {
-    means: 'The cardholder may not make this kind of transaction with the card.',
-    next: OTHER_CARD,
-  },
-  'cardholder-not-enrolled': {
-    means: 'The cardholder does not take part in 3-D Secure.',
-    next: 'Go on without authentication and bear the risk, or ask for another card.',
-  },
-  'timeout-at-acs': { means: 'The server of the issuer did not answer in time.', next: TRY_LATER },
-  'low-confidence': { means: 'The issuer has little trust that this is the cardholder.', next: BY_STATUS },
-  'medium-confidence': { means: 'The issuer has some trust that this is the cardholder.', next: BY_STATUS },
-  'high-confidence': { means: 'The issuer trusts that this is the cardholder.', next: BY_STATUS },
-  'very-high-confidence': { means: 'The issuer is as good as sure of the cardholder.', next: BY_STATUS },
-  'max-challenges-exceeded': {
-    means: 'The cardholder failed the challenge as often as the issuer allows.',
-    next: 'Ask for another card, or try later in a new session.',
-  },
-  'non-payment-transaction-not-supported': {
-    means: 'The issuer does not authenticate without a payment.',
-    next: 'Authenticate with the first payment, or go on without.',
-  },
-  '3ri-not-supported': {
-    means: 'The issuer does not authenticate what the merchant starts alone.',
-    next: 'Use a session of type customer while the cardholder is there, or go on without.',
-  },
-  'acs-technical-issue': { means: 'The server of the issuer has a technical problem.', next: TRY_LATER },
-  'decoupled-authentication-required': {
-    means: 'The issuer authenticates only in a decoupled challenge.',
-    next: 'Send request_decoupled_challenge true and a decoupled_challenge_max_time in a new session.',
-  },
-  'decoupled-authentication-timeout': {
-    means: 'The cardholder did not answer the decoupled challenge in time.',
-    next: 'Tell the cardholder to expect it, allow a longer decoupled_challenge_max_time, and use a new session.',
-  },
-  'insufficient-decoupled-authentication-time': {
-    means: 'The issuer needs more time for a decoupled challenge than it was given.',
-    next: 'Allow a longer decoupled_challenge_max_time in a new session.',
-  },
-  'authentication-attempted-but-not-performed': {
-    means: 'The issuer was asked and did not perform the authentication.',
-    next: BY_STATUS,
-  },
-};
+type Table = Readonly<Record<string, Readonly<Record<string, Omit<Meaning, 'kind' | 'name'>>>>>;
 
-/** Every reason that an outcome can come with. */
-const REASON_MEANINGS = meaningsOf('authentication status reason', MEANINGS_BY_REASON);
-
-/** Every value of a 3DS answer that the interface names. Loads nothing costly, and asks nobody. */
-export const MEANINGS: readonly Meaning[] = [
-  ...STATUS_MEANINGS,
-  ...REASON_MEANINGS,
-  ...CHALLENGE_MEANINGS,
-  ...SESSION_MEANINGS,
-];
+/** Every value of a 3DS response that the interface names. */
+export const MEANINGS: readonly Meaning[] = Object.entries(table as Table).flatMap(([kind, values]) =>
+  Object.entries(values).map(([name, value]) => Object.assign({ kind, name }, value)),
+);
 
 /** All meanings of a name or an EMV code: a code can have several. Case, `_` and a leading 0 are ignored. */
 export function explain(word: string): Meaning[] {
@@ -122,14 +37,12 @@ export function meantName(word: string): string | undefined {
 
 /** What an authentication status means; undefined for one that is new. */
 export function statusMeaning(status: unknown): Meaning | undefined {
-  return STATUS_MEANINGS.find(({ name }) => name === status);
+  return MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);
 }
 
 /** What a reason or a cancel reason means; undefined for one that is new. */
 export function reasonMeaning(reason: unknown): Meaning | undefined {
-  return [...REASON_MEANINGS, ...CHALLENGE_MEANINGS].find(
-    ({ kind, name }) => name === reason && kind.endsWith('reason'),
-  );
+  return MEANINGS.find(({ kind, name }) => name === reason && kind.endsWith('reason'));
 }
 
 function plainName(word: string): string {

@@ -1,9 +1,9 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { isObject } from '../schema/guards.ts';
 import { headersToKeep } from './address.ts';
 import { type ReceivedEvent, textIn } from './received.ts';
-import { isObject } from '../schema/guards.ts';
 
 /** One line of a journal. */
 export interface JournalEntry {

@@ -1,12 +1,11 @@
 import { SvcError } from '../errors.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import type { Environment } from '../system.ts';
-import { type Following, type ListenedEvent, type Sink, sinksOf, type Unprocessed } from './followers.ts';
 import { KnownIds } from './job-hints.ts';
 import { Journal, recentIds } from './journal.ts';
-import { Queue } from './queue.ts';
 import type { ReceivedEvent } from './received.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
+import { type Following, type ListenedEvent, Queue, type Sink, sinksOf, type Unprocessed } from './sinks.ts';
 
 /** How to listen. */
 export interface ListenOptions

@@ -1,6 +1,6 @@
-import { isObject } from '../schema/guards.ts';
 import { randomUUID } from 'node:crypto';
 import { EVENT_TYPES } from '../schema/account-updater.ts';
+import { isObject } from '../schema/guards.ts';
 
 /** The body of a delivery: of the event only its id and type are required, all else is kept as it came. */
 export interface Delivery {

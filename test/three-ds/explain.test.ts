@@ -5,6 +5,7 @@ import {
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_PREFERENCE_CODES,
   CHALLENGE_TYPES,
+  METHOD_COMPLETION_INDICATORS,
   WHITELIST_STATUS_SOURCES,
   WHITELIST_STATUSES,
 } from '../../src/schema/three-ds/values.ts';
@@ -29,6 +30,11 @@ describe('meanings', () => {
   it.each(Object.entries(NAMES))('there is one of every %s', (kind, names) => {
     expect(MEANINGS.filter((meaning) => meaning.kind === kind).map(({ name }) => name)).toEqual(names);
     for (const name of names) expect(kinds(name)).toContain(`${kind}: ${name}`);
+  });
+
+  it('hold every code of the method completion', () => {
+    const found = MEANINGS.filter(({ kind }) => kind === 'method completion').map(({ code }) => code);
+    expect(found).toEqual(METHOD_COMPLETION_INDICATORS);
   });
 
   it('are sentences, each with what to do next', () => {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/system.ts';
-import type { ListenedEvent, ListenerEvent } from '../../src/webhooks/followers.ts';
 import { readJournal } from '../../src/webhooks/journal.ts';
 import { Listener, type ListenOptions } from '../../src/webhooks/listen.ts';
+import type { ListenedEvent, ListenerEvent } from '../../src/webhooks/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
 import { delivery, ownDirectory, post, until } from './support.ts';

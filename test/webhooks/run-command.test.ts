@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/system.ts';
-import { type CommandResult, eventVariables, runCommand } from '../../src/webhooks/run-command.ts';
+import { type CommandResult, eventVariables, runCommand } from '../../src/webhooks/sinks.ts';
 import { ownDirectory, received } from './support.ts';
 
 const directory = ownDirectory();

@@ -5,7 +5,7 @@ import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import { hangingIndent, wrapWords } from '../../output/text.ts';
 import { typedWord } from '../../security/typed-word.ts';
-import type { Meaning } from '../../three-ds/meanings.ts';
+import type { Meaning } from '../../three-ds/explain.ts';
 import { meaningView } from './view.ts';
 
 /** `svc 3ds explain` */

@@ -6,9 +6,9 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { isLoopbackHost } from '../../schema/loopback.ts';
 import { isLoopback } from '../../security/address.ts';
 import { parseTarget } from '../../webhooks/address.ts';
-import type { ListenedEvent, Unprocessed } from '../../webhooks/followers.ts';
 import type { Listener, ListenOptions } from '../../webhooks/listen.ts';
 import type { ReceiverOptions } from '../../webhooks/receiver.ts';
+import type { ListenedEvent, Unprocessed } from '../../webhooks/sinks.ts';
 import { reportEvent, reportUnprocessed } from './print-event.ts';
 import { eventRow, type EventRow, eventView } from './view.ts';
 

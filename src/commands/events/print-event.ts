@@ -2,8 +2,8 @@ import type { Context } from '../../app/command.ts';
 import type { Messages } from '../../output/messages.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { displayTarget } from '../../webhooks/address.ts';
-import type { ListenerEvent, Unprocessed } from '../../webhooks/followers.ts';
 import type { ReceivedEvent } from '../../webhooks/received.ts';
+import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
 
 /** Tells on stderr what happens beside the events themselves. */
 export function reportEvent({ notices }: Pick<Context, 'notices'>): (happening: ListenerEvent) => void {

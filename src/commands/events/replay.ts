@@ -5,8 +5,8 @@ import { moment, resolvePath, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { displayTarget, parseTarget } from '../../webhooks/address.ts';
-import type { JournalEntry } from '../../webhooks/journal.ts';
 import type { Replayed } from '../../webhooks/forward.ts';
+import type { JournalEntry } from '../../webhooks/journal.ts';
 import { replayCommand } from './print-event.ts';
 import { type ReplayRow, replayView } from './view.ts';
 

@@ -10,11 +10,11 @@ import { argument, type Input, repeated, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { assigned, type Assignment, jsonAssignment, text, textAssignment } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
+import { isObject } from '../../schema/guards.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import { displayTarget, parseTarget } from '../../webhooks/address.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
 import { triggeredView } from './view.ts';
-import { isObject } from '../../schema/guards.ts';
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 

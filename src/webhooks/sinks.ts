@@ -1,0 +1,268 @@
+import type { ChildProcess } from 'node:child_process';
+import { forEachLine, startCommand } from '../security/child-environment.ts';
+import type { Environment } from '../system.ts';
+import { headersToPassOn } from './address.ts';
+import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
+import { jobOf, type ReceivedEvent, textIn } from './received.ts';
+import type { Refusal } from './receiver.ts';
+
+/** An event as the listener hands it on. */
+export interface ListenedEvent extends ReceivedEvent {
+  /** An event with this id came before. */
+  readonly repeated: boolean;
+  /** Bytes of the body. */
+  readonly size: number;
+}
+
+const MAX_REPORTED_IDS = 5;
+
+/** What was not done at the end, in events. */
+export interface Unprocessed {
+  readonly target: URL | undefined;
+  readonly count: number;
+  /** Ids of the first of them. */
+  readonly ids: readonly string[];
+  /** When the first of them came, in milliseconds since the epoch. */
+  readonly firstAt: number;
+}
+
+/** What is to be done with each event after it was taken. */
+export interface Following extends ForwardOptions {
+  /** Each event is posted to each of these. */
+  readonly forwardTo?: readonly URL[] | undefined;
+  readonly command?: EventCommand | undefined;
+  readonly onHappening?: ((happening: ListenerEvent) => void) | undefined;
+}
+
+/** One thing that is done with each event, at its own pace. */
+export interface Sink {
+  readonly add: (event: ListenedEvent) => void;
+  /** Works off what waits until the signal aborts. Resolves to what was not done. */
+  readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
+}
+
+/** One for each target, and one for the command. */
+export function sinksOf(following: Following): Sink[] {
+  const { forwardTo = [], command, onHappening } = following;
+  const forwards = forwardTo.map((target) =>
+    sink(target, async (event, signal) => {
+      const sent = { headers: headersToPassOn(event.headers), body: event.bytes.toString('utf8') };
+      const result = await forward(target, sent, following, signal);
+      onHappening?.({ kind: 'forwarded', event, target, ...result });
+      return result.reason === undefined;
+    }),
+  );
+  if (command === undefined) return forwards;
+  const run = sink(undefined, async (event, signal) => {
+    const onLine = (line: string): void => onHappening?.({ kind: 'said', line });
+    const result = await runCommand(command, event, event.repeated, onLine, signal);
+    onHappening?.({ kind: 'ran', event, ...result });
+    return result.code === 0 && result.problem === undefined;
+  });
+  return [...forwards, run];
+}
+
+/** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
+function sink(
+  target: URL | undefined,
+  work: (event: ListenedEvent, signal: AbortSignal) => Promise<boolean>,
+): Sink {
+  const queue = new Queue<ListenedEvent>();
+  const late = new AbortController();
+  const abort = (): void => late.abort();
+  let unprocessed: Unprocessed | undefined;
+  const fail = ({ receivedAt, delivery }: ListenedEvent): void => {
+    const { count, ids, firstAt } = unprocessed ?? { count: 0, ids: [], firstAt: receivedAt };
+    const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
+    unprocessed = { target, count: count + 1, ids: reported, firstAt };
+  };
+  const consume = async (): Promise<void> => {
+    for await (const event of queue.items())
+      if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
+  };
+  const done = consume();
+  return {
+    add: (event) => {
+      if (!queue.add(event)) fail(event);
+    },
+    finish: async (signal) => {
+      queue.end();
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      await done;
+      signal.removeEventListener('abort', abort);
+      return unprocessed;
+    },
+  };
+}
+
+/** What happens beside the events themselves while a listener runs. */
+export type ListenerEvent =
+  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult)
+  | ({ readonly kind: 'ran'; readonly event: ReceivedEvent } & CommandResult)
+  /** The command wrote a line. */
+  | { readonly kind: 'said'; readonly line: string };
+
+/** A command that is run for each event. */
+export interface EventCommand {
+  /** A line for the shell, written by the operator. Nothing of an event ever becomes part of it. */
+  readonly line: string;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+  readonly cwd: string;
+  /** Longest run, in milliseconds; then it is ended. */
+  readonly limitMs: number;
+}
+
+/** How a run ended: with an exit code, by a signal, or not at all. */
+export interface CommandResult {
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+const LAST_MOMENT_MS = 1000;
+
+/**
+ * Runs the command with the event on standard input and its fields in the environment. What it writes is told line
+ * by line. Never rejects.
+ */
+export async function runCommand(
+  command: EventCommand,
+  event: ReceivedEvent,
+  repeated: boolean,
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  const child = startCommand(command.line, {
+    env: command.environment,
+    cwd: command.cwd,
+    added: eventVariables(event, repeated, command.platform),
+  });
+  // A command need not read its input.
+  child.stdin.on('error', () => undefined).end(event.bytes);
+  forEachLine(child.stdout, onLine);
+  forEachLine(child.stderr, onLine);
+  const end = endingOf(child, command.limitMs, signal);
+  const result = await ended(child);
+  end.clear();
+  return end.problem === undefined ? result : { ...result, problem: end.problem };
+}
+
+/** Variables for the command: each field of the event, made harmless; undefined for one that this event lacks. */
+export function eventVariables(
+  { delivery, receivedAt }: ReceivedEvent,
+  repeated: boolean,
+  platform: NodeJS.Platform,
+): Environment {
+  const { event } = delivery;
+  const job = jobOf(delivery);
+  const fields: Readonly<Record<string, string | undefined>> = {
+    SVC_EVENT_ID: event.id,
+    SVC_EVENT_TYPE: event.type,
+    SVC_EVENT_TIMESTAMP: textIn(event, 'timestamp'),
+    SVC_EVENT_TENANT_ID: textIn(event, 'tenant_id'),
+    SVC_EVENT_TRACE_ID: textIn(event, 'trace_id'),
+    SVC_EVENT_DELIVERED_AT: textIn(delivery, 'delivered_at'),
+    SVC_EVENT_RECEIVED_AT: new Date(receivedAt).toISOString(),
+    SVC_EVENT_REPEATED: String(repeated),
+    SVC_JOB_ID: job.id,
+    SVC_JOB_STATUS: job.status,
+  };
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value && harmless(value, platform)]),
+  );
+}
+
+// No line break and no control character. The shell of Windows takes values apart as if they had been typed.
+function harmless(value: string, platform: NodeJS.Platform): string | undefined {
+  if (platform === 'win32' && !/^[\w.:+-]*$/.test(value)) return undefined;
+  return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
+}
+
+interface Ending {
+  problem: string | undefined;
+  clear(): void;
+}
+
+/** Ends the child when its time is up or the signal aborts: asks first, then insists. */
+function endingOf(child: ChildProcess, limitMs: number, signal: AbortSignal): Ending {
+  const ending: Ending = { problem: undefined, clear };
+  let last: NodeJS.Timeout | undefined;
+  const stop = (problem: string): void => {
+    ending.problem ??= problem;
+    child.kill('SIGTERM');
+    last ??= setTimeout(() => {
+      child.kill('SIGKILL');
+      // Something that it started may hold on to its pipes.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }, LAST_MOMENT_MS);
+  };
+  const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
+  const onAbort = (): void => stop('it was not done when its time was over');
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return ending;
+
+  function clear(): void {
+    clearTimeout(timer);
+    clearTimeout(last);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function ended(child: ChildProcess): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ problem: `it could not be started: ${error.message}` }));
+    child.on('close', (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
+  });
+}
+
+/** As many items, and bytes, as may wait for their turn. */
+const MAX_ITEMS = 10_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Passes items, which know their size in bytes, to one consumer at its own pace; how many may wait is bounded. */
+export class Queue<T extends { readonly size: number }> {
+  readonly #waiting: T[] = [];
+  #bytes = 0;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_ITEMS || this.#bytes >= MAX_BYTES;
+  }
+
+  /** Adds an item. False when the queue is full or has ended. */
+  add(item: T): boolean {
+    if (this.#ended || this.isFull) return false;
+    this.#waiting.push(item);
+    this.#bytes += item.size;
+    this.#wake();
+    return true;
+  }
+
+  /** Takes no more items. Those that wait are still consumed. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** The items in order, up to the end. */
+  async *items(): AsyncGenerator<T> {
+    for await (const batch of this.batches(1)) yield* batch;
+  }
+
+  /** All that waits, at most so many items at a time, up to the end. */
+  async *batches(most = MAX_ITEMS): AsyncGenerator<readonly T[]> {
+    for (;;) {
+      const batch = this.#waiting.splice(0, most);
+      for (const { size } of batch) this.#bytes -= size;
+      if (batch.length > 0) yield batch;
+      else if (this.#ended) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
