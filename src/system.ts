@@ -39,6 +39,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Longest single pause that a service or a store may ask for, unless the operator says otherwise. */
+export const DEFAULT_MAX_WAIT_MS = 90_000;
+
 // A timer over 24.8 days fires at once, so a long sleep is taken in slices.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

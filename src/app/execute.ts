@@ -8,7 +8,7 @@ import { createRedactor, type Redactor } from '../security/redact.ts';
 import type { System } from '../system.ts';
 import { Preview } from './command.ts';
 import { createContext } from './create-context.ts';
-import { nextCommand, sameProfile } from './hint.ts';
+import { nextCommand, optionAdvice, sameProfile } from './hint.ts';
 import type { Globals } from './parameter.ts';
 import { openQuery } from './query-renderer.ts';
 import type { Invocation } from './run.ts';
@@ -138,6 +138,7 @@ function reportFailure(
     command,
     palette: terminal.noticePalette,
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
+    adviceFor: optionAdvice,
     adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
     writeCommand: (words) => nextCommand(words, globals),
   });

@@ -1,4 +1,5 @@
 import { SANDBOX_PROFILE } from '../config/profile-name.ts';
+import type { SvcError } from '../errors.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './parameter.ts';
 
@@ -20,6 +21,16 @@ export function sameProfile(
   const adapted = text.replaceAll(ASKING, `$1svc ${option} `);
   if (sandbox || profile === SANDBOX_PROFILE) return adapted;
   return adapted.replaceAll(SETTING_UP, `$1svc ${option} `);
+}
+
+const DAY_S = 86_400;
+
+/** The option that would help against an error of the library, which knows of none. */
+export function optionAdvice({ code, facts }: SvcError): string | undefined {
+  if (code !== 'rate_limited') return undefined;
+  const seconds = facts?.['retry_after_s'];
+  if (typeof seconds !== 'number') return 'A longer pause can be allowed with --max-wait.';
+  return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
 /** A command to run next, as the words behind `svc`. */

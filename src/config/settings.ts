@@ -3,6 +3,7 @@ import { isLoopback } from '../security/address.ts';
 import { typedWord } from '../security/typed-word.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { OUTPUT_FORMATS, type OutputFormat, parseDuration, TIME_STYLES, type TimeStyle } from './choices.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import { type Config, type Profile, storedProfile } from './document.ts';
 import type { PathsHost } from './paths.ts';
 import {
@@ -58,9 +59,6 @@ export interface Settings {
   /** The base URL, or `SvcError` `config` saying how to give one. */
   requireBaseUrl(): URL;
 }
-
-/** Longest pause for a rate limit unless `--max-wait` says otherwise. */
-export const DEFAULT_MAX_WAIT_MS = 90_000;
 
 /**
  * Settings by precedence: flag, environment, profile, default. Throws `SvcError`: `usage` for a bad flag, `config`

@@ -28,15 +28,13 @@ import {
 } from './response.ts';
 import {
   API_LIMITS,
-  backoffMs,
   isUnclear,
-  longPause,
-  MAX_ATTEMPTS,
   mayRetry,
-  type Outcome,
+  type RetryableFailure,
   retryAfterMs,
   RetryQuota,
   type TimeLimits,
+  withRetry,
 } from './retry.ts';
 import { TransportFailure } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
@@ -55,8 +53,6 @@ export interface CoreOptions extends SenderOptions {
   /** Longest single pause that a rate limit may ask for, in milliseconds. */
   readonly maxWaitMs?: number | undefined;
 }
-
-const DEFAULT_MAX_WAIT_MS = 90_000;
 
 /** The one way to the service's endpoints: key, time limits, retries, pacing, and errors in plain words. */
 export class HttpCore {
@@ -98,46 +94,34 @@ export class HttpCore {
   }
 
   async #answered(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; answer: ReadResponse }> {
+    const { clock, signal, random, maxWaitMs, pacer, trace } = this.#options;
     const key = await this.#options.key(request.key);
     const url = buildUrl(this.#options.baseUrl, request.path, request.query);
     const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: hiderOf(key.value) };
-    for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#sender.send(facts, key.value, attempt);
-      if ('text' in outcome && outcome.status < 300) {
-        this.#quota.refill();
-        return { facts, answer: outcome };
-      }
-      const pause = this.#pauseBefore(facts, outcome, attempt);
-      if (pause === undefined) throw failedError(facts, outcome);
-      const isLimit = 'status' in outcome && outcome.status === 429;
-      // What else goes on with this key would be refused as well.
-      if (isLimit) this.#options.pacer.hold(request.key, request.path, pause);
-      this.#options.trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms: pause });
-      await this.#pause(pause, facts, outcome);
-    }
+    const policy = { clock, signal, random, maxWaitMs, attempts: request.attempts, quota: this.#quota };
+    const answer = await withRetry((index) => this.#attempt(facts, key.value, index), {
+      ...policy,
+      onWait: (ms, failure) => {
+        const isLimit = isSvcError(failure.error) && failure.error.status === 429;
+        // Whatever else is sent with this key would be refused as well.
+        if (isLimit) pacer.hold(request.key, request.path, ms);
+        trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms });
+      },
+    });
+    this.#quota.refill();
+    return { facts, answer };
   }
 
-  /** Waits; when the command's time is up meanwhile, the error says what the request was waiting for. */
-  async #pause(ms: number, facts: CallFacts, outcome: Sent): Promise<void> {
-    try {
-      await this.#options.clock.sleep(ms, this.#options.signal);
-    } catch (error) {
-      if (!isSvcError(error, 'timeout')) throw error;
-      throw new SvcError('timeout', `${error.message}; ${failedError(facts, outcome).message}`, {
-        hint: error.hint,
-      });
-    }
-  }
-
-  /** Milliseconds to wait before the next attempt, or undefined when there is to be none. */
-  #pauseBefore(facts: CallFacts, outcome: Sent, attempt: number): number | undefined {
-    const { attempts = MAX_ATTEMPTS } = facts.request;
-    if (!mayRetry(outcome, repeatableOf(facts.request)) || attempt + 1 >= attempts) return undefined;
-    const asked = 'text' in outcome ? this.#askedPause(facts, outcome) : undefined;
-    const maxWait = this.#options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
-    if (asked !== undefined && asked > maxWait) throw tooLongError(facts, outcome, asked, maxWait);
-    if (!this.#quota.take()) return undefined;
-    return (asked ?? 0) + backoffMs(attempt, this.#options.random ?? Math.random);
+  async #attempt(
+    facts: CallFacts,
+    key: string,
+    index: number,
+  ): Promise<{ value: ReadResponse } | RetryableFailure> {
+    const outcome = await this.#sender.send(facts, key, index);
+    if ('text' in outcome && outcome.status < 300) return { value: outcome };
+    const error = failedError(facts, outcome);
+    if (!mayRetry(outcome, repeatableOf(facts.request))) throw error;
+    return { error, askedMs: 'text' in outcome ? this.#askedPause(facts, outcome) : undefined };
   }
 
   #askedPause({ request }: CallFacts, answer: ReadResponse): number | undefined {
@@ -186,20 +170,6 @@ function abortedError(facts: CallFacts, reason: unknown): unknown {
   const unclear = unclearError(facts, reason.message);
   if (reason.code === 'timeout') return unclear;
   return new SvcError(reason.code, `${reason.message}; ${unclear.message}`, { hint: unclear.hint });
-}
-
-/** The error for a pause that is longer than the operator allows (R17). */
-function tooLongError(facts: CallFacts, outcome: Outcome, asked: number, maxWait: number): SvcError {
-  const { words, hint, facts: pause } = longPause(asked);
-  return new SvcError(
-    'rate_limited',
-    `the service asks to wait ${words} before ${facts.request.method} ${facts.request.path}, longer than ${maxWait / 1000} s`,
-    {
-      status: 'status' in outcome ? outcome.status : undefined,
-      hint,
-      facts: pause,
-    },
-  );
 }
 
 /** What is needed to send a request once. */

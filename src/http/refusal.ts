@@ -150,7 +150,7 @@ const WORDS: Record<RefusalCode, string> = {
 
 const HINTS: Record<RefusalCode, string> = {
   rejected: 'Fix what the message names, then run the command again.',
-  rate_limited: 'Wait a little and run the command again, or allow a longer pause with --max-wait.',
+  rate_limited: 'Wait a little and run the command again.',
   server: 'Nothing was changed by this request; run the command again later.',
 };
 

@@ -1,7 +1,104 @@
+import { isSvcError, SvcError } from '../errors.ts';
+import { type Clock, DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import type { FailureType, TransportFailure } from './transport-failure.ts';
 
 /** At most this many times is one request sent. */
 export const MAX_ATTEMPTS = 5;
+
+/** How attempts are repeated, and how long is waited between them. */
+export interface RetryOptions {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly signal?: AbortSignal | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Longest single pause that the other side may ask for, in milliseconds; 90 s by default. */
+  readonly maxWaitMs?: number | undefined;
+}
+
+/** What one kind of request adds to the options. */
+export interface RetryPolicy extends RetryOptions {
+  /** At most this many attempts in a row fail; five by default. */
+  readonly attempts?: number | undefined;
+  /** Ends the waiting when it aborts: the last failure's error is thrown. */
+  readonly giveUp?: AbortSignal | undefined;
+  /** Pays for every attempt after the first. */
+  readonly quota?: RetryQuota | undefined;
+  /** Called before each pause. */
+  readonly onWait?: ((ms: number, failure: RetryableFailure) => void) | undefined;
+}
+
+/** An attempt that failed and may be repeated. */
+export interface RetryableFailure {
+  /** Thrown when there is no further attempt. */
+  readonly error: Error;
+  /** Milliseconds that the other side asks to wait. */
+  readonly askedMs?: number | undefined;
+  /** The next attempt follows at once: what was wrong with this one is known. */
+  readonly atOnce?: boolean | undefined;
+  /** It got further than those before it, which count no longer. */
+  readonly advanced?: boolean | undefined;
+}
+
+/**
+ * Makes attempts until one gives a value. Between them it waits as long as the other side asks, and on top of that
+ * anywhere between nothing and a bound that doubles (full jitter).
+ * @throws what an attempt throws; the error of the last failure; SvcError `rate_limited` for a pause that is longer
+ *   than allowed; the signal's reason
+ */
+export async function withRetry<T>(
+  attempt: (index: number) => Promise<{ readonly value: T } | RetryableFailure>,
+  policy: RetryPolicy,
+): Promise<T> {
+  const { attempts = MAX_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS, random = Math.random } = policy;
+  let failed = 0;
+  for (let index = 0; ; index += 1) {
+    const outcome = await attempt(index);
+    if ('value' in outcome) return outcome.value;
+    const { error, askedMs = 0, atOnce = false, advanced = false } = outcome;
+    failed = advanced ? 1 : failed + 1;
+    if (failed >= attempts) throw error;
+    if (askedMs > maxWaitMs) throw tooLongError(error, askedMs, maxWaitMs);
+    if (policy.quota?.take() === false) throw error;
+    if (atOnce) continue;
+    const ms = askedMs + backoffMs(failed - 1, random);
+    policy.onWait?.(ms, outcome);
+    await pause(ms, error, policy);
+  }
+}
+
+/** Waits; when the command's time is up meanwhile, the error says what the request was waiting for. */
+async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: RetryPolicy): Promise<void> {
+  const signals = [signal, giveUp].filter((one) => one !== undefined);
+  try {
+    await clock.sleep(ms, signals.length > 1 ? AbortSignal.any(signals) : signals[0]);
+  } catch (error) {
+    if (giveUp?.aborted === true && signal?.aborted !== true) throw waitingFor;
+    if (!isSvcError(error, 'timeout')) throw error;
+    throw new SvcError('timeout', `${error.message}; ${waitingFor.message}`, {
+      hint: error.hint,
+      next: error.next,
+    });
+  }
+}
+
+const LONGEST_NAMED_S = 86_400;
+
+/** The error for a pause that is longer than the operator allows (R17). One of more than a day is not worth naming. */
+function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcError {
+  const seconds = Math.ceil(askedMs / 1000);
+  const isNamed = seconds <= LONGEST_NAMED_S;
+  const words = isNamed ? `${seconds} s` : 'more than a day';
+  return new SvcError(
+    'rate_limited',
+    `${error.message}; it asks to wait ${words}, longer than ${maxWaitMs / 1000} s`,
+    {
+      ...(error instanceof SvcError && { status: error.status, requestId: error.requestId }),
+      hint: isNamed
+        ? `Run the command again in ${seconds} s.`
+        : "Run the command again later, and contact the service's support if it still asks for this.",
+      facts: { retry_after_s: seconds },
+    },
+  );
+}
 
 const BASE_MS = 500;
 const CAP_MS = 20_000;
@@ -81,23 +178,6 @@ function pauseOf(text: string, serviceNow: number): number | undefined {
   const at = Date.parse(/:\d\d \d{4}$/.test(text) ? `${text} GMT` : text);
   // A date has whole seconds: wait to the end of that second rather than undercut it.
   return Number.isNaN(at) || at <= serviceNow ? undefined : at + 999 - serviceNow;
-}
-
-const LONGEST_NAMED_S = 86_400;
-
-/** What to say of a pause that is longer than allowed. One of more than a day is not worth naming, or allowing. */
-export function longPause(ms: number): { words: string; hint: string; facts: { retry_after_s: number } } {
-  const seconds = Math.ceil(ms / 1000);
-  const facts = { retry_after_s: seconds };
-  if (seconds <= LONGEST_NAMED_S) {
-    const hint = `Run the command again in ${seconds} s, or allow the pause with --max-wait ${seconds}s.`;
-    return { words: `${seconds} s`, hint, facts };
-  }
-  return {
-    words: 'more than a day',
-    hint: "Run the command again later, and contact the service's support if it still asks for this.",
-    facts,
-  };
 }
 
 /** How long each stage of one exchange may take, in milliseconds. */

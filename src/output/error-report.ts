@@ -16,6 +16,8 @@ export interface ReportStyle {
   readonly columns?: number | undefined;
   /** Puts what was typed into the commands that a hint quotes. */
   readonly adaptHint?: ((hint: string) => string) | undefined;
+  /** Advice on an option that would help, which only a command line has; it follows the hint. */
+  readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
   /** Writes the next command out, with the service that this one named. */
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
 }
@@ -65,7 +67,9 @@ function forPerson(error: unknown, style: ReportStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
-function hintOf({ hint }: SvcError, { adaptHint }: ReportStyle): string | undefined {
+function hintOf(error: SvcError, { adaptHint, adviceFor }: ReportStyle): string | undefined {
+  const parts = [error.hint, adviceFor?.(error)].filter((part) => part !== undefined);
+  const hint = parts.length === 0 ? undefined : parts.join(' ');
   return hint === undefined || adaptHint === undefined ? hint : adaptHint(hint);
 }
 

@@ -1,7 +1,16 @@
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../files/lock.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';
-import { FILE_LIMITS, MAX_ATTEMPTS, mayRetry, type TimeLimits } from '../http/retry.ts';
+import {
+  FILE_LIMITS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  type RetryOptions,
+  type TimeLimits,
+  withRetry,
+} from '../http/retry.ts';
+import type { Clock } from '../system.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
 import { displayHost } from '../security/address.ts';
@@ -9,12 +18,9 @@ import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
 import {
   AddressExpired,
-  pause,
   readErrorOf,
   redirectedByStore,
   refusedByStore,
-  type RetryableFailure,
-  type RetryOptions,
   storeUnreachable,
   type Unproven,
   UnprovenDownload,
@@ -134,6 +140,7 @@ function withKept(error: unknown, { length, path }: PartFile): unknown {
 
 /** What a download needs. */
 export interface FetchOptions extends RetryOptions {
+  readonly clock: Clock;
   readonly transport: Transport;
   /** Gives the address; asked before each attempt, because it expires. */
   readonly address: () => Promise<URL>;
@@ -144,26 +151,24 @@ export interface FetchOptions extends RetryOptions {
 const LASTING_PROGRESS = 1024 * 1024;
 
 /**
- * Brings an object into a sink: goes on after a cut when that is provably the same object, else starts again.
+ * Downloads an object into a sink: resumes after a cut when that is provably the same object, else starts again.
  * @throws SvcError, or the signal's reason; the sink then holds what came
  */
 async function fetchInto(sink: Sink, options: FetchOptions): Promise<Received> {
-  let failed = 0;
   let best = 0;
   let wasExpired = false;
-  for (;;) {
+  return withRetry(async () => {
     const outcome = await attempt(sink, options);
-    if ('proof' in outcome) return outcome;
-    // A bad line that still brings the file along is not a dead one.
-    if (sink.length >= best + LASTING_PROGRESS) failed = 0;
-    best = Math.max(best, sink.length);
-    failed += 1;
+    if ('proof' in outcome) return { value: outcome };
     // Once more with a fresh address; a second refusal in a row is not about its age.
     const isExpired = outcome.error instanceof AddressExpired;
-    if ((isExpired && wasExpired) || failed >= MAX_ATTEMPTS) throw outcome.error;
+    if (isExpired && wasExpired) throw outcome.error;
     wasExpired = isExpired;
-    await pause(options, failed - 1, outcome);
-  }
+    // A bad line that still brings the file along is not a dead one.
+    const advanced = sink.length >= best + LASTING_PROGRESS;
+    best = Math.max(best, sink.length);
+    return { ...outcome, advanced };
+  }, options);
 }
 
 async function attempt(sink: Sink, options: FetchOptions): Promise<Received | RetryableFailure> {
@@ -179,7 +184,10 @@ async function attempt(sink: Sink, options: FetchOptions): Promise<Received | Re
       signal: options.signal,
     });
     try {
-      return (await accept(sink, url, answer)) ?? (await receive(sink, url, answer, options.onProgress));
+      return (
+        (await accept(sink, url, answer, options.clock)) ??
+        (await receive(sink, url, answer, options.onProgress))
+      );
     } finally {
       answer.discard();
     }
@@ -196,8 +204,13 @@ function headersFor({ version, length }: Sink): Record<string, string> {
   return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
 }
 
-/** Makes the sink ready for a good answer's body; a setback for an answer that may be better next time. */
-async function accept(sink: Sink, url: URL, answer: HttpResponse): Promise<RetryableFailure | undefined> {
+/** Makes the sink ready for a good answer's body; a failure for an answer that may be better next time. */
+async function accept(
+  sink: Sink,
+  url: URL,
+  answer: HttpResponse,
+  clock: Clock,
+): Promise<RetryableFailure | undefined> {
   const { status } = answer;
   if (status === 200) {
     if (isEncoded(answer)) throw encoded(url);
@@ -215,7 +228,7 @@ async function accept(sink: Sink, url: URL, answer: HttpResponse): Promise<Retry
   }
   const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(answer) });
   if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
-    return { error: refused, retryAfter: answer.header('retry-after') };
+    return { error: refused, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
   throw refused;
 }
 

@@ -1,9 +1,7 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import { backoffMs, longPause, retryAfterMs } from '../http/retry.ts';
 import type { TransportFailure } from '../http/transport-failure.ts';
 import { displayHost } from '../security/address.ts';
-import type { Clock } from '../system.ts';
 import type { Flaw } from './receive.ts';
 import { describeStoreError, readStoreError, type StoreError } from './store-error.ts';
 
@@ -137,40 +135,6 @@ const HINTS: Record<RefusalCode, string> = {
   server: 'Run the command again later; that is safe.',
   rejected: 'Fix what the message names, then run the command again.',
 };
-
-/** How a transfer waits between attempts. */
-export interface RetryOptions {
-  readonly clock: Clock;
-  readonly signal?: AbortSignal | undefined;
-  readonly random?: (() => number) | undefined;
-  /** Longest single pause that a store may ask for, in milliseconds; 90 s unless told otherwise. */
-  readonly maxWaitMs?: number | undefined;
-}
-
-/** An attempt that failed and may be repeated: the error if it was the last, and what the store asked for. */
-export interface RetryableFailure {
-  readonly error: SvcError;
-  readonly retryAfter?: string | undefined;
-}
-
-/** Waits before attempt `failed + 1`: full jitter on top of what the store asked for. @throws SvcError `rate_limited` */
-export async function pause(
-  patience: RetryOptions,
-  failed: number,
-  setback: RetryableFailure,
-): Promise<void> {
-  const asked = retryAfterMs(setback.retryAfter, patience.clock.now()) ?? 0;
-  if (asked > (patience.maxWaitMs ?? 90_000)) {
-    const { words, hint, facts } = longPause(asked);
-    throw new SvcError('rate_limited', `${setback.error.message}, and asks to wait ${words}`, {
-      status: setback.error.status,
-      requestId: setback.error.requestId,
-      hint,
-      facts,
-    });
-  }
-  await patience.clock.sleep(asked + backoffMs(failed, patience.random ?? Math.random), patience.signal);
-}
 
 const MAX_ERROR_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;

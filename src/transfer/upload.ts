@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../errors.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
-import { FILE_LIMITS, MAX_ATTEMPTS, mayRetry, type TimeLimits } from '../http/retry.ts';
+import {
+  FILE_LIMITS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  type RetryOptions,
+  type TimeLimits,
+  withRetry,
+} from '../http/retry.ts';
+import type { Clock } from '../system.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
-import {
-  pause,
-  readErrorOf,
-  redirectedByStore,
-  refusedByStore,
-  type RetryableFailure,
-  type RetryOptions,
-  storeUnreachable,
-  UploadUnclear,
-} from './retry.ts';
+import { readErrorOf, redirectedByStore, refusedByStore, storeUnreachable, UploadUnclear } from './retry.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import type { StoreError } from './store-error.ts';
 import { isAzureType } from './target.ts';
 
 /** What an upload needs. Progress starts anew with each attempt. */
 export interface UploadOptions extends RetryOptions {
+  readonly clock: Clock;
   readonly transport: Transport;
   /** A pre-signed address, checked by `requireStoreAddress`. */
   readonly url: URL;
@@ -53,19 +54,19 @@ const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
  */
 export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
   let expected = options.source.sha256;
-  for (let attempt = 0; ; attempt += 1) {
+  return withRetry(async (index) => {
     options.onAttempt?.();
     const body = new CheckedBody(options.source, expected, options.onProgress, options.onLastPiece);
-    const setback = await sendOnce(options, body);
-    if (setback === undefined)
-      return { bytes: options.source.size, sha256: body.sha256, attempts: attempt + 1 };
-    if (body.complete) expected = body.sha256;
-    if (attempt + 1 >= MAX_ATTEMPTS) throw setback.error;
-    await pause(options, attempt, setback);
-  }
+    const failure = await sendOnce(options, body);
+    if (failure !== undefined) {
+      if (body.complete) expected = body.sha256;
+      return failure;
+    }
+    return { value: { bytes: options.source.size, sha256: body.sha256, attempts: index + 1 } };
+  }, options);
 }
 
-/** One PUT: nothing when it is stored, a setback when it may be tried again. */
+/** One PUT: nothing when it is stored, a failure when it may be tried again. */
 async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
   const { url, source } = options;
   try {
@@ -91,7 +92,7 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
 }
 
 async function judge(
-  { url, source }: UploadOptions,
+  { url, source, clock }: UploadOptions,
   body: CheckedBody,
   answer: HttpResponse,
 ): Promise<RetryableFailure | undefined> {
@@ -111,7 +112,7 @@ async function judge(
   // A store that fails may have kept the whole file all the same: its job tells, not another PUT.
   if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it answered ${status}`, status);
   if (isUnclear || isNotTaken(status, error))
-    return { error: refused, retryAfter: answer.header('retry-after') };
+    return { error: refused, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
   throw refused;
 }
 

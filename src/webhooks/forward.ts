@@ -1,11 +1,12 @@
 import { exchange } from '../http/exchange.ts';
 import {
-  backoffMs,
   MAX_ATTEMPTS,
   mayRetry,
   type Outcome,
+  type RetryableFailure,
   retryAfterMs,
   type TimeLimits,
+  withRetry,
 } from '../http/retry.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
@@ -51,20 +52,21 @@ export async function forward(
   options: ForwardOptions,
   signal: AbortSignal,
 ): Promise<ForwardResult> {
-  const { clock, random = Math.random, attempts: most = MAX_ATTEMPTS } = options;
-  for (let attempt = 0; ; attempt += 1) {
-    const attempts = attempt + 1;
-    try {
-      const outcome = await post(url, event, options, signal);
-      if ('status' in outcome && outcome.status >= 200 && outcome.status < 300)
-        return { attempts, status: outcome.status };
-      if (!mayRetry(outcome, 'always') || attempts >= most) return failed(outcome, attempts);
-      const asked = Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0);
-      await clock.sleep(asked + backoffMs(attempt, random), signal);
-    } catch (error) {
-      if (signal.aborted) return { attempts, reason: 'it was not done when its time was over' };
-      return { attempts, reason: error instanceof Error ? error.message : 'unknown reason' };
-    }
+  const { attempts: most = MAX_ATTEMPTS } = options;
+  let attempts = 0;
+  const attempt = async (): Promise<{ value: ForwardResult } | RetryableFailure> => {
+    attempts += 1;
+    const outcome = await post(url, event, options, signal);
+    const result = resultOf(outcome, attempts);
+    if (result.reason === undefined || !mayRetry(outcome, 'always') || attempts >= most)
+      return { value: result };
+    return { error: new Error(result.reason), askedMs: Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0) };
+  };
+  try {
+    return await withRetry(attempt, { ...options, signal });
+  } catch (error) {
+    if (signal.aborted) return { attempts, reason: 'it was not done when its time was over' };
+    return { attempts, reason: error instanceof Error ? error.message : 'unknown reason' };
   }
 }
 
@@ -85,9 +87,10 @@ async function post(
   }
 }
 
-function failed(outcome: Outcome, attempts: number): ForwardResult {
+function resultOf(outcome: Outcome, attempts: number): ForwardResult {
   if ('failure' in outcome) return { attempts, reason: outcome.failure.message };
   const { status } = outcome;
+  if (status >= 200 && status < 300) return { attempts, status };
   return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it answered ${status}` };
 }
 

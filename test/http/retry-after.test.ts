@@ -70,7 +70,7 @@ describe('Retry-After', () => {
       );
       expect(error).toMatchObject({ code: 'rate_limited', exitCode: 7, status: 429, retryable: true });
       expect(error.message).toContain('asks to wait 61 s');
-      expect(error.hint).toContain('--max-wait 61s');
+      expect(error.hint).toBe('Run the command again in 61 s.');
       expect(error.facts).toEqual({ retry_after_s: 61 });
       expect(patient.slept).toEqual([]);
       expect(server.ledger).toHaveLength(1);

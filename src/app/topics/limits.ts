@@ -1,5 +1,5 @@
 import { LONGEST_WAIT_MS } from '../../account-updater/wait.ts';
-import { DEFAULT_MAX_WAIT_MS } from '../../config/settings.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../system.ts';
 import { KNOWN_RATES } from '../../http/pacing.ts';
 import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../http/retry.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../output/time.ts';

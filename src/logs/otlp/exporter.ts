@@ -1,7 +1,7 @@
 import type { Trace } from '../../http/exchange.ts';
 import { cut, plainLine } from '../../http/refusal.ts';
 import { ServiceClock } from '../../http/request.ts';
-import { backoffMs, MAX_ATTEMPTS } from '../../http/retry.ts';
+import { MAX_ATTEMPTS, type RetryableFailure, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
@@ -87,42 +87,36 @@ export class OtlpExporter {
 
   /** Posts until it is taken. */
   async #accepted({ text, logs }: ExportRequest): Promise<CollectorAnswer | 'too large'> {
-    const { settings, transport, clock, signal, trace, onEvent } = this.#options;
+    const { settings, transport, clock, signal, trace, onEvent, random, timeUp } = this.#options;
     const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
     let cutOffAt: number | undefined;
-    for (let attempt = 0; ; attempt += 1) {
-      const posted = await postOnce(this.#url, text, how, { clock, trace, attempt });
-      if ('status' in posted && isTaken(posted)) {
-        if (cutOffAt !== undefined) onEvent?.({ kind: 'taken again', afterMs: clock.now() - cutOffAt });
-        return posted;
-      }
-      if ('status' in posted && posted.status === 413 && logs.length > 1) return 'too large';
-      const nextMs = this.#pauseAfter(posted, attempt);
-      if (nextMs === undefined) throw refusedByCollector(this.#url, posted);
-      if (cutOffAt === undefined) onEvent?.({ kind: 'cut off', reason: reasonOf(posted), nextMs });
+    let last: Posted | undefined;
+    const attempt = async (
+      index: number,
+    ): Promise<{ value: CollectorAnswer | 'too large' } | RetryableFailure> => {
+      last = await postOnce(this.#url, text, how, { clock, trace, attempt: index });
+      if ('status' in last && isTaken(last)) return { value: last };
+      if ('status' in last && last.status === 413 && logs.length > 1) return { value: 'too large' };
+      return this.#failure(last, index);
+    };
+    const onWait = (nextMs: number): void => {
+      if (cutOffAt === undefined && last) onEvent?.({ kind: 'cut off', reason: reasonOf(last), nextMs });
       cutOffAt ??= clock.now();
-      await this.#pause(nextMs, posted);
-    }
+    };
+    const patience = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
+    const answer = await withRetry(attempt, { clock, signal, random, ...patience, onWait });
+    if (cutOffAt !== undefined && answer !== 'too large')
+      onEvent?.({ kind: 'taken again', afterMs: clock.now() - cutOffAt });
+    return answer;
   }
 
-  /** Milliseconds until the next attempt, or undefined when there is to be none. */
-  #pauseAfter(posted: Posted, attempt: number): number | undefined {
-    const { random = Math.random } = this.#options;
+  /** @throws SvcError for what no waiting helps against */
+  #failure(posted: Posted, index: number): RetryableFailure {
+    const error = refusedByCollector(this.#url, posted);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
-    if (!isOutage(posted) && !(isFailing && attempt + 1 < MAX_ATTEMPTS)) return undefined;
+    if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
     const asked = 'status' in posted ? (posted.askedMs ?? 0) : 0;
-    return Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random);
-  }
-
-  async #pause(ms: number, posted: Posted): Promise<void> {
-    const { clock, signal, timeUp } = this.#options;
-    const ends = timeUp === undefined ? signal : AbortSignal.any([signal, timeUp]);
-    try {
-      await clock.sleep(ms, ends);
-    } catch (error) {
-      if (signal.aborted || timeUp?.aborted !== true) throw error;
-      throw refusedByCollector(this.#url, posted);
-    }
+    return { error, askedMs: Math.min(asked, LONGEST_PAUSE_MS) };
   }
 }
 

@@ -3,11 +3,11 @@ import { AwsV4Signer } from 'aws4fetch';
 import { SvcError } from '../../errors.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { ServiceClock } from '../../http/request.ts';
-import { backoffMs, FILE_LIMITS, MAX_ATTEMPTS, mayRetry, retryAfterMs } from '../../http/retry.ts';
+import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import { TransportFailure } from '../../http/transport-failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
-import type { Clock } from '../../system.ts';
+import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
 import { VERSION } from '../../version.ts';
 import { describeStoreError, readStoreError } from '../../transfer/store-error.ts';
 import { explain, type S3Action, type S3Refusal } from './explain.ts';
@@ -48,7 +48,14 @@ export interface S3Response {
 
 const NOTHING = createHash('sha256').digest('hex');
 const MAX_ERROR_BODY = 64 * 1024;
-const LONGEST_PAUSE_MS = 90_000;
+
+type Outcome = { answer: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
+
+/** What the attempts so far have shown. */
+interface Seen {
+  unclear: boolean;
+  skewed: boolean;
+}
 
 /** Sends signed requests to a bucket, again where that may help: every one of them can be repeated. */
 export class S3Requests {
@@ -64,38 +71,49 @@ export class S3Requests {
 
   /** Sends until there is an answer to show. @throws SvcError; the signal's reason */
   async send(request: S3Request): Promise<S3Response> {
-    const { settings, place, clock, signal, trace, random = Math.random } = this.#connection;
+    const { settings, place, trace } = this.#connection;
     const key = request.path === '' && request.query ? '' : place.prefix + request.path;
     const url = objectAddress(settings, place.bucket, key, request.query);
-    let [wasUnclear, wasSkewed] = [false, false];
-    for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#once(request, url, attempt);
-      if (!('failure' in outcome)) {
-        const { answer, refusal } = outcome;
-        if (refusal === undefined || request.wanted?.includes(answer.status) === true)
-          return { answer, refusal, wasUnclear };
-        const isSkewed = refusal.error.code === 'RequestTimeTooSkewed' && !wasSkewed;
-        if (!isSkewed && !mayRetryRequest(refusal)) throw s3Error(refusal);
-        if (attempt + 1 >= MAX_ATTEMPTS) throw s3Error(refusal);
-        wasSkewed ||= isSkewed;
-        // Its answer has told the store's time: the next signature has it.
-        if (isSkewed) continue;
-      } else if (attempt + 1 >= MAX_ATTEMPTS || !mayRetry(outcome, 'always')) {
-        throw s3Unreachable(place, url, outcome.failure);
-      }
-      wasUnclear ||= 'failure' in outcome ? outcome.failure.sent : outcome.answer.status >= 500;
-      const asked = 'failure' in outcome ? 0 : this.#asked(outcome.answer);
-      const ms = Math.min(asked, LONGEST_PAUSE_MS) + backoffMs(attempt, random);
-      trace?.({ kind: 'wait', why: 'store', ms });
-      await clock.sleep(ms, signal);
+    const seen: Seen = { unclear: false, skewed: false };
+    return withRetry(
+      async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)),
+      {
+        ...this.#connection,
+        onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }),
+      },
+    );
+  }
+
+  #judge(
+    request: S3Request,
+    url: URL,
+    seen: Seen,
+    outcome: Outcome,
+  ): { value: S3Response } | RetryableFailure {
+    if ('failure' in outcome) {
+      const error = s3Unreachable(this.place, url, outcome.failure);
+      if (!mayRetry(outcome, 'always')) throw error;
+      seen.unclear ||= outcome.failure.sent;
+      return { error };
     }
+    const { answer, refusal } = outcome;
+    if (refusal === undefined || request.wanted?.includes(answer.status) === true)
+      return { value: { answer, refusal, wasUnclear: seen.unclear } };
+    const error = s3Error(refusal);
+    // Its answer has told the store's time: the next signature has it.
+    const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
+    if (!atOnce && !mayRetryRequest(refusal)) throw error;
+    seen.skewed ||= atOnce;
+    seen.unclear ||= answer.status >= 500;
+    const asked = retryAfterMs(answer.header('retry-after'), this.#storeClock.now()) ?? 0;
+    return { error, atOnce, askedMs: Math.min(asked, DEFAULT_MAX_WAIT_MS) };
   }
 
   async #once(
     { method, action, headers = {}, body }: S3Request,
     url: URL,
     attempt: number,
-  ): Promise<{ answer: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure }> {
+  ): Promise<Outcome> {
     const { settings, place, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
@@ -118,10 +136,6 @@ export class S3Requests {
       if (error instanceof TransportFailure) return { failure: error };
       throw error;
     }
-  }
-
-  #asked(answer: HttpResponse): number {
-    return retryAfterMs(answer.header('retry-after'), this.#storeClock.now()) ?? 0;
   }
 }
 
