@@ -174,6 +174,8 @@ export interface Context {
   readonly noticePalette: Palette;
   /** Whether block characters may be drawn. */
   readonly unicode: boolean;
+  /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
+  readonly marks: boolean;
   /** Whether words are to stand in for pictures and tables (`--plain`). */
   readonly plain: boolean;
   /** Tells of exchanges with `--debug`, and of long pauses always. */

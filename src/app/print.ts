@@ -80,6 +80,7 @@ async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'r
     now: () => clock.now(),
     width: out.isTerminal && !globals.wide ? out.width : undefined,
     plain: context.plain,
+    marks: context.marks,
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
     excelSafe: globals.excelSafe,

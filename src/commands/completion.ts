@@ -18,7 +18,11 @@ const completionInstallView: View<CompletionInstall> = {
   columns: [
     { path: 'shell', kind: 'id' },
     { path: 'file', kind: 'id' },
-    { path: 'status', kind: 'status' },
+    {
+      path: 'status',
+      kind: 'status',
+      paint: (status) => (status === 'written' || status === 'unchanged' ? 'good' : undefined),
+    },
     { path: 'next', kind: 'text' },
   ],
 };

@@ -51,7 +51,8 @@ export const doctor = defineCommand({
     if (isForPeople(context) && context.globals.fields === undefined)
       await context.out.write(drawFindings(findings, context));
     else await print(once(findings));
-    context.notices.note(summary(findings));
+    const [counts, isGood] = summary(findings);
+    context.notices[isGood ? 'success' : 'failure'](counts);
     return exitCodeOf(findings);
   },
 });
@@ -107,12 +108,12 @@ async function checkPath({ system, settings, clock, signal }: Context): Promise<
   return checkNetwork({ baseUrl, env: system.env, clock, signal, userAgent: `svc/${VERSION}` });
 }
 
-function summary(findings: readonly Finding[]): string {
+function summary(findings: readonly Finding[]): readonly [counts: string, isGood: boolean] {
   const count = (result: Finding['result']): number =>
     findings.filter((finding) => finding.result === result).length;
   const [failures, warnings] = [count('failed'), count('warning')];
-  if (failures + warnings === 0) return 'no problems found';
-  return `${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`;
+  if (failures + warnings === 0) return ['no problems found', true];
+  return [`${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`, failures === 0];
 }
 
 /** Checks both keys and every read permission, in parallel. */
@@ -176,17 +177,17 @@ function untried(kind: KeyKind, why: string): Finding[] {
 const NARROWEST = 24;
 
 // Color never stands alone: the word says the same.
-const MARKS: Readonly<Record<Result, readonly [mark: string, tone: Tone]>> = {
-  ok: ['ok  ', 'good'],
-  warning: ['warn', 'warn'],
-  failed: ['FAIL', 'bad'],
-  skipped: ['-   ', 'quiet'],
+const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
+  ok: ['ok  ', 'good', '✓'],
+  warning: ['warn', 'warn', '!'],
+  failed: ['FAIL', 'bad', '✗'],
+  skipped: ['-   ', 'quiet', '-'],
 };
 
 /** Findings for people: a line each, with the fix below it. */
 function drawFindings(findings: readonly Finding[], context: Context): string {
   if (context.plain) return findings.map(sentence).join('');
-  const { palette, out, unicode } = context;
+  const { palette, out, unicode, marks } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const columns = out.isTerminal ? out.width : 80;
   // Where hardly anything fits beside the name, the text goes below it.
@@ -196,7 +197,8 @@ function drawFindings(findings: readonly Finding[], context: Context): string {
   const arrow = unicode ? '→ ' : '> ';
   return findings
     .flatMap(({ check, result, found, fix }) => {
-      const [mark, tone] = MARKS[result];
+      const [word, tone, sign] = MARKS[result];
+      const mark = marks ? sign.padEnd(word.length) : word;
       const lines = wrapWords(cleanText(found), width);
       const [first = '', ...more] = beside ? lines : ['', ...lines];
       const advice = fix === null ? [] : wrapWords(fix, width - 2);

@@ -176,7 +176,7 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
   if (verdict === 'powerless') {
     return notices.warn(`the ${kind} key is known to the service, but none of its reads is allowed (403)`);
   }
-  notices.note(`the ${kind} key is good: ${namesOf(check, 'allowed').join(', ')}`);
+  notices.success(`the ${kind} key is valid: ${namesOf(check, 'allowed').join(', ')}`);
   const forbidden = namesOf(check, 'forbidden', 'refused');
   if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
   const unclear = namesOf(check, 'unclear');

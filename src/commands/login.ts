@@ -130,7 +130,7 @@ function reportStored({ settings, notices }: Context, url: URL, keys: readonly G
   const profile = settings.profile.value;
   const kinds = keys.map((key) => key.kind);
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
-  notices.note(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
   const option = profile === 'default' ? '' : ` --profile ${profile}`;
   notices.note(`next: svc ${firstCommand(kinds)}${option}, or 'svc whoami${option}' to see what you may do`);
 }

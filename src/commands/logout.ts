@@ -25,6 +25,6 @@ export const logout = defineCommand({
     await updateConfig(system, (config) => {
       delete config.profiles[name]?.keys;
     });
-    notices.note(`removed the ${kinds.join(' and ')} key of profile ${name}`);
+    notices.success(`removed the ${kinds.join(' and ')} key of profile ${name}`);
   },
 });

@@ -9,6 +9,7 @@ import {
   columnFor,
   type ColumnType,
   labelOf,
+  MARKS,
   type Palette,
   plainPalette,
   type RenderOptions,
@@ -145,7 +146,7 @@ export async function measureCells<T>(
   options: RenderOptions<T>,
 ): Promise<Measured> {
   const project = projection(options.view, undefined, options.showUrls ?? false);
-  const { time = 'utc', redact = unchanged } = options;
+  const { time = 'utc', redact = unchanged, marks = false } = options;
   const now = options.now?.() ?? 0;
   const texts = batch.map((row) => {
     const shown = project(row);
@@ -160,7 +161,11 @@ export async function measureCells<T>(
       const text = texts[at]?.[index] ?? NOTHING;
       const tone =
         paint?.(valueAt(row, path), row) ?? (kind === 'id' || kind === 'time' ? 'quiet' : undefined);
-      return { text, width: ruler.width(text), kind, tone };
+      const mark =
+        marks && kind === 'status' && text !== NOTHING && (tone === 'good' || tone === 'bad')
+          ? MARKS[tone]
+          : '';
+      return { text: mark + text, width: mark.length + ruler.width(text), kind, tone };
     }),
   );
   return { lines, ruler };

@@ -1,6 +1,6 @@
 import type { Output } from './output.ts';
 import { cleanText, wrapWords } from './text.ts';
-import { type Palette, plainPalette } from './view.ts';
+import { MARKS, type Palette, plainPalette, type Tone } from './view.ts';
 
 /** How much is said on stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
@@ -12,13 +12,16 @@ export class Messages {
   readonly level: NoticeLevel;
   readonly #out: Output;
   readonly #palette: Palette;
+  readonly #marks: boolean;
   #last: Promise<void> = Promise.resolve();
   #isApart = true;
 
-  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette) {
+  /** `unicode`: whether a terminal can show ✓ and ✗. */
+  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette, unicode = false) {
     this.#out = out;
     this.level = level;
     this.#palette = palette;
+    this.#marks = unicode && out.isTerminal;
   }
 
   /** Data was written: on a terminal an empty line sets the next notice apart from it. */
@@ -28,7 +31,17 @@ export class Messages {
 
   /** What happened or happens next. Not with `--quiet`. */
   note(text: string): void {
-    if (this.shows('normal')) this.#print(text, '', 'quiet');
+    if (this.shows('normal')) this.#print(text, { tone: 'quiet' });
+  }
+
+  /** Something succeeded: a terminal shows ✓ before it. Not with `--quiet`. */
+  success(text: string): void {
+    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS.good, markTone: 'good' } : {});
+  }
+
+  /** Something failed and the command continues or reports it as a result: a terminal shows ✗ before it. Not with `--quiet`. */
+  failure(text: string): void {
+    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS.bad, markTone: 'bad' } : {});
   }
 
   /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
@@ -38,12 +51,12 @@ export class Messages {
 
   /** Something to look into. Shown with `--quiet` too. */
   warn(text: string): void {
-    this.#print(text, this.#palette.warn('warning: '));
+    this.#print(text, { mark: 'warning: ', markTone: 'warn' });
   }
 
   /** For finding faults, with `--debug`. */
   debug(text: string): void {
-    if (this.shows('debug')) this.#print(text, '', 'quiet');
+    if (this.shows('debug')) this.#print(text, { tone: 'quiet' });
   }
 
   /** A finished report of the error reporter, already clean and with its newline, at every level. */
@@ -62,11 +75,11 @@ export class Messages {
   }
 
   // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
-  #print(text: string, prefix = '', tone?: 'quiet'): void {
-    const clean = this.#fitted(cleanText(text), prefix === '' ? 0 : 'warning: '.length);
+  #print(text: string, { mark = '', markTone, tone }: NoticeStyle): void {
+    const clean = this.#fitted(cleanText(text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
-    this.#send(`${gap}${prefix}${tone === undefined ? clean : this.#palette[tone](clean)}\n`);
+    this.#send(`${gap}${painted(mark, this.#palette, markTone)}${painted(clean, this.#palette, tone)}\n`);
   }
 
   // A terminal would break a line within a word; elsewhere a line is a line.
@@ -82,4 +95,15 @@ export class Messages {
   #send(text: string): void {
     this.#last = this.#out.write(text).catch(() => {});
   }
+}
+
+/** What stands before a notice, and in which colors. */
+interface NoticeStyle {
+  readonly mark?: string;
+  readonly markTone?: Tone;
+  readonly tone?: Tone;
+}
+
+function painted(text: string, palette: Palette, tone: Tone | undefined): string {
+  return tone === undefined ? text : palette[tone](text);
 }

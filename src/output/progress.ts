@@ -31,6 +31,7 @@ export interface Stage {
   /** Whether a live line is painted, so that plain lines need not be written. */
   readonly isLive: boolean;
   note(text: string): void;
+  success(text: string): void;
   leave(item: Painted): void;
 }
 
@@ -52,6 +53,7 @@ export class Progress {
       clock,
       isLive,
       note: (text) => notices.note(text),
+      success: (text) => notices.success(text),
       leave: (item) => this.#remove(item),
     };
     options.signal?.addEventListener('abort', () => this.end(), { once: true });

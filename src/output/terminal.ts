@@ -36,6 +36,8 @@ export interface Terminal {
   readonly prompts: Prompts;
   /** Whether block and braille characters may be drawn. */
   readonly unicode: boolean;
+  /** Whether ✓ and ✗ are written on standard output. */
+  readonly marks: boolean;
   /** Whether pictures and repainted lines give way to words, for a screen reader. */
   readonly plain: boolean;
   /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
@@ -58,7 +60,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const out = new Output(pager ?? stdout, { name: 'standard output', redact, mayBeClosed, around });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
-  const notices = new Messages(err, level, noticePalette);
+  const notices = new Messages(err, level, noticePalette, unicode);
   const progress = new Progress({ notices, clock, live, signal });
   const close = async (): Promise<void> => {
     progress.end();
@@ -73,6 +75,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     progress,
     prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
     unicode,
+    marks: unicode && out.isTerminal,
     plain,
     close,
   };
@@ -107,6 +110,7 @@ export async function createPalette(
     good: (text) => chalk.green(text),
     warn: (text) => chalk.yellow(text),
     bad: (text) => chalk.red(text),
+    alarm: (text) => chalk.bold.inverse.red(text),
     quiet: (text) => chalk.dim(text),
     strong: (text) => chalk.bold(text),
     accent: (text) => chalk.cyan(text),

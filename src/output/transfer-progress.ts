@@ -63,12 +63,15 @@ export class Transfer implements TransferProgress, Painted {
   }
 
   done(): void {
-    this.#end(`${formatBytes(this.#bytes)} in ${formatDuration(this.#elapsed(this.#stage.clock.now()))}`);
+    this.#end(
+      'success',
+      `${formatBytes(this.#bytes)} in ${formatDuration(this.#elapsed(this.#stage.clock.now()))}`,
+    );
   }
 
   fail(): void {
     const of = this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`;
-    this.#end(`stopped at ${formatBytes(this.#bytes)}${of}`);
+    this.#end('note', `stopped at ${formatBytes(this.#bytes)}${of}`);
   }
 
   // On a narrow terminal the bar gives way to the numbers.
@@ -103,10 +106,10 @@ export class Transfer implements TransferProgress, Painted {
     return now - this.#begun;
   }
 
-  #end(text: string): void {
+  #end(how: 'note' | 'success', text: string): void {
     if (!this.#open) return;
     this.#open = false;
     this.#stage.leave(this);
-    this.#stage.note(`${this.#label}: ${text}`);
+    this.#stage[how](`${this.#label}: ${text}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { TimeStyle } from '../config/choices.ts';
 
 /** What a colour stands for. It never stands alone: the text says the same. */
-export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'strong' | 'accent';
+export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'accent';
 
 /** How a tone is painted on one stream. */
 export type Palette = Readonly<Record<Tone, (text: string) => string>>;
@@ -11,10 +11,14 @@ export const plainPalette: Palette = {
   good: same,
   warn: same,
   bad: same,
+  alarm: same,
   quiet: same,
   strong: same,
   accent: same,
 };
+
+/** What stands before a status that is good or bad. One column and a space wide. */
+export const MARKS = { good: '✓ ', bad: '✗ ' } as const;
 
 /** How a column treats its values: identifiers are never cut, times and numbers are formatted, text may shrink. */
 export type ColumnType = 'id' | 'text' | 'time' | 'number' | 'status';
@@ -82,6 +86,8 @@ export interface RenderOptions<T> {
   readonly width?: number | undefined;
   /** Whether a table is a `name: value` line for each value, to be read out. Default false. */
   readonly plain?: boolean | undefined;
+  /** Whether a status that is good or bad gets ✓ or ✗. Default false. */
+  readonly marks?: boolean | undefined;
   /** Colours of a table. Default none. */
   readonly palette?: Palette | undefined;
   /** Whether secret addresses are shown. Default false. */

@@ -43,9 +43,9 @@ describe('svc login', () => {
     const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(
-      / TEST {2}Sandbox .*\n.*management key is good: log:read, tenant:read, report:read/,
+      / TEST {2}Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/,
     );
-    expect(stderr).toContain('private key is good: 3ds:session:read, account-updater:job:read');
+    expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
     expect(stderr).not.toContain('sandbox-management-key');
     expect(JSON.parse(config())).toMatchObject({
       profiles: {
@@ -54,11 +54,11 @@ describe('svc login', () => {
     });
   });
 
-  it('says which reads a good key may not do', async () => {
+  it('says which reads a valid key may not do', async () => {
     const { svc } = await place();
     const { code, stderr } = await svc('login --management-key-stdin', 'sandbox-management-key-logs-only');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/is good: log:read\n +not allowed: tenant:read, report:read/);
+    expect(stderr).toMatch(/is valid: log:read\n +not allowed: tenant:read, report:read/);
   });
 
   it.each([

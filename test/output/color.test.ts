@@ -18,7 +18,7 @@ describe('colour', () => {
     const on = await createPalette('always', {}, { isTerminal: false });
     expect(on.bad('x')).toBe('\u001b[31mx\u001b[39m');
     const off = await createPalette('auto', {}, { isTerminal: false });
-    expect(Object.values(off).map((tone) => tone('x'))).toEqual(Array(6).fill('x'));
+    expect(Object.values(off).map((tone) => tone('x'))).toEqual(Array(7).fill('x'));
   });
 });
 

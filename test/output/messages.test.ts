@@ -20,6 +20,24 @@ describe('notices', () => {
     expect(await said('debug')).toBe('a note\nwarning: a warning\nmost\nerror: it\n');
   });
 
+  it('mark what succeeded or failed where a terminal shows it, and elsewhere say it in words alone', async () => {
+    const texts: string[] = [];
+    for (const [columns, unicode] of [
+      [80, true],
+      [80, false],
+      [undefined, true],
+    ] as const) {
+      const sink = new Sink(columns);
+      const notices = new Messages(outputOver(sink), 'normal', undefined, unicode);
+      notices.success('it is stored');
+      notices.failure('1 failed');
+      await notices.settled();
+      texts.push(sink.text);
+    }
+    const plain = 'it is stored\n1 failed\n';
+    expect(texts).toEqual(['✓ it is stored\n✗ 1 failed\n', plain, plain]);
+  });
+
   it('R49 are cleaned, and one line each: nothing in one can pass for another', async () => {
     const sink = new Sink();
     const notices = new Messages(outputOver(sink), 'normal');

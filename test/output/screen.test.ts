@@ -50,7 +50,7 @@ describe('progress on a real terminal', () => {
     expect((await session.exited).exitCode).toBe(130);
     expect(session.cursorShows).toBe(true);
     const lines = session.screen().split('\n');
-    expect(lines[0]).toMatch(/^upload tokens\.csv: 30\.0 MB in \d+s$/);
+    expect(lines[0]).toMatch(/^✓ upload tokens\.csv: 30\.0 MB in \d+s$/);
     expect(lines.slice(1, 3)).toEqual(['a note in between', 'data in between']);
     expect(lines.at(-1)).toBe('error: interrupted');
     expect(lines).toHaveLength(4);

@@ -21,6 +21,7 @@ const loud: Palette = {
   good: (text) => `<good ${text}>`,
   warn: (text) => `<warn ${text}>`,
   bad: (text) => `<bad ${text}>`,
+  alarm: (text) => `<alarm ${text}>`,
   quiet: (text) => `<quiet ${text}>`,
   strong: (text) => `<strong ${text}>`,
   accent: (text) => `<accent ${text}>`,
@@ -36,6 +37,11 @@ function redact(text: string): string {
 
 function oneHourLater(): number {
   return Date.parse('2026-11-21T12:44:56Z');
+}
+
+function toneOfStatus(status: unknown): 'good' | 'bad' | undefined {
+  if (status === 'pending') return undefined;
+  return status === 'completed' ? 'good' : 'bad';
 }
 
 function linesOf(text: string): string[] {
@@ -69,6 +75,20 @@ describe('a table in a pipe', () => {
       {},
     ]);
     expect(text).toBe('ID  MESSAGE\nx   long text\ny   a\n-   -\n');
+  });
+});
+
+describe('a status', () => {
+  it('is marked where that is wanted and it is good or bad', async () => {
+    const view = {
+      name: 'job',
+      fields: ['status'],
+      columns: [{ path: 'status', kind: 'status', paint: toneOfStatus } as const],
+    };
+    const jobs = [{ status: 'completed' }, { status: 'failed' }, { status: 'pending' }, {}];
+    const text = await listText(tableRenderer({ view, marks: true }), jobs);
+    expect(linesOf(text)).toEqual(['STATUS', '✓ completed', '✗ failed', 'pending', '-']);
+    expect(await listText(tableRenderer({ view }), jobs)).not.toMatch(/[✓✗]/);
   });
 });
 

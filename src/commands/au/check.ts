@@ -21,7 +21,7 @@ export const check = defineCommand({
     const { rows, refused } = await checkFiles(context, files);
     await printed(once(rows));
     if (refused) throw refused;
-    context.notices.note(files.length === 1 ? 'the file is in order' : 'the files are in order');
+    context.notices.success(files.length === 1 ? 'the file is valid' : 'all files are valid');
   },
 });
 

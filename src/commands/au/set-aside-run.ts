@@ -39,7 +39,7 @@ export async function setAside(context: Context, unreadable: UnreadableRun): Pro
   const entries = root === undefined ? [] : indexEntriesOf(root, directory);
   const target = move(directory, clock.now());
   for (const entry of entries) fs.rmSync(entry, { force: true });
-  notices.note(`moved to ${target}; 'svc au submit' submits its file as if it had never been submitted`);
+  notices.success(`moved to ${target}; 'svc au submit' submits its file as if it had never been submitted`);
   return target;
 }
 

@@ -114,7 +114,7 @@ async function goOn(context: Context, run: RunDirectory, tellsCommand: boolean):
   if (tellsCommand) record.exec = 'due';
   const { file } = await deliver(context, run);
   await warnOfUnrequested(context, record);
-  context.notices.note(`${record.id} is complete: ${file}`);
+  context.notices.success(`${record.id} is complete: ${file}`);
 }
 
 async function uploadRest(client: Client, run: RunDirectory, onEvent: RunOptions['onEvent']): Promise<void> {

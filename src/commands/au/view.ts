@@ -97,7 +97,8 @@ export const partView: View<PartRow> = {
 
 function tone(state: unknown): Tone | undefined {
   if (state === 'completed' || state === 'downloaded') return 'good';
-  return state === 'failed' || state === 'unknown' ? 'bad' : undefined;
+  if (state === 'unknown') return 'warn';
+  return state === 'failed' ? 'bad' : undefined;
 }
 
 /** A request file that was submitted, and its results where they were waited for. */
@@ -158,7 +159,7 @@ export const submissionView: View<Submission> = {
   ],
   columns: [
     { path: 'run', kind: 'id' },
-    { path: 'status', kind: 'status' },
+    { path: 'status', kind: 'status', paint: tone },
     { path: 'rows', kind: 'number' },
     { path: 'file', kind: 'text', priority: 2 },
     { path: 'job', kind: 'id', priority: 1 },

@@ -7,7 +7,7 @@ import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
 import { formatNumber, isoTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { MARKS, type View } from '../../output/view.ts';
 import { countText, openArchive, rangeText } from './archive-location.ts';
 import { ArchiveNotices } from './notices.ts';
 
@@ -181,7 +181,7 @@ function summaryText(
   { archivedTo, endedBy, readTo, written }: ArchiveRun,
   summary: ArchiveSummary,
 ): string {
-  const { palette, out } = context;
+  const { palette, out, marks } = context;
   const columns = out.isTerminal ? out.width : Infinity;
   const wrap = (text: string): string[] => wrapWords(text, columns);
   const { entries, late, segments, gaps } = written;
@@ -198,7 +198,9 @@ function summaryText(
     ...wrap(`newest hash: ${summary.sha256}`),
     ...(endedBy
       ? wrap(`archive not up to date yet: ${cleanText(summary.archive)}`)
-      : wrap(`archive up to date: ${cleanText(summary.archive)}`).map(palette.good)),
+      : wrap(`${marks ? MARKS.good : ''}archive up to date: ${cleanText(summary.archive)}`).map(
+          palette.good,
+        )),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -7,7 +7,7 @@ import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
 import { formatBytes, isoTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { MARKS, type View } from '../../output/view.ts';
 import { ByteProgress } from '../au/options.ts';
 import { archiveLocation, countText, openArchive, rangeText } from './archive-location.ts';
 
@@ -142,13 +142,15 @@ function summaryRows({
 /** The same in words, with the verdict. */
 function summaryText(context: Context, found: Verified, findings: number): string {
   const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
-  const { palette, out } = context;
+  const { palette, out, marks } = context;
   const columns = out.isTerminal ? out.width : Infinity;
   const wrap = (text: string): string[] => wrapWords(text, columns);
   const verdict =
     findings === 0
-      ? wrap('archive intact: nothing changed, removed, reordered, truncated or added').map(palette.good)
-      : wrap(`archive damaged: ${countText(findings, 'problem')}`).map(palette.bad);
+      ? wrap(
+          `${marks ? MARKS.good : ''}archive intact: nothing changed, removed, reordered, truncated or added`,
+        ).map(palette.good)
+      : wrap(`${marks ? MARKS.bad : ''}archive damaged: ${countText(findings, 'problem')}`).map(palette.bad);
   const lines = [
     ...(findings > 0 ? [''] : []),
     ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),

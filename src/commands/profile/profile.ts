@@ -83,7 +83,7 @@ export const use = defineCommand({
       if (!names.includes(name)) throw unknownProfile(name, config);
       config.current = name;
     });
-    notices.note(`profile ${name} is now in use`);
+    notices.success(`profile ${name} is now in use`);
   },
 });
 
@@ -110,7 +110,7 @@ export const deleteProfile = defineCommand({
       delete current.profiles[name];
       if (current.current === name) delete current.current;
     });
-    notices.note(`deleted profile ${name}`);
+    notices.success(`deleted profile ${name}`);
   },
 });
 

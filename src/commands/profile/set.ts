@@ -55,7 +55,7 @@ export const set = defineCommand({
     await updateConfig(system, (config) => {
       config.profiles[name] = put({ ...config.profiles[name] });
     });
-    notices.note(`${input.unset ? 'removed' : 'set'} ${setting.name} of profile ${name}`);
+    notices.success(`${input.unset ? 'removed' : 'set'} ${setting.name} of profile ${name}`);
     if (setting.name === 'base_url')
       notices.note(
         "keys stored for another base URL are not sent to this one; store them again with 'svc login'",

@@ -72,7 +72,7 @@ function ahead(text: string): string {
 
 /** `svc sandbox reset` */
 export const reset = defineCommand({
-  examples: [['svc sandbox reset --yes', 'jobs, files and logs begin anew']],
+  examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
   parameters: {
     directory: value('--directory <dir>', 'where its state is; by default the one that --sandbox uses', text),
   },
@@ -80,12 +80,12 @@ export const reset = defineCommand({
     const directory =
       input.directory === undefined ? sandboxDirectory(context) : resolvePath(context, input.directory);
     const agreed = await context.prompts.confirm(
-      'Forget all jobs, files and logs of the sandbox?',
+      'Reset the sandbox? Its jobs, files and logs are deleted.',
       'Pass --yes.',
     );
-    if (!agreed) return context.notices.note('nothing was forgotten');
+    if (!agreed) return context.notices.note('canceled: nothing was reset');
     const { resetSandbox } = await import('../../sandbox/state/journal.ts');
     resetSandbox(directory);
-    context.notices.note('the sandbox begins anew');
+    context.notices.success('sandbox reset');
   },
 });

@@ -33,7 +33,7 @@ export const deleteTenant = defineCommand({
     if (input.confirm === undefined) await askForName(context, tenant);
     if (input.dryRun) return new Preview((await import('../../api/tenant.ts')).deleteTenantRequest());
     await client.tenant.delete();
-    context.notices.note(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
+    context.notices.success(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
   },
   async request() {
     return (await import('../../api/tenant.ts')).readTenantRequest();

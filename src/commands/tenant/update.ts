@@ -92,7 +92,7 @@ async function refuseRace(client: Client, before: Tenant): Promise<void> {
 }
 
 function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
-  if (ignored.length === 0) return notices.note(`updated the tenant ${name}`);
+  if (ignored.length === 0) return notices.success(`updated the tenant ${name}`);
   throw new SvcError(
     'checksum_mismatch',
     `the service took the update, but its answer is not what was asked: ${ignored.join(', ')}`,

@@ -25,14 +25,14 @@ export const tenantView: View<Tenant> = {
   ],
   columns: [
     { path: 'name', kind: 'text' },
-    { path: 'type', kind: 'status', paint: (value) => tenantTone(value) },
+    { path: 'type', kind: 'text', paint: (value) => tenantTone(value) },
     { path: 'id', kind: 'id' },
   ],
 };
 
-/** A test tenant is harmless, a production one is not: the colour says so beside the word. */
+/** A test tenant is harmless, all others are not: the color says so beside the word. */
 function tenantTone(type: unknown): Tone {
-  return type === 'test' ? 'good' : 'bad';
+  return type === 'test' ? 'good' : 'alarm';
 }
 
 /** The visible mark of the tenant's type, TEST or PRODUCTION, safe for a terminal. */
