@@ -2,12 +2,12 @@
  * The library: the typed client of the service, its lists as async iterables, its logs as a stream that loses nothing,
  * and files to and from pre-signed addresses. Nothing here reads the environment, the disk's settings or a terminal.
  */
-export { AccountUpdater } from './api/account-updater.ts';
+export { AccountUpdater } from './api/resources.ts';
 export { Client, type ClientOptions } from './api/client.ts';
 export type { PageOptions } from './api/pages.ts';
 export { Logs, type LogFilter } from './api/logs.ts';
 export { type Page, Pages } from './api/pages.ts';
-export { Tenant } from './api/tenant.ts';
+export { Tenant } from './api/resources.ts';
 export type { Clock } from './system.ts';
 export { type ErrorCode, type ErrorDetails, EXIT_CODES, isSvcError, SvcError } from './errors.ts';
 export type { ApiKey } from './http/core.ts';

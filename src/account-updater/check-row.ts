@@ -100,6 +100,8 @@ function checkCell(column: RequestColumn, cell: string): Finding | undefined {
 
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/; // most cells; all that checkText looks for is elsewhere
 
+// most cells; all that checkText looks for is elsewhere
+
 function checkText(column: RequestColumn, cell: string): Finding | undefined {
   if (/\p{Cc}/u.test(cell)) return { column, rule: 'control_character', problem: controlIn(cell) };
   if (/[\p{Cf}\p{Zl}\p{Zp}]/u.test(cell))

@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { formatDuration } from '../output/time.ts';
-import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { UploadSource } from '../transfer/source.ts';
 import type { RunOptions } from './events.ts';
 import type { EarlierJob, RunPart, RunRecord } from './record.ts';

@@ -91,6 +91,7 @@ export type PackedResult = Pick<
 
 const FEWEST = 2 ** 12;
 const LINKS = 3; // of an answer: the one after it to the same token, where its text stands, and how long that is
+// of an answer: the one after it to the same token, where its text stands, and how long that is
 const SLAB_BITS = 20;
 
 /**

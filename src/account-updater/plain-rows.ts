@@ -68,6 +68,8 @@ const COMMA = 44;
 const ZERO = 48;
 const ODD = -1; // as an offset: never a comma, never a line end
 
+// as an offset: never a comma, never a line end
+
 // What a byte is within a cell. Quotes, control characters and all that is not ASCII end the quick way.
 // Bit 1 keeps a count of digits going, bit 0 adds to it: ids mix letters and digits, where branches guess badly.
 const END = 0;
@@ -150,6 +152,7 @@ function digitAt(bytes: Uint8Array, at: number): number {
 
 const KEPT = 20;
 const FIELDS = 3; // two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
+// two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
 const FEWEST = 2 ** 13;
 const MOST = 2 ** 19;
 const WAITING = 256;

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { detachJob, findJob, jobPages, MISSING_MS, type RunWork } from './job.ts';
 import { type RunPart, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';

@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
+import { isObject } from '../schema/guards.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
-import { isObject } from '../schema/guards.ts';
 
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
 export type PartState =

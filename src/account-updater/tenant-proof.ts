@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { type ErrorCode, isSvcError, SvcError } from '../errors.ts';
-import { isObject } from '../output/fields.ts';
+import { isObject } from '../output/view.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { jobPages, type RunWork } from './job.ts';
 import { type RunPart, type RunRecord, sentOf } from './record.ts';

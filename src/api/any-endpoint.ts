@@ -4,8 +4,8 @@ import type { ApiRequest, KeyType, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
-import { type Page, Pages } from './pages.ts';
 import { objectOrUndefined } from '../schema/guards.ts';
+import { type Page, Pages } from './pages.ts';
 
 /** A request to any endpoint, described or not. */
 export type AnyRequest = Pick<

@@ -1,18 +1,15 @@
 import { SvcError } from '../errors.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import { KNOWN_RATES, Pacer } from '../http/pacing.ts';
-import type { KeyType } from '../http/request.ts';
+import { type KeyType, KNOWN_RATES, Pacer } from '../http/request.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { isSafeAddress, readAddress } from '../security/address.ts';
 import { type Clock, type Environment, systemClock } from '../system.ts';
 import { VERSION } from '../version.ts';
-import { AccountUpdater } from './account-updater.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
-import { Tenant } from './tenant.ts';
-import { ThreeDs } from './three-ds.ts';
+import { AccountUpdater, Tenant, ThreeDs } from './resources.ts';
 
 /** How to reach the service. Only `baseUrl` and the keys of the endpoints that are used must be given. */
 export interface ClientOptions {

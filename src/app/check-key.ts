@@ -9,7 +9,7 @@ import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyType } from '../http/request.ts';
-import { isObject } from '../output/fields.ts';
+import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
 
 /** What is told of a tenant beside its name. */

@@ -1,5 +1,5 @@
 import type { PathsHost } from '../config/paths.ts';
-import { type Command, type Entry, type Example, type Group } from './command.ts';
+import type { Command, Entry, Example, Group } from './command.ts';
 import { type Page, pageText, type Row } from './help-page.ts';
 import { GLOBAL_PARAMETERS, type Parameter, type Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';

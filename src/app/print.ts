@@ -2,8 +2,7 @@ import type { Page } from '../api/pages.ts';
 import type { OutputFormat } from '../config/choices.ts';
 import { SvcError } from '../errors.ts';
 import { printList, printRecord } from '../output/output.ts';
-import { createRenderer } from '../output/renderer.ts';
-import type { Renderer, View } from '../output/view.ts';
+import type { Renderer, RenderOptions, View } from '../output/view.ts';
 import type { Context } from './command.ts';
 import { flag, type Input, value } from './parameter.ts';
 import { integer, text } from './values.ts';
@@ -160,4 +159,22 @@ export function reportRest({ notices }: Context, seen: ListProgress, nothing: st
   if (seen.next === undefined) return notices.note('more results: use --all or a larger --limit');
   notices.note('more results: use --all, or for the next page');
   notices.command(`--start '${seen.next}'`);
+}
+
+// Only the chosen format's code is loaded.
+const MAKERS = {
+  table: async () => (await import('../output/table.ts')).tableRenderer,
+  json: async () => (await import('../output/formats.ts')).jsonRenderer,
+  jsonl: async () => (await import('../output/formats.ts')).jsonLinesRenderer,
+  csv: async () => (await import('../output/csv.ts')).csvRenderer,
+  yaml: async () => (await import('../output/yaml.ts')).yamlRenderer,
+};
+
+/** The renderer for a format. Throws `usage` for an unknown field. */
+export async function createRenderer<T>(
+  format: OutputFormat,
+  options: RenderOptions<T>,
+): Promise<Renderer<T>> {
+  const make = await MAKERS[format]();
+  return make(options);
 }

@@ -1,6 +1,6 @@
 import { Command as Parser, CommanderError } from 'commander';
 import { SvcError } from '../errors.ts';
-import { writePlain } from '../output/write-plain.ts';
+import { writePlain } from '../output/output.ts';
 import type { System } from '../system.ts';
 import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
 import { addParameters, noHelpOn, parseError, readInput } from './declare.ts';

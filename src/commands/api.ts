@@ -6,8 +6,8 @@ import { jsonAssignment, nameValue, text, textAssignment } from '../app/values.t
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { sourceFrom, sourceOf } from '../json/source.ts';
-import { isObject } from '../output/fields.ts';
 import { jsonLine } from '../output/formats.ts';
+import { isObject } from '../output/view.ts';
 import { toRequest } from './api-request.ts';
 import { asRow, responseView, withoutAddresses } from './response-view.ts';
 

@@ -1,7 +1,7 @@
 import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
 import { TOPICS } from '../app/topics.ts';
 import { complete } from '../completion/complete.ts';
-import { writePlain } from '../output/write-plain.ts';
+import { writePlain } from '../output/output.ts';
 import type { System } from '../system.ts';
 import { TREE } from './tree.ts';
 

@@ -1,7 +1,6 @@
 import { exactItem, replaceMembers } from '../json/exact.ts';
 import { sourceFrom } from '../json/source.ts';
-import { isObject, leafPaths } from '../output/fields.ts';
-import { type Column, columnFor, type View } from '../output/view.ts';
+import { type Column, columnFor, isObject, leafPaths, type View } from '../output/view.ts';
 
 const ADDRESS = /^(?:upload|download)_?url$/i;
 const MOST_COLUMNS = 12;

@@ -1,9 +1,9 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import { isLoopback } from '../security/address.ts';
 import { typedWord } from '../security/typed-word.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { OUTPUT_FORMATS, type OutputFormat, parseDuration, TIME_STYLES, type TimeStyle } from './choices.ts';
-import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import { type Config, type Profile, storedProfile } from './document.ts';
 import type { PathsHost } from './paths.ts';
 import {

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { Clock } from '../system.ts';
 import { exchange, type ExchangeRequest, type Trace } from './exchange.ts';
-import type { Pacer } from './pacing.ts';
 import {
   type CallFacts,
   networkError,
@@ -15,6 +14,7 @@ import {
   type ApiRequest,
   buildUrl,
   type KeyType,
+  type Pacer,
   repeatableOf,
   ServiceClock,
   type Shape,

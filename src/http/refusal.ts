@@ -1,9 +1,9 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
+import { objectOrUndefined } from '../schema/guards.ts';
 import { displayHost } from '../security/address.ts';
 import { maskCardNumbers } from '../security/card-number.ts';
 import type { ApiRequest } from './request.ts';
 import type { TransportFailure } from './transport-failure.ts';
-import { objectOrUndefined } from '../schema/guards.ts';
 
 /** What is known of a failed call, for its message. */
 export interface CallFacts {

@@ -1,8 +1,8 @@
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
-import { Tally, type TallyLine } from './tally.ts';
 import { isoTime } from '../output/time.ts';
+import { Tally, type TallyLine } from './tally.ts';
 
 /** What a checkpoint is of: two tails of different logs must not share one. */
 export interface Subject {

@@ -1,7 +1,7 @@
 import type { LogFilter, Logs } from '../api/logs.ts';
 import type { Page, PageOptions } from '../api/pages.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { parseTime, isoTime } from '../output/time.ts';
+import { isoTime, parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { entryOf, SECOND_MS, wholeSecond } from './entry.ts';
 import { isExpiredCursor } from './read-window.ts';

@@ -1,9 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { SvcError } from '../errors.ts';
-import { chooseFields, leafPaths, projection, valueAt } from './fields.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText } from './text.ts';
-import type { Renderer, RenderOptions } from './view.ts';
+import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, valueAt } from './view.ts';
 
 /**
  * RFC 4180 with LF: a header, then a row each; a nested value is its JSON text, an absent one is empty. One object has

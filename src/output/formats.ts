@@ -1,9 +1,8 @@
 import { exactText, indentJson, JsonToken, STRING } from '../json/exact.ts';
 import { sourceOf } from '../json/source.ts';
 import { containsCardNumber, maskCardNumbers } from '../security/card-number.ts';
-import { chooseFields, projection } from './fields.ts';
 import { escapeInJson } from './text.ts';
-import type { Renderer, RenderOptions } from './view.ts';
+import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
 
 /** Any value as JSON on one line, safe for a terminal, without a newline at the end. */
 export function jsonLine(value: unknown): string {

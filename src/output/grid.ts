@@ -1,6 +1,5 @@
 import type { TimeStyle } from '../config/choices.ts';
 import { JsonToken } from '../json/exact.ts';
-import { isObject, leafPaths, projection, valueAt } from './fields.ts';
 import { jsonLine } from './formats.ts';
 import { asciiWidth, cleanText, isNarrow, loadUnicodeWidth, type TextWidth } from './text.ts';
 import { formatNumber, formatTime } from './time.ts';
@@ -8,12 +7,16 @@ import {
   type Column,
   columnFor,
   type ColumnType,
+  isObject,
   labelOf,
+  leafPaths,
   MARKS,
   type Palette,
   plainPalette,
+  projection,
   type RenderOptions,
   type Tone,
+  valueAt,
 } from './view.ts';
 
 /** One value of a table, ready to be shown: clean text, its width in columns, and its tone. */

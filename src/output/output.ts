@@ -1,6 +1,6 @@
 import { constants, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
-import { SvcError } from '../errors.ts';
-import type { OutputStream } from '../system.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import type { OutputStream, System } from '../system.ts';
 import type { Renderer } from './view.ts';
 
 const DEFAULT_WIDTH = 80;
@@ -213,4 +213,26 @@ export async function printList<T>(
 /** Writes one object. */
 export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: T): Promise<void> {
   await out.write(await renderer.record(value));
+}
+
+/** Writes a text of our own that holds no data, such as help, and resolves to the exit code. */
+export async function writePlain(
+  { stdout, stderr }: Pick<System, 'stdout' | 'stderr'>,
+  text: string,
+): Promise<number> {
+  try {
+    await new Output(stdout, { name: 'standard output', redact: identity }).write(text);
+    return 0;
+  } catch (error) {
+    if (error instanceof ReaderGone) return 0;
+    if (!isSvcError(error)) throw error;
+    await new Output(stderr, { name: 'standard error', redact: identity, mayBeClosed: true })
+      .write(`error: ${error.message}\n`)
+      .catch(() => undefined);
+    return error.exitCode;
+  }
+}
+
+function identity(text: string): string {
+  return text;
 }

@@ -2,8 +2,7 @@ import type { Clock } from '../system.ts';
 import type { LiveLine, LiveText } from './live-line.ts';
 import type { Messages } from './messages.ts';
 import { cleanText } from './text.ts';
-import { Transfer, type TransferProgress } from './transfer-progress.ts';
-import { Wait, type WaitProgress } from './wait-progress.ts';
+import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
 /** What is over sooner is not shown: spinner and bar take time to load, and would only flash. */
 const SHOW_AFTER_MS = 1000;
@@ -113,4 +112,208 @@ export class Progress {
 
 function withMore({ text, bar }: LiveText, more: string): LiveText {
   return bar === undefined ? { text: text + more } : { text, bar: { ...bar, numbers: bar.numbers + more } };
+}
+
+const MINUTE = 60_000;
+const WAIT_LINE_EVERY_MS = 5 * MINUTE;
+const SPINNER_COLUMNS = 2;
+
+type Fact = 'age' | 'next poll' | 'typical';
+
+/** What is said beside the state, in order; on narrower and narrower terminals the first choice that fits. */
+const FACTS: readonly Fact[] = ['age', 'next poll', 'typical'];
+const CHOICES: readonly (readonly Fact[])[] = [FACTS, ['age', 'next poll'], ['age']];
+
+/** What a poll found. */
+export interface PollState {
+  /** The state in the service's word: "processing". */
+  readonly state: string;
+  /** When the next poll is, in epoch milliseconds. */
+  readonly nextPollAt?: number | undefined;
+  /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
+  readonly begun?: number | undefined;
+  /** How long such a wait usually takes, in words: said once it has lasted a minute. */
+  readonly typical?: string | undefined;
+}
+
+/** A wait under way. */
+export interface WaitProgress {
+  update(look: PollState): void;
+  /** The wait is over; `outcome` is said in one line, or nothing without it. */
+  done(outcome?: string): void;
+  /** The wait was given up; the error itself is reported elsewhere. */
+  fail(): void;
+}
+
+/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
+class Wait implements WaitProgress, Painted {
+  readonly #label: string;
+  readonly #stage: Stage;
+  readonly #begun: number;
+  #look: PollState | undefined;
+  #said: { readonly state: string; readonly at: number } | undefined;
+  #open = true;
+
+  constructor(label: string, stage: Stage) {
+    this.#label = label;
+    this.#stage = stage;
+    this.#begun = stage.clock.now();
+  }
+
+  update(look: PollState): void {
+    this.#look = { ...look, state: cleanText(look.state) };
+    const now = this.#stage.clock.now();
+    if (this.#stage.isLive || !this.#open) return;
+    const isNews = this.#said?.state !== this.#look.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
+    if (!isNews) return;
+    this.#said = { state: this.#look.state, at: now };
+    this.#stage.note(this.#text(now));
+  }
+
+  done(outcome?: string): void {
+    this.#end();
+    if (outcome !== undefined) this.#stage.note(`${this.#label}: ${outcome}`);
+  }
+
+  fail(): void {
+    this.#end();
+  }
+
+  line(now: number, columns: number): LiveText {
+    const texts = CHOICES.map((facts) => this.#text(now, facts));
+    const fits = texts.find((text) => text.length <= columns - SPINNER_COLUMNS);
+    return { text: fits ?? this.#text(now, []) };
+  }
+
+  #text(now: number, facts: readonly Fact[] = FACTS): string {
+    const words = [this.#look?.state, ...facts.map((fact) => this.#fact(fact, now))];
+    const said = words.filter(Boolean).join(', ');
+    return said === '' ? this.#label : `${this.#label}: ${said}`;
+  }
+
+  #fact(fact: Fact, now: number): string | undefined {
+    const next = this.#look?.nextPollAt;
+    const age = now - (this.#look?.begun ?? this.#begun);
+    if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
+    if (fact === 'typical') return age >= MINUTE ? this.#look?.typical : undefined;
+    return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
+  }
+
+  #end(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#stage.leave(this);
+  }
+}
+
+const BAR_COLUMNS = 20;
+const LEAST_BAR = 5;
+const LINE_EVERY_MS = 10_000;
+const LEAST_GAP_MS = 1000;
+const STEP = 0.25;
+
+/** A transfer under way. */
+export interface TransferProgress {
+  /** Bytes done so far, in all. Cheap: call it for every chunk. */
+  update(done: number): void;
+  /** The transfer is complete. */
+  done(): void;
+  /** The transfer stopped; the error itself is reported elsewhere. */
+  fail(): void;
+}
+
+/** Bytes in all where known, and bytes that were there before. */
+export interface Size {
+  readonly total: number | undefined;
+  readonly from: number;
+}
+
+/** Bytes on their way: a bar on a terminal; elsewhere a line at the start, each 10 s or quarter, and at the end. */
+class Transfer implements TransferProgress, Painted {
+  readonly #label: string;
+  readonly #total: number | undefined;
+  readonly #stage: Stage;
+  readonly #begun: number;
+  readonly #from: number;
+  #bytes: number;
+  #saidAt: number;
+  #saidShare = 0;
+  #open = true;
+
+  constructor(label: string, size: Size, stage: Stage) {
+    const { total, from } = size;
+    this.#label = label;
+    this.#total = total;
+    this.#from = from;
+    this.#bytes = from;
+    this.#stage = stage;
+    this.#begun = stage.clock.now();
+    this.#saidAt = this.#begun;
+    if (!stage.isLive) stage.note(`${label}: started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
+  }
+
+  update(done: number): void {
+    this.#bytes = done;
+    if (this.#stage.isLive || !this.#open) return;
+    const now = this.#stage.clock.now();
+    const share = this.#share() ?? 0;
+    const waited = now - this.#saidAt;
+    if (waited < LEAST_GAP_MS) return;
+    if (waited < LINE_EVERY_MS && share - this.#saidShare < STEP) return;
+    if (share >= 1) return;
+    this.#saidAt = now;
+    this.#saidShare = share;
+    this.#stage.note(`${this.#label}: ${this.#numbers(now)}`);
+  }
+
+  done(): void {
+    this.#end(
+      'success',
+      `${formatBytes(this.#bytes)} in ${formatDuration(this.#elapsed(this.#stage.clock.now()))}`,
+    );
+  }
+
+  fail(): void {
+    const of = this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`;
+    this.#end('note', `stopped at ${formatBytes(this.#bytes)}${of}`);
+  }
+
+  // On a narrow terminal the bar gives way to the numbers.
+  line(now: number, columns: number): LiveText {
+    const share = this.#share();
+    const numbers = this.#numbers(now);
+    const room = Math.min(BAR_COLUMNS, columns - this.#label.length - numbers.length - 2);
+    if (share === undefined || room < LEAST_BAR) return { text: `${this.#label} ${numbers}` };
+    return { text: this.#label, bar: { share, columns: room, numbers } };
+  }
+
+  #numbers(now: number): string {
+    const share = this.#share();
+    const moved = this.#bytes - this.#from;
+    const rate = moved / Math.max(this.#elapsed(now) / 1000, 0.001);
+    const parts = share === undefined ? [] : [formatPercent(Math.floor(share * 100) / 100)];
+    parts.push(
+      formatBytes(this.#bytes) + (this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`),
+    );
+    if (moved > 0 && now > this.#begun) parts.push(`${formatBytes(rate)}/s`);
+    if (this.#total !== undefined && moved > 0 && this.#bytes < this.#total)
+      parts.push(`${formatDuration(((this.#total - this.#bytes) / rate) * 1000)} left`);
+    return parts.join(', ');
+  }
+
+  #share(): number | undefined {
+    if (this.#total === undefined) return undefined;
+    return this.#total === 0 ? 1 : Math.min(1, this.#bytes / this.#total);
+  }
+
+  #elapsed(now: number): number {
+    return now - this.#begun;
+  }
+
+  #end(how: 'note' | 'success', text: string): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#stage.leave(this);
+    this.#stage[how](`${this.#label}: ${text}`);
+  }
 }

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { SvcError } from '../errors.ts';
 import type { Environment, InputStream } from '../system.ts';
-import type { Output } from './output.ts';
 import type { LiveLine } from './live-line.ts';
+import type { Output } from './output.ts';
 import { cleanText } from './text.ts';
 
 /** What decides whether and how questions are asked. */

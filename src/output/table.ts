@@ -1,4 +1,3 @@
-import { chooseFields } from './fields.ts';
 import {
   type Cell,
   type CellStyle,
@@ -7,12 +6,13 @@ import {
   drawRecord,
   drawRow,
   fitWidths,
-  type Measured,
   measureCells,
+  type Measured,
   paint,
 } from './grid.ts';
 import { asciiWidth } from './text.ts';
 import {
+  chooseFields,
   type Column,
   columnFor,
   labelOf,

@@ -1,8 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { startPager } from '../security/child-environment.ts';
 import type { Environment, System } from '../system.ts';
 import { isTerminalStream, LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
 import { Output } from './output.ts';
-import { Pager, pagerFor } from './pager.ts';
 import { Progress } from './progress.ts';
 import { Prompts } from './prompt.ts';
 import { type Palette, plainPalette } from './view.ts';
@@ -122,4 +126,117 @@ export function showsUnicode(env: Environment, platform: string): boolean {
   if (platform === 'win32') return env['WT_SESSION'] !== undefined || env['TERM_PROGRAM'] !== undefined;
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return /utf-?8/i.test(locale);
+}
+
+type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;
+
+/**
+ * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
+ * turn pages (no terminal, a dumb one, CI), where one of them is empty or `cat`, and where there is no such program.
+ */
+export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | undefined {
+  if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isOn(env['CI'])) return undefined;
+  const named = env['SVC_PAGER'] ?? env['PAGER'];
+  // Windows comes with none that shows colours.
+  const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();
+  const [program = ''] = command.split(/\s/, 1);
+  if (command === '' || command === 'cat') return undefined;
+  return hasShellSyntax(program) || platform === 'win32' || isFound(program, env) ? command : undefined;
+}
+
+/**
+ * Standard output by way of a pager, which starts with the first text. It has the keys of the terminal until the
+ * person leaves it; leaving before the end is what a reader does that has seen enough.
+ */
+class Pager extends Writable {
+  readonly isTTY = true;
+  readonly #command: string;
+  readonly #system: PagerEnvironment;
+  #child: ChildProcess | undefined;
+  #closed: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(command: string, system: PagerEnvironment) {
+    super({ decodeStrings: true });
+    this.#command = command;
+    this.#system = system;
+  }
+
+  get columns(): number {
+    return this.#system.stdout.columns ?? 0;
+  }
+
+  /** Settles when the pager has gone; undefined while it has nothing to show. */
+  get showing(): Promise<void> | undefined {
+    return this.#closed;
+  }
+
+  /** Nothing more comes: waits until the person has left the pager. */
+  async leave(): Promise<void> {
+    this.#ended = true;
+    this.#child?.stdin?.end();
+    await this.#closed;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
+    const { stdin } = this.#start();
+    if (stdin === null) taken(gone());
+    else stdin.write(chunk, taken);
+  }
+
+  #start(): ChildProcess {
+    if (this.#child) return this.#child;
+    const { signal, yieldTerminal } = this.#system;
+    const child = startPager(this.#command, this.#system);
+    this.#child = child;
+    // Its end tells enough.
+    child.stdin.on('error', () => undefined);
+    const ended = new Promise<void>((resolve) => {
+      child.once('close', () => resolve()).once('error', () => resolve());
+    });
+    this.#closed = ended.then(() => this.#left());
+    yieldTerminal?.(this.#closed);
+    const stop = (): void => this.#stop(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    void this.#closed.then(() => signal.removeEventListener('abort', stop));
+    return child;
+  }
+
+  // Ctrl-C is for the pager too, which stays; a process that is to end must not wait for a person.
+  #stop(reason: unknown): void {
+    if (reason instanceof Error && 'code' in reason && reason.code === 'interrupted') return;
+    this.#child?.kill('SIGTERM');
+  }
+
+  #left(): void {
+    if (!this.#ended) this.destroy(gone());
+  }
+}
+
+function gone(): Error {
+  return Object.assign(new Error('the pager has gone'), { code: 'EPIPE' });
+}
+
+function hasShellSyntax(program: string): boolean {
+  return /[^\w./+-]/.test(program);
+}
+
+function isFound(program: string, env: Environment): boolean {
+  if (program.includes('/')) return isProgram(program);
+  return (env['PATH'] ?? '')
+    .split(path.delimiter)
+    .some((directory) => isProgram(path.join(directory, program)));
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value);
 }

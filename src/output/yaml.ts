@@ -1,8 +1,7 @@
 import { Document, isScalar, type ScalarTag, visit } from 'yaml';
 import { JsonToken } from '../json/exact.ts';
-import { chooseFields, projection } from './fields.ts';
 import { escapeInJson, isUnsafe } from './text.ts';
-import type { Renderer, RenderOptions } from './view.ts';
+import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
 
 /** A sequence, streamed item by item; a single object is one document. */
 export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {

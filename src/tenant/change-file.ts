@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
+import { isObject } from '../schema/guards.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../schema/tenant.ts';
 import { checkSettingValue, type TenantChange } from './change.ts';
-import { isObject } from '../schema/guards.ts';
 
 /** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
 export function changeFromJson(json: unknown): TenantChange {

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { isObject } from '../schema/guards.ts';
 import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { containsCardNumber } from '../security/card-number.ts';
@@ -6,7 +7,6 @@ import { nearest } from '../security/typed-word.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from './fields.ts';
 import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
 import { exampleBody } from './template.ts';
-import { isObject } from '../schema/guards.ts';
 
 /**
  * Everything that is wrong with the body of an authenticate request, in the order of the interface.

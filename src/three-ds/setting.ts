@@ -1,9 +1,9 @@
 import { SvcError } from '../errors.ts';
+import { isObject } from '../schema/guards.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 import { looksLikeName } from './check.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from './fields.ts';
-import { isObject } from '../schema/guards.ts';
 
 /** One `path=value` as typed. */
 export interface Setting {

@@ -1,6 +1,6 @@
+import { isObject } from '../schema/guards.ts';
 import { BODY, type Field } from './fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
-import { isObject } from '../schema/guards.ts';
 
 /** A body with the fields that this combination needs and no other, each with the example of its schema. */
 export function exampleBody(combination: Combination): Record<string, unknown> {

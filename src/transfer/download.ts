@@ -10,10 +10,10 @@ import {
   type TimeLimits,
   withRetry,
 } from '../http/retry.ts';
-import type { Clock } from '../system.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
 import { displayHost } from '../security/address.ts';
+import type { Clock } from '../system.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
 import {

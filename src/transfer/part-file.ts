@@ -1,4 +1,5 @@
-import fs, { constants } from 'node:fs';
+import fs from 'node:fs';
+import { constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { writeFailure } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';

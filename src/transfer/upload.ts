@@ -10,9 +10,9 @@ import {
   type TimeLimits,
   withRetry,
 } from '../http/retry.ts';
-import type { Clock } from '../system.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
 import type { Transport } from '../http/transport.ts';
+import type { Clock } from '../system.ts';
 import { readErrorOf, redirectedByStore, refusedByStore, storeUnreachable, UploadUnclear } from './retry.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import type { StoreError } from './store-error.ts';

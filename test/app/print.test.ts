@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createRenderer } from '../../src/app/print.ts';
 import type { OutputFormat } from '../../src/config/choices.ts';
 import { SvcError } from '../../src/errors.ts';
 import { printList, printRecord } from '../../src/output/output.ts';
-import { createRenderer } from '../../src/output/renderer.ts';
 import type { View } from '../../src/output/view.ts';
 import { outputOver, Sink } from '../output/streams.ts';
 

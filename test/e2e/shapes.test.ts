@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { leafPaths } from '../../src/output/fields.ts';
+import { leafPaths } from '../../src/output/view.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';
 import { finished, Home } from '../support/svc.ts';

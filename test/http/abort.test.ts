@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { Pacer } from '../../src/http/pacing.ts';
+import { Pacer } from '../../src/http/request.ts';
 import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KNOWN_RATES, Pacer, type RateRule } from '../../src/http/pacing.ts';
-import type { KeyType } from '../../src/http/request.ts';
+import { type KeyType, KNOWN_RATES, Pacer, type RateRule } from '../../src/http/request.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const quiet = (): void => undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pacer, type RateRule } from '../../src/http/pacing.ts';
+import { Pacer, type RateRule } from '../../src/http/request.ts';
 import { retryAfterMs } from '../../src/http/retry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { answer, json } from '../support/fault-steps.ts';

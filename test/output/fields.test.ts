@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { chooseFields, leafPaths, pickPaths, replaceAt, valueAt } from '../../src/output/fields.ts';
+import { chooseFields, leafPaths, pickPaths, replaceAt, valueAt } from '../../src/output/view.ts';
 import { entryView } from './views.ts';
 
 function refusal(list: string): SvcError {

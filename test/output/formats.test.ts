@@ -2,8 +2,8 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml, parseDocument } from 'yaml';
+import { createRenderer } from '../../src/app/print.ts';
 import { holdsCardNumber } from '../../src/output/formats.ts';
-import { createRenderer } from '../../src/output/renderer.ts';
 import type { Renderer, RenderOptions } from '../../src/output/view.ts';
 import { entryView, listText } from './views.ts';
 

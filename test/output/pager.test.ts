@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { pagerFor } from '../../src/output/pager.ts';
+import { pagerFor } from '../../src/output/terminal.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';

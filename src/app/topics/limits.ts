@@ -1,6 +1,5 @@
 import { LONGEST_WAIT_MS } from '../../account-updater/wait.ts';
-import { DEFAULT_MAX_WAIT_MS } from '../../system.ts';
-import { KNOWN_RATES } from '../../http/pacing.ts';
+import { KNOWN_RATES } from '../../http/request.ts';
 import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../http/retry.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../output/time.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../schema/account-updater-files.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../schema/tenant.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../system.ts';
 import { RECEIVER_LIMITS } from '../../webhooks/address.ts';
 import type { Page, Row } from '../help-page.ts';
 

@@ -54,7 +54,7 @@ export const authenticate = defineCommand({
       warnOfDeprecated(context, session);
       warnOfState(context, client, session);
     }
-    if (dryRun) return new Preview((await import('../../api/three-ds.ts')).authenticateRequest(id, request));
+    if (dryRun) return new Preview((await import('../../api/resources.ts')).authenticateRequest(id, request));
     if (!(await confirmUnknown(context, unknown))) return context.notices.note('nothing was sent');
     const result = await orNewSession(client.threeDs.authenticate(id, request), id);
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
@@ -65,7 +65,7 @@ export const authenticate = defineCommand({
   },
   async request(context, { session: id, file, set, allowUnknown }) {
     await readBody(context, requiredFile(file), set, allowUnknown);
-    return (await import('../../api/three-ds.ts')).readSessionRequest(id);
+    return (await import('../../api/resources.ts')).readSessionRequest(id);
   },
 });
 

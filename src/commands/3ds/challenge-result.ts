@@ -49,7 +49,7 @@ export const challengeResult = defineCommand({
     checkOutcome(id, result, failOn);
   },
   async request(_, { session: id }) {
-    return (await import('../../api/three-ds.ts')).challengeResultRequest(id);
+    return (await import('../../api/resources.ts')).challengeResultRequest(id);
   },
 });
 

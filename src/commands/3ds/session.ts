@@ -60,7 +60,7 @@ export const create = defineCommand({
 });
 
 async function createRequest(body: CreateSession): Promise<PreviewRequest> {
-  return (await import('../../api/three-ds.ts')).createSessionRequest(body);
+  return (await import('../../api/resources.ts')).createSessionRequest(body);
 }
 
 function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>): CreateSession {
@@ -100,6 +100,6 @@ export const show = defineCommand({
     warnOfDeprecated(context, session);
   },
   async request(_, { session: id }) {
-    return (await import('../../api/three-ds.ts')).readSessionRequest(id);
+    return (await import('../../api/resources.ts')).readSessionRequest(id);
   },
 });

@@ -5,7 +5,7 @@ import { repeated, value } from '../../app/parameter.ts';
 import { hostName, integer, type ValueParser } from '../../app/values.ts';
 import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';
-import type { TransferProgress } from '../../output/transfer-progress.ts';
+import type { TransferProgress } from '../../output/progress.ts';
 
 /** Where a wait listens for the events of its jobs. */
 export interface EventsAddress {

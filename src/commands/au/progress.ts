@@ -1,8 +1,7 @@
 import type { RunEvent } from '../../account-updater/events.ts';
 import type { RunRecord } from '../../account-updater/record.ts';
 import type { Context } from '../../app/command.ts';
-import type { TransferProgress } from '../../output/transfer-progress.ts';
-import type { WaitProgress } from '../../output/wait-progress.ts';
+import type { TransferProgress, WaitProgress } from '../../output/progress.ts';
 
 /** What the interface says of a production job; the job of a test tenant is done in seconds. */
 const TYPICAL = 'typically about a day';

@@ -69,7 +69,7 @@ export function isOnThisMachine(file: string): boolean {
 export async function jobRequest(context: Context, argument: string): Promise<PreviewRequest> {
   const run = namedRun(context, argument);
   const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
-  if (job !== undefined) return (await import('../../api/account-updater.ts')).readJobRequest(job);
+  if (job !== undefined) return (await import('../../api/resources.ts')).readJobRequest(job);
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, {
     hint: 'Leave --curl out.',
   });

@@ -87,7 +87,7 @@ export const list = defineCommand({
   async request(_, input) {
     checkPaging(input);
     const [{ listJobsRequest }, { pageRequest }] = await Promise.all([
-      import('../../api/account-updater.ts'),
+      import('../../api/resources.ts'),
       import('../../api/pages.ts'),
     ]);
     return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });

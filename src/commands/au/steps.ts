@@ -35,7 +35,7 @@ export const create = defineCommand({
 });
 
 async function createRequest(): Promise<PreviewRequest> {
-  return (await import('../../api/account-updater.ts')).createJobRequest();
+  return (await import('../../api/resources.ts')).createJobRequest();
 }
 
 /** `svc au upload` */
@@ -70,6 +70,6 @@ export const upload = defineCommand({
     await print(await readJob(client, job));
   },
   async request(_, { job }) {
-    return (await import('../../api/account-updater.ts')).readJobRequest(job);
+    return (await import('../../api/resources.ts')).readJobRequest(job);
   },
 });

@@ -10,8 +10,8 @@ import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { type RunChoice, RunOfFile } from './find-run.ts';
 import { type EventsAddress, listenForJobs } from './options.ts';
-import { openRequestFile, type RequestFile } from './request-file.ts';
 import { showRun } from './progress.ts';
+import { openRequestFile, type RequestFile } from './request-file.ts';
 import { finishRun, showResults, submissionOf } from './run-summary.ts';
 import { isOnThisMachine, serviceOf } from './runs.ts';
 import { checkedFileRow, checkedFileView, type Submission, submissionView } from './view.ts';
@@ -59,7 +59,7 @@ export async function submission(context: Context, input: SubmitInput): Promise<
 export async function submissionRequest(context: Context, input: SubmitInput): Promise<PreviewRequest> {
   checkOptions(input);
   await openRequestFile(context, input.file);
-  return (await import('../../api/account-updater.ts')).createJobRequest();
+  return (await import('../../api/resources.ts')).createJobRequest();
 }
 
 function checkOptions(input: SubmitInput): void {

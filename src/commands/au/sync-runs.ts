@@ -12,8 +12,8 @@ import type { Context } from '../../app/command.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { startCommand } from '../../security/child-environment.ts';
 import { deliverResults } from './deliver-results.ts';
-import { showRun } from './progress.ts';
 import { actionsOf } from './options.ts';
+import { showRun } from './progress.ts';
 import { countedResults, runRow, warnOfUnrequested } from './run-summary.ts';
 import { recordedRuns, serviceOf } from './runs.ts';
 

@@ -1,11 +1,11 @@
-import type { CoverageRange } from '../../logs/archive/coverage.ts';
-import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
 import type { Context } from '../../app/command.ts';
 import { argument } from '../../app/parameter.ts';
 import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
+import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { S3_SECRETS } from '../../logs/s3/settings.ts';
+import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
 import type { Environment } from '../../system.ts';
 
 /** The place of an archive that is read. */

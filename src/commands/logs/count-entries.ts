@@ -7,7 +7,7 @@ import { beginAt } from '../../logs/checkpoint.ts';
 import { type Interval, LogCounts, type Notes, StatsBackfill } from '../../logs/count.ts';
 import { serviceLogs, type TailEvent, wholeSecond } from '../../logs/entry.ts';
 import { Tail } from '../../logs/follow.ts';
-import { formatNumber, parseTime, isoTime } from '../../output/time.ts';
+import { formatNumber, isoTime, parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { ByteProgress } from '../au/options.ts';
 import { openArchive } from './archive-location.ts';

@@ -1,9 +1,8 @@
 import type { Context } from '../../app/command.ts';
-import { HOUR_MS, type Interval } from '../../logs/count.ts';
+import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from '../../logs/count.ts';
 import { drawBar, drawSparkline } from '../../output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
 import { alignedPercent, formatNumber, formatTime, parseTime } from '../../output/time.ts';
-import type { StatsBy, StatsRow } from '../../logs/count.ts';
 
 const BAR_COLUMNS = 16;
 const MOST_BARS = 12;

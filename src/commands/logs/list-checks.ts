@@ -2,7 +2,7 @@ import type { Page } from '../../api/pages.ts';
 import type { Context } from '../../app/command.ts';
 import type { ListProgress } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import { parseTime, isoTime } from '../../output/time.ts';
+import { isoTime, parseTime } from '../../output/time.ts';
 import { type Log, LOG_OPERATIONS } from '../../schema/log.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 

@@ -12,6 +12,7 @@ import {
   wanted,
 } from '../../app/print.ts';
 import { positiveDuration } from '../../app/values.ts';
+import { isoTime } from '../../output/time.ts';
 import type { EntityType } from '../../schema/log.ts';
 import {
   ENTITY_PARAMETERS,
@@ -27,7 +28,6 @@ import {
   reportFiltered,
 } from './entry-filter.ts';
 import { OddEntries } from './odd-entries.ts';
-import { isoTime } from '../../output/time.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,

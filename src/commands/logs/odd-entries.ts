@@ -2,7 +2,7 @@ import { type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { Context } from '../../app/command.ts';
 import { MAX_DEPTH } from '../../json/source.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
-import { formatNumber, parseTime, isoTime } from '../../output/time.ts';
+import { formatNumber, isoTime, parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
 type Oddity = LogOddity | 'no time';

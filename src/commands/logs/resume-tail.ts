@@ -8,8 +8,8 @@ import { isSvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { type Subject, type TailPosition, writeCheckpoint } from '../../logs/checkpoint.ts';
 import { destinationText } from '../../logs/otlp/settings.ts';
-import type { TailInput } from './tail.ts';
 import { isoTime } from '../../output/time.ts';
+import type { TailInput } from './tail.ts';
 
 /** How a tail that has ended is resumed. */
 export interface Resume {

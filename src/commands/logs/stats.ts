@@ -4,6 +4,7 @@ import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { StatsRow } from '../../logs/count.ts';
+import { isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { Counted } from './count-entries.ts';
 import {
@@ -14,7 +15,6 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
 } from './entry-filter.ts';
-import { isoTime } from '../../output/time.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -6,6 +6,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject, TailPosition } from '../../logs/checkpoint.ts';
 import { parseDestination } from '../../logs/otlp/settings.ts';
+import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { isLoopback } from '../../security/address.ts';
 import {
@@ -17,10 +18,9 @@ import {
   logView,
   matches,
 } from './entry-filter.ts';
+import { TailNotices } from './notices.ts';
 import { resumeTail } from './resume-tail.ts';
 import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
-import { isoTime } from '../../output/time.ts';
-import { TailNotices } from './notices.ts';
 
 const parameters = {
   since: value(

@@ -31,12 +31,12 @@ export const deleteTenant = defineCommand({
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
     if (input.confirm === undefined) await askForName(context, tenant);
-    if (input.dryRun) return new Preview((await import('../../api/tenant.ts')).deleteTenantRequest());
+    if (input.dryRun) return new Preview((await import('../../api/resources.ts')).deleteTenantRequest());
     await client.tenant.delete();
     context.notices.success(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
   },
   async request() {
-    return (await import('../../api/tenant.ts')).readTenantRequest();
+    return (await import('../../api/resources.ts')).readTenantRequest();
   },
 });
 

@@ -19,6 +19,6 @@ export const show = defineCommand({
     await print(tenant);
   },
   async request() {
-    return (await import('../../api/tenant.ts')).readTenantRequest();
+    return (await import('../../api/resources.ts')).readTenantRequest();
   },
 });

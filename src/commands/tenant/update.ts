@@ -47,7 +47,7 @@ export const update = defineCommand({
     }
     showDifference(context, before, fields);
     if (input.dryRun) {
-      const { updateTenantRequest } = await import('../../api/tenant.ts');
+      const { updateTenantRequest } = await import('../../api/resources.ts');
       if (context.globals.curl) return new Preview(updateTenantRequest(body));
       context.notices.note('dry run: nothing was sent');
       return print({ ...before, ...body });
@@ -61,7 +61,7 @@ export const update = defineCommand({
   },
   async request(context, input) {
     await readChange(context, { ...input, dryRun: true });
-    return (await import('../../api/tenant.ts')).readTenantRequest();
+    return (await import('../../api/resources.ts')).readTenantRequest();
   },
 });
 

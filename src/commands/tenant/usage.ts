@@ -60,7 +60,7 @@ export const usage = defineCommand({
     checkThreshold(monthlyActive(report), warnAt);
   },
   async request() {
-    return (await import('../../api/tenant.ts')).usageRequest();
+    return (await import('../../api/resources.ts')).usageRequest();
   },
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { isoTime } from '../../output/time.ts';
 import type { Window } from '../entry.ts';
 import { appendRecord, type Draft } from './chain.ts';
 import { fromStored, type StoredPosition } from './position.ts';
@@ -18,7 +19,6 @@ import {
 } from './record.ts';
 import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
-import { isoTime } from '../../output/time.ts';
 
 // Where nothing happened for a year, not each of its days is looked through.
 const MOST_DAYS_BACK_MS = 35 * 86_400_000;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../checkpoint.ts';
 import { wholeSecond } from '../entry.ts';
-import { isoTime } from '../../output/time.ts';
 
 const time = z.iso.datetime();
 const count = z.number().int();

@@ -1,4 +1,5 @@
 import { SvcError } from '../../errors.ts';
+import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../checkpoint.ts';
 import type { Window } from '../entry.ts';
@@ -9,7 +10,6 @@ import { Pending, type PendingLimits } from './pending.ts';
 import { beyond, fromStored, toStored } from './position.ts';
 import type { Link, Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
-import { isoTime } from '../../output/time.ts';
 
 /** What a writer is told. */
 export interface WriterOptions {

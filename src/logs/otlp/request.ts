@@ -1,6 +1,6 @@
 import { exactValue, JsonToken } from '../../json/exact.ts';
-import { isObject } from '../../output/fields.ts';
 import { parseTime } from '../../output/time.ts';
+import { isObject } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { VERSION } from '../../version.ts';
 

@@ -1,7 +1,7 @@
 /** Sends hostile text through every way out: a table, notices, an error, a spinner, a question. */
+import { createRenderer } from '../../../src/app/print.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { printRecord } from '../../../src/output/output.ts';
-import { createRenderer } from '../../../src/output/renderer.ts';
 import { runProgram } from './system.ts';
 
 const HOSTILE = 'evil\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\u009b5A\r\u202egnp\u200b canary-secret';

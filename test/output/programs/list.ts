@@ -1,6 +1,6 @@
 /** Prints rows until it has printed as many as asked, a hundred at a time, and says on stderr how many were read. */
+import { createRenderer } from '../../../src/app/print.ts';
 import { printList } from '../../../src/output/output.ts';
-import { createRenderer } from '../../../src/output/renderer.ts';
 import { runProgram } from './system.ts';
 
 const [count = '1000', format = 'jsonl'] = process.argv.slice(2);

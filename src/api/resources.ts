@@ -1,0 +1,250 @@
+import type { HttpCore } from '../http/core.ts';
+import { type ApiRequest, path } from '../http/request.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import type { Tenant as TenantRecord, UsageReport } from '../schema/tenant.ts';
+import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
+import type {
+  AuthenticationResult,
+  ChallengeResult,
+  CreatedSession,
+  CreateSession,
+  ThreeDsSession,
+} from '../schema/three-ds/session.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+
+/** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
+export class AccountUpdater {
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
+  /**
+   * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
+   * @throws SvcError `outcome_unknown` when no clear answer came: the job may exist
+   */
+  create(): Promise<AccountUpdaterJob> {
+    return this.#core.call(createJobRequest());
+  }
+
+  /** `GET /account-updater/jobs/{id}`, permission account-updater:job:read. An expired job is `not_found`. */
+  read(id: string): Promise<AccountUpdaterJob> {
+    return this.#core.call(readJobRequest(id));
+  }
+
+  /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
+  list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
+    return cursorPages(this.#core, options, listJobsRequest(), (jobs) => jobs);
+  }
+}
+
+export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
+  return {
+    method: 'POST',
+    path: path`/account-updater/jobs`,
+    key: 'private',
+    permission: 'account-updater:job:create',
+    subject: 'creating a job',
+    howToCheck:
+      "Look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing.",
+    shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
+  };
+}
+
+export function readJobRequest(id: string): ApiRequest<AccountUpdaterJob> {
+  return {
+    method: 'GET',
+    path: path`/account-updater/jobs/${id}`,
+    key: 'private',
+    permission: 'account-updater:job:read',
+    subject: `job ${id}`,
+    shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
+  };
+}
+
+export function listJobsRequest(): ListRequest<AccountUpdaterJob> {
+  return {
+    path: path`/account-updater/jobs`,
+    key: 'private',
+    permission: 'account-updater:job:read',
+    subject: 'jobs',
+    shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobPageSchema,
+  };
+}
+
+/** What replaces a tenant's name and settings. */
+export interface TenantUpdate {
+  readonly name: string;
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The tenant that the management key belongs to. */
+export class Tenant {
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
+  /** `GET /tenants/self`, permission tenant:read. */
+  read(): Promise<TenantRecord> {
+    return this.#core.call(readTenantRequest());
+  }
+
+  /**
+   * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that it leaves out
+   * may be lost.
+   * @throws SvcError `outcome_unknown` when no clear answer came: the update may have taken effect
+   */
+  update(body: TenantUpdate): Promise<TenantRecord> {
+    return this.#core.call(updateTenantRequest(body));
+  }
+
+  /**
+   * `DELETE /tenants/self`, permission tenant:delete. Sent once and never again, whatever comes back.
+   * @throws SvcError `outcome_unknown` when no clear answer came: the tenant may be gone
+   */
+  delete(): Promise<void> {
+    return this.#core.call(deleteTenantRequest());
+  }
+
+  /** `GET /tenants/self/reports/usage`, permission report:read. */
+  usage(): Promise<UsageReport> {
+    return this.#core.call(usageRequest());
+  }
+}
+
+export function readTenantRequest(): ApiRequest<TenantRecord> {
+  return {
+    method: 'GET',
+    path: path`/tenants/self`,
+    key: 'management',
+    permission: 'tenant:read',
+    subject: 'the tenant',
+    shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
+  };
+}
+
+export function updateTenantRequest(body: TenantUpdate): ApiRequest<TenantRecord> {
+  return {
+    method: 'PUT',
+    path: path`/tenants/self`,
+    body,
+    key: 'management',
+    permission: 'tenant:update',
+    subject: 'updating the tenant',
+    howToCheck: "See what the tenant holds now with 'svc tenant show' before you update it again.",
+    shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
+  };
+}
+
+export function deleteTenantRequest(): ApiRequest<void> {
+  return {
+    method: 'DELETE',
+    path: path`/tenants/self`,
+    attempts: 1,
+    key: 'management',
+    permission: 'tenant:delete',
+    subject: 'deleting the tenant',
+    howToCheck: "See with 'svc tenant show' whether the tenant is still there.",
+  };
+}
+
+export function usageRequest(): ApiRequest<UsageReport> {
+  return {
+    method: 'GET',
+    path: path`/tenants/self/reports/usage`,
+    key: 'management',
+    permission: 'report:read',
+    subject: 'the usage report',
+    shape: async () => (await import('../schema/tenant.ts')).usageReportSchema,
+  };
+}
+
+/** 3-D Secure: sessions for card tokens, their authentication, and what came of a challenge. */
+export class ThreeDs {
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
+  /**
+   * `POST /3ds/sessions`, permission 3ds:session:create.
+   * @throws SvcError `outcome_unknown` when no clear answer came: a session may exist
+   */
+  create(session: CreateSession): Promise<CreatedSession> {
+    return this.#core.call(createSessionRequest(session));
+  }
+
+  /** `GET /3ds/sessions/{id}`, permission 3ds:session:read. */
+  read(id: string): Promise<ThreeDsSession> {
+    return this.#core.call(readSessionRequest(id));
+  }
+
+  /**
+   * `POST /3ds/sessions/{id}/authenticate`, permission 3ds:session:authenticate.
+   * @throws SvcError `outcome_unknown` when no clear answer came: the cardholder may have been authenticated
+   */
+  authenticate(id: string, request: AuthenticateRequest): Promise<AuthenticationResult> {
+    return this.#core.call(authenticateRequest(id, request));
+  }
+
+  /** `GET /3ds/sessions/{id}/challenge-result`, permission 3ds:session:authenticate. */
+  challengeResult(id: string): Promise<ChallengeResult> {
+    return this.#core.call(challengeResultRequest(id));
+  }
+}
+
+export function createSessionRequest(session: CreateSession): ApiRequest<CreatedSession> {
+  return {
+    method: 'POST',
+    path: path`/3ds/sessions`,
+    body: session,
+    key: 'private',
+    permission: '3ds:session:create',
+    subject: 'creating a 3DS session',
+    howToCheck:
+      'Run the command again: a session that nobody uses expires by itself, and nobody was asked for anything.',
+    shape: async () => (await import('../schema/three-ds/session.ts')).createdSessionSchema,
+  };
+}
+
+export function readSessionRequest(id: string): ApiRequest<ThreeDsSession> {
+  return {
+    method: 'GET',
+    path: path`/3ds/sessions/${id}`,
+    key: 'private',
+    permission: '3ds:session:read',
+    subject: `3DS session ${id}`,
+    shape: async () => (await import('../schema/three-ds/session.ts')).threeDsSessionSchema,
+  };
+}
+
+export function authenticateRequest(
+  id: string,
+  request: AuthenticateRequest,
+): ApiRequest<AuthenticationResult> {
+  return {
+    method: 'POST',
+    path: path`/3ds/sessions/${id}/authenticate`,
+    body: request,
+    key: 'private',
+    permission: '3ds:session:authenticate',
+    subject: `authenticating 3DS session ${id}`,
+    howToCheck: `Look at the outcome with 'svc 3ds show ${id}', or 'svc 3ds challenge-result ${id}' after a challenge; do not send it again before.`,
+    shape: async () => (await import('../schema/three-ds/session.ts')).authenticationResultSchema,
+  };
+}
+
+export function challengeResultRequest(id: string): ApiRequest<ChallengeResult> {
+  return {
+    method: 'GET',
+    path: path`/3ds/sessions/${id}/challenge-result`,
+    key: 'private',
+    permission: '3ds:session:authenticate',
+    subject: `the challenge result of 3DS session ${id}`,
+    shape: async () => (await import('../schema/three-ds/session.ts')).challengeResultSchema,
+  };
+}
