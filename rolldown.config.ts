@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Plugin, type RolldownOptions } from 'rolldown';
 import { embeddedJq, jqDirectory } from './embed-jq.config.ts';
+import { embeddedText } from './embed-text.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 const shared: RolldownOptions = {
@@ -22,7 +23,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
-  plugins: [embeddedJq(), moduleAliases(), thirdPartyNotices()],
+  plugins: [embeddedJq(), embeddedText(), moduleAliases(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',

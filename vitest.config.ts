@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { embeddedJq } from './embed-jq.config.ts';
+import { embeddedText } from './embed-text.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
@@ -7,7 +8,7 @@ const REPLACING_MODULES = ['test/account-updater/model.test.ts'];
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
-  plugins: [embeddedJq()],
+  plugins: [embeddedJq(), embeddedText()],
   test: {
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -5,3 +5,11 @@ declare module '#jq' {
   /** jq as WebAssembly, compressed with Brotli, in base64. */
   export const wasm: string;
 }
+
+/** Data beside the code, embedded as text by embed-text.config.ts. */
+declare module '*.csv' {
+  export const text: string;
+}
+declare module '*.css' {
+  export const text: string;
+}

@@ -1,23 +1,23 @@
+import type { TenantType } from '../schema/tenant.ts';
 import type { SandboxKey } from './keys.ts';
-import type { TenantType } from './routes/tenant.ts';
 
-/** A limit that a request ran into. */
+/** A limit that a request exceeds. */
 export interface Limited {
   /** Until when to wait, in milliseconds of the sandbox's time. */
   readonly until: number;
   readonly detail: string;
-  /** Whether the answer says how long. */
-  readonly told: boolean;
+  /** Whether the response says how long. */
+  readonly announced: boolean;
 }
 
 interface Limit {
   readonly requests: number;
   readonly windowMs: number;
-  /** Set where running into the limit shuts the key out for a while. */
+  /** How long a key that exceeds the limit is blocked. */
   readonly blockMs?: number;
   readonly detail: string;
-  /** Whether it holds for test tenants only. */
-  readonly testOnly?: boolean;
+  /** Whether it applies to test tenants only, and then to all their keys together. */
+  readonly testTenant?: boolean;
   applies(key: SandboxKey, path: string): boolean;
 }
 
@@ -39,58 +39,47 @@ const LIMITS: readonly Limit[] = [
     requests: 50,
     windowMs: 10_000,
     detail: 'Test tenants are allowed 50 requests in 10 seconds.',
-    testOnly: true,
+    testTenant: true,
     applies: () => true,
   },
 ];
-
-// A test tenant's limit counts the requests of all its keys together; the others count by key.
-const TENANT_WIDE = LIMITS.length - 1;
 
 /** The rate limits of the live service, counted over sliding windows. */
 export class RateLimits {
   readonly #recent = new Map<string, number[]>();
   readonly #blocked = new Map<string, number>();
+  readonly #announced: boolean;
 
-  readonly #told: boolean;
-
-  /** `told`: whether refusals say how long to wait. */
-  constructor(told: boolean) {
-    this.#told = told;
+  /** `announced`: whether refusals say how long to wait. */
+  constructor(announced: boolean) {
+    this.#announced = announced;
   }
 
-  /** Counts a request; tells the limit when it is one too many. Refused requests are not counted. */
+  /** Counts a request; returns the limit when it is one too many. Refused requests are not counted. */
   check(key: SandboxKey, path: string, now: number, type: TenantType = 'test'): Limited | undefined {
-    const counters = LIMITS.flatMap((limit, index) =>
-      limit.applies(key, path) && (type === 'test' || limit.testOnly !== true)
-        ? [{ limit, name: `${index} ${index === TENANT_WIDE ? '' : key.value}` }]
-        : [],
-    );
+    const counters = LIMITS.filter(
+      (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),
+    ).map((limit) => ({ limit, name: `${limit.detail} ${limit.testTenant === true ? '' : key.value}` }));
     for (const { limit, name } of counters) {
-      const limited = this.#tooMany(limit, name, now);
-      if (limited !== undefined) return limited;
+      const until = this.#waitUntil(limit, name, now);
+      if (until !== undefined) return { until, detail: limit.detail, announced: this.#announced };
     }
     for (const { name } of counters) this.#recent.get(name)?.push(now);
     return undefined;
   }
 
-  #tooMany(limit: Limit, name: string, now: number): Limited | undefined {
+  #waitUntil(limit: Limit, name: string, now: number): number | undefined {
     const blockedUntil = this.#blocked.get(name) ?? 0;
-    // After the clock was set back nothing that lies ahead counts.
-    if (now < blockedUntil && blockedUntil - now <= (limit.blockMs ?? 0))
-      return this.#limited(limit, blockedUntil);
+    // Times in the future are of a clock that was set back, and do not count.
+    if (now < blockedUntil && blockedUntil - now <= (limit.blockMs ?? 0)) return blockedUntil;
     const recent = (this.#recent.get(name) ?? []).filter(
       (time) => time > now - limit.windowMs && time <= now,
     );
     this.#recent.set(name, recent);
     const oldest = recent[0];
     if (oldest === undefined || recent.length < limit.requests) return undefined;
-    if (limit.blockMs === undefined) return this.#limited(limit, oldest + limit.windowMs);
+    if (limit.blockMs === undefined) return oldest + limit.windowMs;
     this.#blocked.set(name, now + limit.blockMs);
-    return this.#limited(limit, now + limit.blockMs);
-  }
-
-  #limited({ detail }: Limit, until: number): Limited {
-    return { until, detail, told: this.#told };
+    return now + limit.blockMs;
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxKey } from './keys.ts';
 import type { LedgerEntry } from './ledger.ts';
-import type { TenantType } from './routes/tenant.ts';
+import type { TenantType } from '../schema/tenant.ts';
 
 /** Stands before the sandbox at the wire: answers or breaks the exchange itself, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;

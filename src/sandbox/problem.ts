@@ -1,43 +1,39 @@
+import { STATUS_CODES } from 'node:http';
+import { HTTPException } from 'hono/http-exception';
 import type { Checked, Shape } from '../schema/response.ts';
-import type { RouteResponse } from './service.ts';
 
-/** Ends a request with an error body (RFC 9457). */
-export class ProblemError extends Error {
-  readonly response: RouteResponse;
+type Headers = Readonly<Record<string, string>>;
+type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-  constructor(response: RouteResponse) {
-    super(`problem ${response.status}`);
-    this.response = response;
-  }
+/** Ends a request with an error body (RFC 9457), which can hold further members. */
+export function problem(
+  status: ConstructorParameters<typeof HTTPException>[0] & number,
+  detail: string,
+  { members, headers }: { members?: object; headers?: Headers } = {},
+): HTTPException {
+  const body = { ...problemBody(status, detail), ...members };
+  const res = jsonResponse(status, body, { 'content-type': 'application/problem+json', ...headers });
+  return new HTTPException(status, { res });
 }
 
-/** An error body (RFC 9457). `errors` holds messages by field. */
-export function problem(
-  status: number,
-  title: string,
-  detail: string,
-  errors?: Readonly<Record<string, readonly string[]>>,
-): RouteResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/problem+json' },
-    body: { title, detail, status, ...(errors !== undefined && { errors }) },
-  };
+/** An error body (RFC 9457). */
+export function problemBody(status: number, detail: string): object {
+  return { title: STATUS_CODES[status] ?? 'Fault', detail, status };
 }
 
 /** The error for one invalid parameter or member. */
-export function invalid(field: string, message: string): ProblemError {
+export function invalid(field: string, message: string): HTTPException {
   return invalidFields({ [field]: [message] });
 }
 
-/** As `invalid`, for several fields at once. */
-export function invalidFields(errors: Readonly<Record<string, readonly string[]>>): ProblemError {
-  return new ProblemError(problem(400, 'Bad Request', 'One or more validation errors occurred.', errors));
+/** The error for invalid parameters or members, with messages by field. */
+export function invalidFields(errors: FieldErrors): HTTPException {
+  return problem(400, 'One or more validation errors occurred.', { members: { errors } });
 }
 
 /** The error for something that does not exist, or no longer does. */
-export function notFound(what: string): ProblemError {
-  return new ProblemError(problem(404, 'Not Found', `${what} was not found.`));
+export function notFound(what: string): HTTPException {
+  return problem(404, `${what} was not found.`);
 }
 
 /** Checks a body against a shape. Throws a 400 that holds every violation, by the field's path. */
@@ -51,7 +47,7 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
 }
 
 /** A response with a JSON body, or without one. */
-export function jsonResponse({ status, body, headers = {} }: RouteResponse): Response {
+export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
   if (body === undefined) return new Response(null, { status, headers });
   return textResponse(status, JSON.stringify(body), {
     'content-type': 'application/json; charset=utf-8',
@@ -59,12 +55,8 @@ export function jsonResponse({ status, body, headers = {} }: RouteResponse): Res
   });
 }
 
-/** A response with a text for its body, and with its length, which HEAD needs too. */
-export function textResponse(
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): Response {
+/** A response with text, and with its length, which HEAD needs too. */
+export function textResponse(status: number, text: string, headers: Headers): Response {
   const length = String(Buffer.byteLength(text));
   return new Response(text, { status, headers: { ...headers, 'content-length': length } });
 }

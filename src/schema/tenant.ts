@@ -3,6 +3,9 @@ import * as z from 'zod';
 /** Known tenant types. */
 export const TENANT_TYPES = ['production', 'test'] as const;
 
+/** A known tenant type. */
+export type TenantType = (typeof TENANT_TYPES)[number];
+
 /** The longest tenant name that the service takes, in characters. */
 export const MAX_TENANT_NAME_LENGTH = 200;
 

@@ -20,7 +20,7 @@ import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START, stateDirectory, test
 const mode = (path: string) => statSync(path).mode & 0o777;
 const open = (directory: string) => new SandboxState(statePaths(directory), {}, () => START);
 const job = (nonce: string): JournalEvent => ({ type: 'job', at: START, nonce, application: 2 });
-const nonces = (state: SandboxState) => state.refresh().jobs.map(({ nonce }) => nonce);
+const nonces = (state: SandboxState) => state.refresh().jobs.all.map(({ created }) => created.nonce);
 
 describe('the journal', () => {
   it('lets several processes see each other, in one order', () => {
@@ -29,7 +29,7 @@ describe('the journal', () => {
     for (let count = 0; count < 30; count += 1) states[count % 3]!.record(job(String(count)));
     const expected = Array.from({ length: 30 }, (_, index) => String(index));
     for (const state of states) expect(nonces(state)).toEqual(expected);
-    const ids = states.map((state) => state.world.jobs.map(({ id }) => id));
+    const ids = states.map((state) => state.world.jobs.all.map(({ id }) => id));
     expect(ids[1]).toEqual(ids[0]);
     expect(ids[2]).toEqual(ids[0]);
     expect(new Set(ids[0]).size).toBe(30);
@@ -55,7 +55,7 @@ describe('the journal', () => {
       fc.property(fc.integer({ min: begun, max: whole.length }), (cut) => {
         writeFileSync(journal, whole.subarray(0, cut));
         const survivor = open(directory);
-        const left = ['a', 'b', 'c'].slice(0, survivor.world.jobs.length);
+        const left = ['a', 'b', 'c'].slice(0, survivor.world.jobs.all.length);
         expect(nonces(survivor)).toEqual(left);
         survivor.record(job('d'));
         survivor.record(job('e'));

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { renameSync } from 'node:fs';
 import { derivedToken } from '../seed/entities.ts';
-import { isDue } from '../state/events.ts';
 import type { SandboxState } from '../state/state.ts';
-import type { Job } from '../state/world.ts';
+import { isDue, type Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
 import { findCard } from '../vault/cards.ts';
 import { processRequestFile, type Vault, type VaultCard } from './process-file.ts';
@@ -75,8 +74,8 @@ function vaultAt(state: SandboxState, job: Job, at: number): Vault {
   const find = (token: string): VaultCard | undefined => {
     const card = findCard(world, token, at);
     if (card === undefined) return undefined;
-    const { news, month, year, refreshed } = card;
-    const { code, newNumber, newMonth, newYear } = news ?? {};
+    const { update, month, year, refreshed } = card;
+    const { code, newNumber, newMonth, newYear } = update ?? {};
     return { code, newNumber, newMonth, newYear, month, year, refreshed };
   };
   const renew = (token: string, row: number): string =>

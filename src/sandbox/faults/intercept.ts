@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { setTimeout as later } from 'node:timers';
 import { isSigned } from '../buckets/signature.ts';
 import type { Interceptor } from '../options.ts';
-import { problem } from '../problem.ts';
+import { problemBody } from '../problem.ts';
 import { type Effect, type Fault, FaultChooser } from './fault.ts';
 
 /** Makes requests go wrong as the faults say. The same seed and the same requests lead to the same faults. */
@@ -81,8 +81,7 @@ function standardBody(status: number, incoming: IncomingMessage): { type: string
   const words = STATUS_CODES[status] ?? 'Fault';
   const why = 'A fault that was asked for.';
   if (!isSigned(incoming.headers.authorization)) {
-    const { body } = problem(status, words, why);
-    return { type: 'application/problem+json', text: JSON.stringify(body) };
+    return { type: 'application/problem+json', text: JSON.stringify(problemBody(status, why)) };
   }
   const code = STORE_CODES[status] ?? words.replaceAll(' ', '');
   return { type: 'application/xml', text: `<Error><Code>${code}</Code><Message>${why}</Message></Error>` };

@@ -8,8 +8,7 @@ import { CURSOR_QUERY, cursorPage, pageSize, readCursor, writeCursor } from '../
 import { notFound } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/entities.ts';
 import type { ApiRoute, Call, Service } from '../service.ts';
-import { expiryOf, jobStatus } from '../state/events.ts';
-import type { Job } from '../state/world.ts';
+import { type Job, jobStatus, uploadDeadline } from '../state/world.ts';
 import { requestObject, resultObject, signedAddress } from '../store/files.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
@@ -55,19 +54,18 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-// The body may be empty or hold members that mean nothing here; it must be JSON when there is one.
-async function createJob({ service, key, now, json, audit }: Call): Promise<AccountUpdaterJob> {
+// The body may be empty or hold any members, but must be JSON.
+async function createJob({ service, key, now, json, created }: Call): Promise<AccountUpdaterJob> {
   await json();
   const nonce = randomUUID();
   const world = service.state.record({ type: 'job', at: now, nonce, application: key.application });
-  const job = world.jobs.findLast((candidate) => candidate.nonce === nonce);
-  if (job === undefined) throw new Error('the journal lost a job');
-  audit({ entityType: ENTITY_TYPE, entityId: job.id, operation: 'create', message: 'Job created' });
+  const job = world.jobs.createdWith(nonce);
+  created(job.id);
   return jobView(service, job, now);
 }
 
 async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJob> {
-  const job = service.state.world.jobById.get(params['id'] ?? '');
+  const job = service.state.world.jobs.find(params['id']);
   if (job === undefined || jobStatus(job, now) === 'removed') throw notFound('The Account Updater job');
   await service.processing.settle([job], now);
   return jobView(service, job, now);
@@ -76,7 +74,7 @@ async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJo
 async function listJobs({ service, query, now }: Call): Promise<unknown> {
   const size = pageSize(query);
   const [below = Infinity] = readCursor(query, 'jobs') ?? [];
-  const jobs = service.state.world.jobs.filter(
+  const jobs = service.state.world.jobs.all.filter(
     (job) => job.number < below && jobStatus(job, now) !== 'removed',
   );
   const page = jobs.toReversed().slice(0, size);
@@ -90,7 +88,7 @@ async function listJobs({ service, query, now }: Call): Promise<unknown> {
   );
 }
 
-/** A job as the service answers it. Addresses are signed anew at every look. */
+/** The response about a job. Its addresses are signed at every read. */
 function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
   const { seed, secret } = service.state.world.start;
   const status = jobStatus(job, now);
@@ -100,11 +98,11 @@ function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
     id: job.id,
     tenant_id: tenantId(seed),
     status,
-    created_by: applicationId(seed, job.application),
-    created_at: new Date(job.createdAt).toISOString(),
+    created_by: applicationId(seed, job.created.application),
+    created_at: new Date(job.created.at).toISOString(),
     ...(status === 'pending' && {
-      expires_at: new Date(expiryOf(job)).toISOString(),
-      upload_url: sign('PUT', requestObject(job.id), expiryOf(job)),
+      expires_at: new Date(uploadDeadline(job)).toISOString(),
+      upload_url: sign('PUT', requestObject(job.id), uploadDeadline(job)),
     }),
     errors: status === 'failed' ? [...(job.result?.errors ?? [])] : [],
     ...(status === 'completed' && {

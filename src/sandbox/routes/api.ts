@@ -1,19 +1,13 @@
 import type { Context, Env, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
 import { findKey, type SandboxKey } from '../keys.ts';
-import { invalid, jsonResponse, problem, ProblemError } from '../problem.ts';
-import {
-  type ApiRoute,
-  type AuditNote,
-  recordAudit,
-  refusalMessage,
-  type Service,
-  successMessage,
-} from '../service.ts';
+import { invalid, jsonResponse, problem } from '../problem.ts';
+import { type ApiRoute, type AuditNote, auditNote, recordAudit, type Service } from '../service.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
 import { LOG_ROUTES } from './logs.ts';
-import { APPLICATION_ROUTES, TENANT_ROUTES } from './tenant.ts';
+import { TENANT_ROUTES } from './tenant.ts';
 import { THREE_DS_ROUTES } from './three-ds.ts';
 import { TOKEN_ROUTES } from './tokens.ts';
 
@@ -21,13 +15,12 @@ import { TOKEN_ROUTES } from './tokens.ts';
 export const API_ROUTES: readonly ApiRoute[] = [
   ...LOG_ROUTES,
   ...TENANT_ROUTES,
-  ...APPLICATION_ROUTES,
   ...TOKEN_ROUTES,
   ...THREE_DS_ROUTES,
   ...ACCOUNT_UPDATER_ROUTES,
 ];
 
-/** The API: for each endpoint key, limits and permission, then the endpoint's own work. */
+/** The API: each endpoint checks key, limits and permission, then does its own work. */
 export function apiRoutes(service: Service): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
   for (const route of API_ROUTES)
@@ -36,10 +29,11 @@ export function apiRoutes(service: Service): Hono<ApiEnv> {
     );
   api.onError((error, c) => {
     const { key, refusal } = c.var;
-    // The log comes after the response was made: a list never holds the request that asks for it.
+    // Recorded after the response was made: a list never holds the request that asked for it.
     if (key !== undefined && refusal !== undefined) recordAudit(service, key, refusal);
-    if (error instanceof ProblemError) return jsonResponse(error.response);
-    return jsonResponse(problem(500, 'Internal Server Error', `The sandbox failed: ${String(error)}`));
+    return (
+      error instanceof HTTPException ? error : problem(500, `The sandbox failed: ${String(error)}`)
+    ).getResponse();
   });
   return api;
 }
@@ -48,7 +42,7 @@ export function apiRoutes(service: Service): Hono<ApiEnv> {
 interface ApiEnv extends Env {
   readonly Variables: {
     key?: SandboxKey;
-    /** What the request leaves in the logs if it is refused. */
+    /** The record that the request leaves in the logs if it is refused. */
     refusal?: AuditNote;
   };
 }
@@ -56,7 +50,7 @@ interface ApiEnv extends Env {
 const LIMIT_BODY = bodyLimit({
   maxSize: 1_000_000,
   onError: () => {
-    throw new ProblemError(problem(413, 'Content Too Large', 'The body is too large.'));
+    throw problem(413, 'The body is too large.');
   },
 });
 
@@ -64,7 +58,7 @@ function checkAccess(service: Service, route: ApiRoute): MiddlewareHandler<ApiEn
   return async (c, next) => {
     const key = keyOf(service, c.req.header('svc-api-key'));
     c.set('key', key);
-    c.set('refusal', refusalMessage(service, route, c.req.param()));
+    c.set('refusal', auditNote(service, route.audit, true, c.req.param('id')));
     checkLimits(service, key, c.req.path);
     checkPermission(route, key);
     await next();
@@ -75,7 +69,7 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
   const { key } = c.var;
   if (key === undefined) throw new Error('a handler without a key');
   const params = c.req.param();
-  const notes: AuditNote[] = [];
+  let { id } = params;
   const body = await route.handle({
     service,
     params,
@@ -83,11 +77,10 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
     key,
     now: service.state.now(),
     json: async () => parseJson(await c.req.text()),
-    audit: (note) => void notes.push(note),
+    created: (newId) => (id = newId),
   });
-  for (const note of notes.length > 0 ? notes : [successMessage(service, route, params)])
-    recordAudit(service, key, note);
-  return jsonResponse({ status: route.status, body });
+  recordAudit(service, key, auditNote(service, route.audit, false, id));
+  return jsonResponse(route.status, body);
 }
 
 function parseJson(text: string): unknown {
@@ -99,36 +92,28 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The key of a request. Throws a 401 for none, for an unknown one, and for one whose tenant was deleted. */
+/** The key of a request. Throws a 401 without one, for an unknown one, and for one whose tenant was deleted. */
 function keyOf({ state }: Service, value: string | undefined): SandboxKey {
   const key = findKey(value);
-  if (value === undefined) throw unauthorized('The header SVC-API-KEY is missing.');
-  if (key === undefined) throw unauthorized('The API key is not known.');
-  if (state.world.deleted) throw unauthorized('The tenant of the API key was deleted.');
+  if (value === undefined) throw problem(401, 'The header SVC-API-KEY is missing.');
+  if (key === undefined) throw problem(401, 'The API key is not known.');
+  if (state.world.deleted) throw problem(401, 'The tenant of the API key was deleted.');
   return key;
-}
-
-function unauthorized(detail: string): ProblemError {
-  return new ProblemError(problem(401, 'Unauthorized', detail));
 }
 
 function checkLimits({ limits, state }: Service, key: SandboxKey, path: string): void {
   const now = state.now();
   const limited = limits?.check(key, path, now, state.world.start.tenantType);
   if (limited === undefined) return;
-  const response = problem(429, 'Too Many Requests', limited.detail);
   const seconds = String(Math.ceil((limited.until - now) / 1000));
-  throw new ProblemError({
-    ...response,
-    headers: { ...response.headers, ...(limited.told && { 'retry-after': seconds }) },
+  throw problem(429, limited.detail, {
+    headers: limited.announced ? { 'retry-after': seconds } : {},
   });
 }
 
 function checkPermission({ kind, permission }: ApiRoute, key: SandboxKey): void {
   if (key.kind !== kind)
-    throw new ProblemError(
-      problem(403, 'Forbidden', `A ${kind} key with the permission ${permission} is needed here.`),
-    );
+    throw problem(403, `A ${kind} key with the permission ${permission} is needed here.`);
   if (!key.permissions.includes(permission))
-    throw new ProblemError(problem(403, 'Forbidden', `The key lacks the permission ${permission}.`));
+    throw problem(403, `The key lacks the permission ${permission}.`);
 }

@@ -1,6 +1,5 @@
 import {
   type Tenant,
-  type TENANT_TYPES,
   tenantSchema,
   tenantUpdateSchema,
   type UsageReport,
@@ -13,8 +12,8 @@ import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, tenantId } from '../seed/entities.ts';
 import { seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import { jobStatus, type StartEvent } from '../state/events.ts';
-import type { Job, World } from '../state/world.ts';
+import type { StartEvent } from '../state/events.ts';
+import { type Job, jobStatus, type World } from '../state/world.ts';
 
 const FIRST_SETTINGS = {
   fingerprint_tokens: 'true',
@@ -25,10 +24,10 @@ const FIRST_SETTINGS = {
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-// How many applications the sandbox's tenant has: more than two pages of the usual size.
+// More than two pages of the usual size.
 const APPLICATION_COUNT = 45;
 
-/** Endpoints of the tenant. */
+/** Endpoints of the tenant and its applications, the one list that is paged by number. */
 export const TENANT_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
@@ -74,27 +73,35 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
     status: 200,
     handle: ({ service, now }): UsageReport => usageReport(service.state.world, now),
   },
+  {
+    method: 'GET',
+    path: '/applications',
+    summary: 'List applications',
+    kind: 'management',
+    permission: 'application:read',
+    audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
+    query: OFFSET_QUERY,
+    response: applicationPageSchema,
+    status: 200,
+    handle: listApplications,
+  },
 ];
 
 async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> {
-  const { name, settings } = checkBody(tenantUpdateSchema, known(await json()));
-  const world = service.state.record({
-    type: 'tenant',
-    at: now,
-    application: key.application,
-    name,
-    settings: { ...settings },
-  });
-  return tenantView(world);
+  const { name, settings } = checkBody(tenantUpdateSchema, knownMembers(await json()));
+  const { application } = key;
+  return tenantView(
+    service.state.record({ type: 'tenant', at: now, application, name, settings: { ...settings } }),
+  );
 }
 
-// From here on every key of the tenant is as good as unknown, until the sandbox is reset.
+// From here on every key of the tenant is unknown, until the sandbox is reset.
 function deleteTenant({ service, key, now }: Call): void {
   service.state.record({ type: 'tenant-deleted', at: now, application: key.application });
 }
 
-// The interface does not say what becomes of other members: like most services, this one lets them pass.
-function known(body: unknown): { name?: unknown; settings?: unknown } {
+// The interface does not say what other members lead to: like most services, this one ignores them.
+function knownMembers(body: unknown): object {
   if (typeof body !== 'object' || body === null) return {};
   return {
     ...('name' in body && { name: body.name }),
@@ -102,10 +109,6 @@ function known(body: unknown): { name?: unknown; settings?: unknown } {
   };
 }
 
-/** What a sandbox's tenant can be. */
-export type TenantType = (typeof TENANT_TYPES)[number];
-
-/** The tenant as the service answers it. */
 function tenantView({ start, tenantChanges }: World): Tenant {
   const change = tenantChanges.at(-1);
   return {
@@ -131,11 +134,11 @@ const INCLUDED = 1000;
 const MONTH_MS = 30 * 24 * 3_600_000;
 
 /**
- * Counts the sandbox's tokens: those that it began with, those that were created, and those that finished jobs made.
- * Active is what a log of this calendar month (UTC) is about, what was made in it, and what a job was asked about.
+ * Counts the sandbox's tokens: generated ones, created ones, and those that completed jobs made. Active are those that
+ * this calendar month (UTC) was logged, created, or in the file of a job.
  */
 function usageReport(world: World, now: number): UsageReport {
-  const finished = world.jobs.filter((job) => jobStatus(job, now) === 'completed');
+  const finished = world.jobs.all.filter((job) => jobStatus(job, now) === 'completed');
   return {
     token_report: {
       metrics_by_type: Object.fromEntries(
@@ -152,7 +155,7 @@ function metricsOf(
   type: (typeof TOKEN_TYPES)[number],
   finished: readonly Job[],
 ): { count: number; last_created_at: string } {
-  const created = type === 'card' ? world.tokens.all() : [];
+  const created = type === 'card' ? world.tokens.all : [];
   const renewed = type === 'card' ? finished.map(renewedBy) : [];
   const times = [
     world.start.at - MONTH_MS,
@@ -174,13 +177,13 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
   const month = new Date(now).toISOString().slice(0, 7);
   const isNow = (at: number): boolean => new Date(at).toISOString().startsWith(month);
   const active = seededActivity(world, Date.parse(month), now);
-  for (const { id, created } of world.tokens.all()) if (isNow(created.at)) active.add(id);
+  for (const { id, created } of world.tokens.all) if (isNow(created.at)) active.add(id);
   const jobs = finished.filter((job) => isNow(renewedBy(job).at));
   for (const { result } of jobs) for (const token of result?.used ?? []) active.add(token);
   return jobs.reduce((sum, job) => sum + renewedBy(job).count, active.size);
 }
 
-// Of very many logs the latest say enough: they name the same few entities again and again.
+// The latest logs are enough: they are all about the same few entities.
 const MOST_LOGS = 20_000;
 
 function seededActivity({ start }: World, from: number, now: number): Set<string> {
@@ -194,29 +197,13 @@ function seededActivity({ start }: World, from: number, now: number): Set<string
   return active;
 }
 
-/** Endpoints of applications: the list that is paged by number, as most lists of the service are. */
-export const APPLICATION_ROUTES: readonly ApiRoute[] = [
-  {
-    method: 'GET',
-    path: '/applications',
-    summary: 'List applications',
-    kind: 'management',
-    permission: 'application:read',
-    audit: { entityType: 'application', noun: 'Applications', operation: 'read' },
-    query: OFFSET_QUERY,
-    response: applicationPageSchema,
-    status: 200,
-    handle: list,
-  },
-];
-
-function list({ service, query }: Call): unknown {
+function listApplications({ service, query }: Call): unknown {
   const { start } = service.state.world;
   const applications = Array.from({ length: APPLICATION_COUNT }, (_, index) => application(start, index + 1));
   return offsetPage(applications, pageNumber(query), pageSize(query));
 }
 
-// The first ones are those that the sandbox's keys belong to. A list of applications never shows keys.
+// The first ones are those of the sandbox's keys.
 function application({ seed, at }: StartEvent, number: number): Application {
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {

@@ -12,15 +12,16 @@ import {
   threeDsSessionSchema,
 } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
-import { invalid, invalidFields, notFound, problem, ProblemError } from '../problem.ts';
+import { invalid, invalidFields, notFound, problem } from '../problem.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { Session, SessionEvent, World } from '../state/world.ts';
+import type { SessionEvent } from '../state/events.ts';
+import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate } from '../three-ds/authenticate.ts';
 import { findNetwork } from '../three-ds/networks.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
 
-const ENTITY_TYPE = '3ds_session';
+const ENTITY_TYPE = 'threeds_session';
 
 const NAMES: readonly Named[] = ['token_id', 'token_intent_id', 'pan'];
 
@@ -76,12 +77,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
 
 async function create(call: Call): Promise<CreatedSession> {
   const session = await createSession(call);
-  call.audit({
-    entityType: ENTITY_TYPE,
-    entityId: session.id,
-    operation: 'create',
-    message: '3DS session created',
-  });
+  call.created(session.id);
   return createdView(call.service, session);
 }
 
@@ -104,7 +100,7 @@ function challengeResult(call: Call): ChallengeResult {
 }
 
 function sessionOf({ service, params, now }: Call): Session {
-  const session = service.state.world.sessions.find(params['id'] ?? '', now);
+  const session = findSession(service.state.world, params['id'], now);
   if (session === undefined) throw notFound('The 3DS session');
   return session;
 }
@@ -114,9 +110,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
   const { sessionType, named, token } = readBody(await json());
   const card = cardOf(service.state.world, named, token, now);
   if (findNetwork(card.network) === undefined)
-    throw new ProblemError(
-      problem(422, 'Unprocessable Content', "The card's network takes no part in 3-D Secure."),
-    );
+    throw problem(422, "The card's network takes no part in 3-D Secure.");
   const nonce = randomUUID();
   const { network, lastFour, scenario } = card;
   const { sessions } = service.state.record({
@@ -131,9 +125,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
     lastFour,
     scenario,
   });
-  const session = sessions.createdWith(nonce);
-  if (session === undefined) throw new Error('the journal lost a session');
-  return session;
+  return sessions.createdWith(nonce);
 }
 
 type Named = SessionEvent['named'];

@@ -27,7 +27,7 @@ export const ENTITY_KINDS: readonly EntityKind[] = [
   kind('token', 'Token', 400, 30, (seed, index) => uuidOf(seed, NAMESPACE.token, index)),
   kind('webhook', 'Webhook', 3, 3, (seed, index) => uuidOf(seed, NAMESPACE.webhook, index)),
   kind('account_updater_job', 'Account Updater Job', 0, 0, () => ''),
-  kind('3ds_session', '3DS Session', 0, 0, () => ''),
+  kind('threeds_session', '3DS Session', 0, 0, () => ''),
 ];
 
 /** The id of the sandbox's tenant. */

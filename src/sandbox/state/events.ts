@@ -1,58 +1,59 @@
-import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
-import type { JobStatus } from '../../schema/account-updater.ts';
-import type { TenantType } from '../routes/tenant.ts';
-import type { Job, ThreeDsEvent, TokenEvent } from './world.ts';
+import type { TenantType } from '../../schema/tenant.ts';
+import type {
+  AuthenticationType,
+  CHALLENGE_PREFERENCE_CODES,
+  SessionType,
+} from '../../schema/three-ds/values.ts';
+import type { ScenarioName } from '../three-ds/networks.ts';
 
-// What the journal holds, a line each. State is a function of these, the seed among them, and the time.
-// Times are milliseconds of the sandbox's clock.
+// What the journal holds, one event a line. State is a function of these events and the time.
 
-/** The first line: what the sandbox's world is made from. */
-export interface StartEvent {
-  readonly type: 'start';
+interface JournalLine<Type extends string> {
+  readonly type: Type;
+  /** Milliseconds of the sandbox's clock. */
   readonly at: number;
-  readonly seed: number;
-  /** Hex; signs the store's addresses. */
-  readonly secret: string;
-  /** Made-up logs of the day before the start. */
-  readonly logs: number;
-  /** `test` where it is absent. */
-  readonly tenantType?: TenantType;
 }
 
-/** The sandbox's clock from here on runs this far ahead of the real one. */
-export interface ClockEvent {
-  readonly type: 'clock';
-  readonly at: number;
-  readonly offset: number;
-}
-
-/** A job was created. */
-export interface JobEvent {
-  readonly type: 'job';
-  readonly at: number;
-  /** Tells the process that wrote the line which of the jobs is its own. */
+/** An event that creates something. */
+export interface CreationEvent {
+  /** Tells the process that wrote the line which of the things created is its own. */
   readonly nonce: string;
   /** Number of the application that created it. */
   readonly application: number;
 }
 
-/** A request file arrived whole. */
-export interface UploadEvent {
-  readonly type: 'upload';
-  readonly at: number;
+/** The first line: what the sandbox's data is generated from. */
+export interface StartEvent extends JournalLine<'start'> {
+  readonly seed: number;
+  /** Hex; signs the store's addresses. */
+  readonly secret: string;
+  /** Generated logs of the day before the start. */
+  readonly logs: number;
+  /** `test` when absent. */
+  readonly tenantType?: TenantType;
+}
+
+/** From here on the sandbox's clock runs this far ahead of the real one. */
+interface ClockEvent extends JournalLine<'clock'> {
+  readonly offset: number;
+}
+
+/** A job was created. */
+export type JobEvent = JournalLine<'job'> & CreationEvent;
+
+/** A request file was uploaded. */
+export interface UploadEvent extends JournalLine<'upload'> {
   readonly job: string;
   readonly bytes: number;
   readonly md5: string;
   /** How long after the upload processing begins. */
   readonly pickup: number;
-  /** How long after the upload the result is there. */
+  /** How long after the upload the result is ready. */
   readonly processing: number;
 }
 
 /** A request file was processed. */
-export interface ResultEvent {
-  readonly type: 'result';
-  readonly at: number;
+export interface ResultEvent extends JournalLine<'result'> {
   readonly job: string;
   /** Which of the job's uploads, counted from 1. */
   readonly upload: number;
@@ -60,57 +61,107 @@ export interface ResultEvent {
   readonly bytes: number;
   readonly md5: string;
   readonly errors: readonly string[];
-  /** New card tokens that the result names. */
+  /** New card tokens in the result. */
   readonly newTokens?: number;
-  /** Card tokens that the file named and the vault holds, each once: the first thousand of them. */
+  /** The first thousand distinct card tokens of the file that the vault holds. */
   readonly used?: readonly string[];
 }
 
 /** The tenant was given a name and settings. */
-export interface TenantEvent {
-  readonly type: 'tenant';
-  readonly at: number;
-  /** Number of the application that did it. */
+export interface TenantEvent extends JournalLine<'tenant'> {
   readonly application: number;
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The tenant was deleted, for good. */
-export interface TenantDeletedEvent {
-  readonly type: 'tenant-deleted';
-  readonly at: number;
+/** The tenant was deleted. */
+export interface TenantDeletedEvent extends JournalLine<'tenant-deleted'> {
   readonly application: number;
 }
 
-/** An address was first told to be notified of events. */
-export interface WebhookEvent {
-  readonly type: 'webhook';
-  readonly at: number;
+/** A webhook address was first registered. */
+interface WebhookEvent extends JournalLine<'webhook'> {
   readonly url: string;
 }
 
-/** An attempt to notify an address. */
-export interface DeliveryEvent {
-  readonly type: 'delivery';
-  readonly at: number;
+/** An attempt to deliver an event to an address. */
+export interface DeliveryEvent extends JournalLine<'delivery'> {
   readonly url: string;
-  /** Id of the event that it brought. */
   readonly event: string;
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   readonly status: number;
 }
 
 /** A request that leaves an audit record. */
-export interface AuditEvent {
-  readonly type: 'audit';
-  readonly at: number;
+export interface AuditEvent extends JournalLine<'audit'> {
   /** Number of the calling application; absent for the store, which knows no caller. */
   readonly application?: number;
   readonly entityType: string;
   readonly entityId: string;
   readonly operation: string;
   readonly message: string;
+}
+
+/** A card token was created. It holds no card number: the positions in the test cards are enough. */
+export interface TokenEvent extends JournalLine<'token'>, CreationEvent {
+  readonly firstSix: string;
+  readonly lastFour: string;
+  /** Digits of the number. */
+  readonly length: number;
+  /** 2 digits. */
+  readonly month?: string;
+  /** 4 digits. */
+  readonly year?: string;
+  /** Position in the test cards of the Account Updater. */
+  readonly updaterCard?: number;
+  /** Position in the test cards of 3-D Secure. */
+  readonly threeDsCard?: number;
+}
+
+/** A 3DS session was created. */
+export interface SessionEvent extends JournalLine<'3ds-session'>, CreationEvent {
+  readonly sessionType: SessionType;
+  /** The member of the request that named the token. */
+  readonly named: 'token_id' | 'token_intent_id' | 'pan';
+  readonly token: string;
+  readonly network: string;
+  readonly lastFour: string;
+  readonly scenario: ScenarioName;
+}
+
+/** The method page of a session was visited, or its completion was notified. */
+export interface MethodEvent extends JournalLine<'3ds-method'> {
+  readonly session: string;
+  /** Sent with the visit; absent for the notification. */
+  readonly browser?: BrowserDetails;
+}
+
+/** What a browser says of itself with every request. */
+export interface BrowserDetails {
+  readonly accept: string;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** A session was authenticated, or its challenge begun. */
+export interface AuthenticationEvent extends JournalLine<'3ds-authentication'> {
+  readonly session: string;
+  readonly application: number;
+  readonly authenticationType: AuthenticationType;
+  readonly preference?: keyof typeof CHALLENGE_PREFERENCE_CODES;
+  /** Whether the issuer may challenge the cardholder outside the session. */
+  readonly decoupled: boolean;
+  /** What the challenge page shows of the request: the amount with its currency where something is paid. */
+  readonly shown: { readonly merchant: string; readonly amount?: string };
+}
+
+/** What a cardholder can do on a challenge page. */
+export type ChallengeReply = 'right-code' | 'wrong-code' | 'approve' | 'decline' | 'cancel';
+
+/** A cardholder replied to a challenge. */
+export interface ChallengeEvent extends JournalLine<'3ds-challenge'> {
+  readonly session: string;
+  readonly answer: ChallengeReply;
 }
 
 /** A line of the journal. */
@@ -126,27 +177,12 @@ export type JournalEvent =
   | WebhookEvent
   | DeliveryEvent
   | TokenEvent
-  | ThreeDsEvent;
+  | SessionEvent
+  | MethodEvent
+  | AuthenticationEvent
+  | ChallengeEvent;
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  'start',
-  'clock',
-  'job',
-  'upload',
-  'result',
-  'audit',
-  'tenant',
-  'tenant-deleted',
-  'webhook',
-  'delivery',
-  'token',
-  '3ds-session',
-  '3ds-method',
-  '3ds-authentication',
-  '3ds-challenge',
-]);
-
-/** Reads one line; undefined for half a line, an empty one, or an event of a later version. */
+/** Reads one line; undefined for an incomplete or empty one. */
 export function readEvent(line: string): JournalEvent | undefined {
   if (line === '') return undefined;
   try {
@@ -157,32 +193,13 @@ export function readEvent(line: string): JournalEvent | undefined {
   }
 }
 
+// Events of types that a later version adds are ignored where they are applied.
 function isEvent(value: unknown): value is JournalEvent {
   return (
     typeof value === 'object' &&
     value !== null &&
     'type' in value &&
-    TYPES.has(value.type) &&
     'at' in value &&
     typeof value.at === 'number'
   );
-}
-
-/** A job's status at a time, computed from its facts. `removed`: no request file came within the hour. */
-export function jobStatus(job: Job, now: number): JobStatus | 'removed' {
-  if (job.upload === undefined) return now < expiryOf(job) ? 'pending' : 'removed';
-  const age = now - job.upload.at;
-  if (age < job.upload.pickup) return 'pending';
-  if (age < job.upload.processing || job.result === undefined) return 'processing';
-  return job.result.errors.length > 0 ? 'failed' : 'completed';
-}
-
-/** Whether the time is up for a job whose file nobody has processed yet. */
-export function isDue(job: Job, now: number): boolean {
-  return job.upload !== undefined && job.result === undefined && now - job.upload.at >= job.upload.processing;
-}
-
-/** When a job's upload address expires. */
-export function expiryOf(job: Job): number {
-  return job.createdAt + UPLOAD_LIFE_MS;
 }

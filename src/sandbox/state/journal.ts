@@ -19,8 +19,8 @@ import { join } from 'node:path';
 import { type JournalEvent, readEvent, type StartEvent } from './events.ts';
 
 /**
- * The append-only record that every sandbox process of a directory shares. Each line goes out in one write to a
- * file opened for appending, so lines of several processes never mix.
+ * The append-only record that every sandbox process of a directory shares. Each line is one write to a file opened
+ * for appending, so lines of several processes never mix.
  */
 export class Journal {
   readonly #path: string;
@@ -30,44 +30,43 @@ export class Journal {
     this.#path = path;
   }
 
-  /** Begins a journal unless one is there: of several processes exactly one line wins. */
+  /** Creates the journal unless it exists: of several processes exactly one succeeds. */
   begin(start: StartEvent): void {
     const draft = `${this.#path}.${randomUUID()}`;
     writeFileSync(draft, `${JSON.stringify(start)}\n`, { mode: 0o600, flag: 'wx' });
     try {
       linkSync(draft, this.#path);
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     } finally {
       rmSync(draft);
     }
   }
 
   /**
-   * The events since the last look. `fresh` tells that they begin with the first line, at the first look or
-   * after a reset. Undefined when there is no journal.
+   * The events since the last read. `fresh`: they begin with the first line, as at the first read or after a reset.
+   * Undefined without a journal.
    */
   read(): { fresh: boolean; events: JournalEvent[] } | undefined {
-    const inode = inodeOf(this.#path);
+    const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) return undefined;
     const fresh = this.#file?.inode !== inode;
     if (fresh) this.#open();
-    const file = this.#file;
-    if (file === undefined) return undefined;
-    const { text, end } = wholeLines(file.descriptor, file.read);
-    file.read = end;
-    return { fresh, events: text.split('\n').map(readEvent).filter(isThere) };
+    if (this.#file === undefined) return undefined;
+    const { text, end } = completeLines(this.#file.descriptor, this.#file.read);
+    this.#file.read = end;
+    return { fresh, events: text.split('\n').flatMap((line) => readEvent(line) ?? []) };
   }
 
-  /** Adds an event. Call `read` first: the journal must be open. */
+  /** Adds an event. Requires an earlier `read`. */
   append(event: JournalEvent): void {
     if (this.#file === undefined) throw new Error('the journal is not open');
-    // The leading line end closes a half line that a killed process may have left.
+    // The leading line end closes an incomplete line that a killed process may have left.
     const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
     if (writeSync(this.#file.descriptor, line) < line.length) throw new Error('the journal cannot grow');
   }
 
-  /** Closes the file; a later `read` opens it anew. */
+  /** Closes the file; a later `read` opens it again. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file.descriptor);
     this.#file = undefined;
@@ -81,25 +80,13 @@ export class Journal {
 }
 
 /** The text from an offset up to the last line end, and where that is. */
-function wholeLines(descriptor: number, from: number): { text: string; end: number } {
+function completeLines(descriptor: number, from: number): { text: string; end: number } {
   const size = fstatSync(descriptor).size;
   if (size <= from) return { text: '', end: from };
   const buffer = Buffer.alloc(size - from);
   const length = readSync(descriptor, buffer, 0, buffer.length, from);
   const end = buffer.subarray(0, length).lastIndexOf(0x0a) + 1;
   return { text: buffer.toString('utf8', 0, end), end: from + end };
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
-}
-
-function isThere(event: JournalEvent | undefined): event is JournalEvent {
-  return event !== undefined;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Paths of a sandbox's state. */
@@ -109,7 +96,7 @@ export interface StatePaths {
   readonly ledger: string;
   /** Request and result files. */
   readonly files: string;
-  /** What the buckets hold. */
+  /** The objects of the buckets. */
   readonly objects: string;
 }
 
@@ -124,24 +111,21 @@ export function statePaths(directory: string): StatePaths {
   };
 }
 
-/** Makes the directory, for its owner alone. Throws when it holds other things than a sandbox. */
+/** Creates the directory, for its owner alone. Throws when it holds anything but a sandbox. */
 export function prepareDirectory(paths: StatePaths): void {
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
-  if (!existsSync(paths.journal) && readdirSync(paths.directory).some((name) => !isOurs(name)))
+  if (!existsSync(paths.journal) && !readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
     throw new Error(`${paths.directory} holds other files than a sandbox's`);
   if ((statSync(paths.directory).mode & 0o077) !== 0) chmodSync(paths.directory, 0o700);
   mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
-/** Forgets everything that a sandbox knows. Sandboxes that run on the directory start anew. */
-export function resetSandbox(directory: string): void {
-  const paths = statePaths(directory);
-  for (const path of [paths.journal, paths.files, paths.objects])
-    rmSync(path, { recursive: true, force: true });
-  // Running sandboxes go on writing to the same file.
-  if (existsSync(paths.ledger)) truncateSync(paths.ledger);
-}
+const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects)/;
 
-function isOurs(name: string): boolean {
-  return /^(journal\.jsonl|ledger\.jsonl|files|objects)/.test(name);
+/** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
+export function resetSandbox(directory: string): void {
+  const { journal, files, objects, ledger } = statePaths(directory);
+  for (const path of [journal, files, objects]) rmSync(path, { recursive: true, force: true });
+  // Running sandboxes keep writing to the same file.
+  if (existsSync(ledger)) truncateSync(ledger);
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { TenantType } from '../routes/tenant.ts';
+import type { TenantType } from '../../schema/tenant.ts';
 import { DEFAULT_SEED } from '../seed/entities.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';
 
-/** Made-up logs of a sandbox that was not told how many. */
 const DEFAULT_LOG_COUNT = 3000;
 
-/** What a sandbox's world is made from, where no journal says it already. */
+/** What a new sandbox's data is generated from. */
 export interface Origins {
   readonly seed?: number | undefined;
   readonly logCount?: number | undefined;
@@ -33,7 +32,7 @@ export class SandboxState {
     this.#checkOrigins();
   }
 
-  /** What is known since the last refresh. */
+  /** The state as of the last refresh. */
   get world(): World {
     if (this.#world === undefined) throw new Error('the sandbox has no journal');
     return this.#world;
@@ -44,24 +43,23 @@ export class SandboxState {
     return this.#realNow() + this.world.clockOffset;
   }
 
-  /** Takes in what other processes wrote; after a reset, begins anew. */
+  /** Applies what other processes wrote; after a reset, starts over. */
   refresh(): World {
-    const news = this.#journal.read() ?? this.#begin();
-    if (news.fresh) this.#world = undefined;
-    for (const event of news.events) {
+    const { fresh, events } = this.#journal.read() ?? this.#begin();
+    if (fresh) this.#world = undefined;
+    for (const event of events) {
       if (this.#world === undefined && event.type === 'start') this.#world = newWorld(event);
       if (this.#world !== undefined) apply(this.#world, event);
     }
     return this.world;
   }
 
-  /** Writes an event and takes it in. */
+  /** Writes an event and applies it. */
   record(event: JournalEvent): World {
     this.#journal.append(event);
     return this.refresh();
   }
 
-  /** Lets go of the journal. */
   close(): void {
     this.#journal.close();
   }
@@ -71,9 +69,9 @@ export class SandboxState {
     const { seed = DEFAULT_SEED, logCount = DEFAULT_LOG_COUNT, tenantType = 'test' } = this.#origins;
     const secret = randomBytes(32).toString('hex');
     this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs: logCount, tenantType });
-    const news = this.#journal.read();
-    if (news === undefined) throw new Error(`no journal could be made in ${this.#paths.directory}`);
-    return news;
+    const read = this.#journal.read();
+    if (read === undefined) throw new Error(`no journal could be created in ${this.#paths.directory}`);
+    return read;
   }
 
   #checkOrigins(): void {
@@ -82,7 +80,7 @@ export class SandboxState {
     const { seed = start.seed, logCount = start.logs, tenantType = type } = this.#origins;
     if (seed !== start.seed || logCount !== start.logs || tenantType !== type)
       throw new Error(
-        `the sandbox in ${this.#paths.directory} was begun with seed ${start.seed}, ${start.logs} logs and a ${type} tenant; reset it first`,
+        `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs and a ${type} tenant; reset it first`,
       );
   }
 }

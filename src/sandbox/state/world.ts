@@ -1,73 +1,96 @@
-import type {
-  AuthenticationType,
-  CHALLENGE_PREFERENCE_CODES,
-  SessionType,
-} from '../../schema/three-ds/values.ts';
+import type { JobStatus } from '../../schema/account-updater.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
-import type { ScenarioName } from '../three-ds/networks.ts';
 import type {
   AuditEvent,
+  AuthenticationEvent,
+  ChallengeEvent,
+  CreationEvent,
   DeliveryEvent,
+  JobEvent,
   JournalEvent,
+  MethodEvent,
   ResultEvent,
+  SessionEvent,
   StartEvent,
   TenantDeletedEvent,
   TenantEvent,
+  TokenEvent,
   UploadEvent,
-  WebhookEvent,
 } from './events.ts';
 
-/** An Account Updater job as the journal tells it. What its status is depends on the time besides. */
-export interface Job {
+/** The state of a sandbox, computed from its journal. */
+export interface World {
+  readonly start: StartEvent;
+  clockOffset: number;
+  readonly jobs: Created<JobEvent, Job>;
+  /** Oldest first, unless the clock was set back. */
+  readonly audit: AuditEvent[];
+  auditInOrder: boolean;
+  /** Oldest first. */
+  readonly tenantChanges: TenantEvent[];
+  /** Set once the tenant is deleted. */
+  deleted?: TenantDeletedEvent;
+  /** Webhook addresses, each with the time from which it receives events. */
+  readonly webhooks: Map<string, number>;
+  /** By `deliveryName`. */
+  readonly deliveries: Map<string, Delivery>;
+  readonly tokens: Created<TokenEvent, Entity<TokenEvent>>;
+  readonly sessions: Created<SessionEvent, Session>;
+}
+
+/** The world of a journal that holds its first line only. */
+export function newWorld(start: StartEvent): World {
+  return {
+    start,
+    clockOffset: 0,
+    jobs: new Created(start, NAMESPACE.job, (entity) => ({ ...entity, uploads: 0 })),
+    audit: [],
+    auditInOrder: true,
+    tenantChanges: [],
+    webhooks: new Map(),
+    deliveries: new Map(),
+    tokens: new Created(start, NAMESPACE.newToken, (entity) => entity),
+    sessions: new Created(start, NAMESPACE.session, (entity) => ({ ...entity, answers: [] })),
+  };
+}
+
+/** Something that an event created. */
+export interface Entity<Event extends CreationEvent> {
   /** Counted from 1 in the order of the journal. */
   readonly number: number;
   readonly id: string;
-  readonly nonce: string;
-  readonly application: number;
-  readonly createdAt: number;
-  /** Request files that arrived, the last one counting. */
+  readonly created: Event;
+}
+
+/** An Account Updater job. Its status depends on the time as well. */
+export interface Job extends Entity<JobEvent> {
+  /** Request files that were uploaded; the last one counts. */
   uploads: number;
   upload?: UploadEvent;
   /** Of the last upload. */
   result?: ResultEvent;
 }
 
-/** Everything that the journal says. */
-export interface World {
-  readonly start: StartEvent;
-  clockOffset: number;
-  /** Oldest first: job number n is at n - 1. */
-  readonly jobs: Job[];
-  readonly jobById: Map<string, Job>;
-  /** Oldest first, as long as the clock was not set back. */
-  readonly audit: AuditEvent[];
-  auditInOrder: boolean;
-  /** Changes of the tenant, oldest first. */
-  readonly tenantChanges: TenantEvent[];
-  /** Set once the tenant is gone. */
-  deleted?: TenantDeletedEvent;
-  readonly deliveries: Deliveries;
-  readonly tokens: NewTokens;
-  readonly sessions: Sessions;
+/** A 3DS session. */
+export interface Session extends Entity<SessionEvent> {
+  /** The first visit of the method page. */
+  visit?: MethodEvent;
+  /** The first notification that the method is completed. */
+  notified?: MethodEvent;
+  authentication?: AuthenticationEvent;
+  /** Oldest first. */
+  readonly answers: ChallengeEvent[];
 }
 
-/** A world in which nothing has happened yet. */
-export function newWorld(start: StartEvent): World {
-  return {
-    start,
-    clockOffset: 0,
-    jobs: [],
-    jobById: new Map(),
-    audit: [],
-    auditInOrder: true,
-    tenantChanges: [],
-    deliveries: new Deliveries(),
-    tokens: new NewTokens(start),
-    sessions: new Sessions(start),
-  };
+/** How far the delivery of an event to an address got. */
+export interface Delivery {
+  attempts: number;
+  lastAt: number;
+  accepted: boolean;
 }
 
-/** Takes one event in. */
+/** Applies one event. */
 export function apply(world: World, event: JournalEvent): void {
   switch (event.type) {
     case 'start':
@@ -76,17 +99,13 @@ export function apply(world: World, event: JournalEvent): void {
       world.clockOffset = event.offset;
       return;
     case 'job':
-      addJob(world, { nonce: event.nonce, application: event.application, createdAt: event.at });
-      return;
+      return world.jobs.add(event);
     case 'upload':
-      addUpload(world.jobById.get(event.job), event);
-      return;
+      return addUpload(world.jobs.find(event.job), event);
     case 'result':
-      addResult(world.jobById.get(event.job), event);
-      return;
+      return addResult(world.jobs.find(event.job), event);
     case 'audit':
-      addAudit(world, event);
-      return;
+      return addAudit(world, event);
     case 'tenant':
       world.tenantChanges.push(event);
       return;
@@ -94,38 +113,66 @@ export function apply(world: World, event: JournalEvent): void {
       world.deleted ??= event;
       return;
     case 'webhook':
+      if (!world.webhooks.has(event.url)) world.webhooks.set(event.url, event.at);
+      return;
     case 'delivery':
-      world.deliveries.apply(event);
-      return;
+      return addDelivery(world, event);
     case 'token':
-      world.tokens.apply(event);
-      return;
+      return world.tokens.add(event);
     case '3ds-session':
+      return world.sessions.add(event);
     case '3ds-method':
     case '3ds-authentication':
     case '3ds-challenge':
-      world.sessions.apply(event);
+      return addToSession(world.sessions.find(event.session), event);
   }
 }
 
-// The id comes from the place in the journal, so it needs no agreement between processes. The time of the start
-// is in it: after a reset no old id comes back.
-function addJob(world: World, facts: Pick<Job, 'nonce' | 'application' | 'createdAt'>): void {
-  const { seed, at } = world.start;
-  const number = world.jobs.length + 1;
-  const id = uuidOf(seed, NAMESPACE.job, Math.floor(at / 2 ** 32), at % 2 ** 32, number);
-  const job: Job = { ...facts, number, id, uploads: 0 };
-  world.jobs.push(job);
-  world.jobById.set(id, job);
+/** What the events of one type created. */
+class Created<Event extends CreationEvent, Item extends Entity<Event>> {
+  /** Oldest first. */
+  readonly all: Item[] = [];
+  readonly #byId = new Map<string, Item>();
+  readonly #start: StartEvent;
+  readonly #namespace: number;
+  readonly #itemOf: (entity: Entity<Event>) => Item;
+
+  constructor(start: StartEvent, namespace: number, itemOf: (entity: Entity<Event>) => Item) {
+    this.#start = start;
+    this.#namespace = namespace;
+    this.#itemOf = itemOf;
+  }
+
+  // An id comes from the position in the journal, so processes need not agree on it. The time of the start is part
+  // of it: after a reset no old id returns.
+  add(created: Event): void {
+    const { seed, at } = this.#start;
+    const number = this.all.length + 1;
+    const id = uuidOf(seed, this.#namespace, Math.floor(at / 2 ** 32), at % 2 ** 32, number);
+    const item = this.#itemOf({ number, id, created });
+    this.all.push(item);
+    this.#byId.set(id, item);
+  }
+
+  find(id: string | undefined): Item | undefined {
+    return this.#byId.get(id ?? '');
+  }
+
+  /** What the event with this nonce created. */
+  createdWith(nonce: string): Item {
+    const item = this.all.findLast(({ created }) => created.nonce === nonce);
+    if (item === undefined) throw new Error('the journal lost an event');
+    return item;
+  }
 }
 
-// Two processes can write their lines the other way round; a list that is newest first must not show it. A clock
-// that was set back is another matter.
-const MOST_LATE_MS = 5000;
+// Two processes can write their lines out of order; a list that is newest first must not show it. A clock that was
+// set back is different.
+const MAX_REORDER_MS = 5000;
 
 function addAudit(world: World, event: AuditEvent): void {
   const last = world.audit.at(-1)?.at ?? 0;
-  const late = last > event.at && last - event.at < MOST_LATE_MS;
+  const late = last > event.at && last - event.at < MAX_REORDER_MS;
   world.audit.push(late ? { ...event, at: last } : event);
   if (last > event.at && !late) world.auditInOrder = false;
 }
@@ -141,255 +188,63 @@ function addResult(job: Job | undefined, event: ResultEvent): void {
   if (job !== undefined && job.uploads === event.upload) job.result ??= event;
 }
 
-/** A card token was created. Holds no number: of a published test card its places in the tables say enough. */
-export interface TokenEvent {
-  readonly type: 'token';
-  readonly at: number;
-  /** Tells the process that wrote the line which of the tokens is its own. */
-  readonly nonce: string;
-  /** Number of the application that created it. */
-  readonly application: number;
-  readonly firstSix: string;
-  readonly lastFour: string;
-  /** Digits of the number. */
-  readonly length: number;
-  /** 2 digits. */
-  readonly month?: string;
-  /** 4 digits. */
-  readonly year?: string;
-  /** Place in the test cards of the Account Updater. */
-  readonly updaterCard?: number;
-  /** Place in the test cards of 3-D Secure. */
-  readonly threeDsCard?: number;
+function addDelivery({ deliveries }: World, { url, event, at, status }: DeliveryEvent): void {
+  const name = deliveryName(url, event);
+  const before = deliveries.get(name);
+  const accepted = before?.accepted === true || isAccepted(status);
+  deliveries.set(name, { attempts: (before?.attempts ?? 0) + 1, lastAt: at, accepted });
 }
 
-/** A card token that was created. */
-export interface NewToken {
-  readonly id: string;
-  readonly created: TokenEvent;
+function addToSession(
+  session: Session | undefined,
+  event: MethodEvent | AuthenticationEvent | ChallengeEvent,
+): void {
+  if (session === undefined) return;
+  if (event.type === '3ds-authentication') session.authentication ??= event;
+  else if (event.type === '3ds-challenge') session.answers.push(event);
+  else if (event.browser === undefined) session.notified ??= event;
+  else session.visit ??= event;
 }
 
-/** Every card token that was created in a sandbox. */
-class NewTokens {
-  readonly #start: StartEvent;
-  readonly #byId = new Map<string, NewToken>();
-  readonly #byNonce = new Map<string, NewToken>();
-
-  constructor(start: StartEvent) {
-    this.#start = start;
-  }
-
-  /** All of them, oldest first. */
-  all(): NewToken[] {
-    return [...this.#byId.values()];
-  }
-
-  /** Finds a token by its id. */
-  find(id: string): NewToken | undefined {
-    return this.#byId.get(id);
-  }
-
-  /** The token that an event of this nonce made. */
-  createdWith(nonce: string): NewToken | undefined {
-    return this.#byNonce.get(nonce);
-  }
-
-  /** Takes one event in. */
-  apply(created: TokenEvent): void {
-    const { seed, at } = this.#start;
-    const number = this.#byId.size + 1;
-    const id = uuidOf(seed, NAMESPACE.newToken, Math.floor(at / 2 ** 32), at % 2 ** 32, number);
-    const token: NewToken = { id, created };
-    this.#byId.set(id, token);
-    this.#byNonce.set(created.nonce, token);
-  }
+/** The key of `deliveries`. */
+export function deliveryName(url: string, event: string): string {
+  return `${event} ${url}`;
 }
 
-// How long a session lives, in milliseconds. The interface gives it an end and does not say when.
-const SESSION_LIFE_MS = 3_600_000;
-
-/** A 3DS session as the journal tells it. */
-export interface Session {
-  /** Counted from 1 in the order of the journal. */
-  readonly number: number;
-  readonly id: string;
-  readonly created: SessionEvent;
-  /** The first visit of the method page. */
-  visit?: MethodEvent;
-  /** The first notification that the method is completed. */
-  notified?: MethodEvent;
-  /** The first authentication; there is no second. */
-  authentication?: AuthenticationEvent;
-  /** Oldest first. */
-  readonly answers: ChallengeEvent[];
-}
-
-/** Every session of a sandbox. */
-class Sessions {
-  readonly #start: StartEvent;
-  readonly #byId = new Map<string, Session>();
-  readonly #byNonce = new Map<string, Session>();
-
-  constructor(start: StartEvent) {
-    this.#start = start;
-  }
-
-  /** Finds a session that has not expired. */
-  find(id: string, now: number): Session | undefined {
-    const session = this.findEver(id);
-    return session !== undefined && now < expiryOf(session) ? session : undefined;
-  }
-
-  /** Finds a session, expired or not. */
-  findEver(id: string): Session | undefined {
-    return this.#byId.get(id);
-  }
-
-  /** The session that an event of this nonce made. */
-  createdWith(nonce: string): Session | undefined {
-    return this.#byNonce.get(nonce);
-  }
-
-  /** Takes one event in. */
-  apply(event: ThreeDsEvent): void {
-    if (event.type === '3ds-session') return this.#add(event);
-    const session = this.#byId.get(event.session);
-    if (session === undefined) return;
-    if (event.type === '3ds-authentication') session.authentication ??= event;
-    else if (event.type === '3ds-challenge') session.answers.push(event);
-    else if (event.browser === undefined) session.notified ??= event;
-    else session.visit ??= event;
-  }
-
-  // The time of the start is in the id: after a reset no old one comes back.
-  #add(created: SessionEvent): void {
-    const number = this.#byId.size + 1;
-    const { seed, at } = this.#start;
-    const id = uuidOf(seed, NAMESPACE.session, Math.floor(at / 2 ** 32), at % 2 ** 32, number);
-    const session: Session = { number, id, created, answers: [] };
-    this.#byId.set(id, session);
-    this.#byNonce.set(created.nonce, session);
-  }
-}
-
-/** When a session expires. */
-export function expiryOf({ created }: Session): number {
-  return created.at + SESSION_LIFE_MS;
-}
-
-// What the journal holds of 3-D Secure. Nothing of a cardholder is kept.
-
-/** A wish for or against a challenge. */
-export type ChallengePreference = keyof typeof CHALLENGE_PREFERENCE_CODES;
-
-/** A session was created. */
-export interface SessionEvent {
-  readonly type: '3ds-session';
-  readonly at: number;
-  /** Tells the process that wrote the line which of the sessions is its own. */
-  readonly nonce: string;
-  /** Number of the application that created it. */
-  readonly application: number;
-  readonly sessionType: SessionType;
-  /** The member of the request that named the token. */
-  readonly named: 'token_id' | 'token_intent_id' | 'pan';
-  readonly token: string;
-  readonly network: string;
-  readonly lastFour: string;
-  readonly scenario: ScenarioName;
-}
-
-/** The method page of a session was visited, and later its completion notified. */
-export interface MethodEvent {
-  readonly type: '3ds-method';
-  readonly at: number;
-  readonly session: string;
-  /** What the browser tells of itself with the visit; absent for the notification. */
-  readonly browser?: BrowserDetails;
-}
-
-/** What a browser tells of itself with every request. */
-export interface BrowserDetails {
-  readonly accept: string;
-  readonly address: string;
-  readonly userAgent: string;
-}
-
-/** A session was authenticated, or its challenge begun. */
-export interface AuthenticationEvent {
-  readonly type: '3ds-authentication';
-  readonly at: number;
-  readonly session: string;
-  readonly application: number;
-  readonly authenticationType: AuthenticationType;
-  readonly preference?: ChallengePreference;
-  /** Whether the issuer may challenge apart from the session. */
-  readonly decoupled: boolean;
-  /** What the challenge page shows of the request. */
-  readonly shown: ShownPurchase;
-}
-
-/** What a challenge page shows of a request. */
-export interface ShownPurchase {
-  readonly merchant: string;
-  /** Amount with its currency code; absent where nothing is paid. */
-  readonly amount?: string;
-}
-
-/** What a cardholder can do on a challenge page. */
-export type ChallengeReply = 'right-code' | 'wrong-code' | 'approve' | 'decline' | 'cancel';
-
-/** A cardholder answered a challenge. */
-export interface ChallengeEvent {
-  readonly type: '3ds-challenge';
-  readonly at: number;
-  readonly session: string;
-  readonly answer: ChallengeReply;
-}
-
-/** A line of the journal about 3-D Secure. */
-export type ThreeDsEvent = SessionEvent | MethodEvent | AuthenticationEvent | ChallengeEvent;
-
-// Pauses before the second attempt and those after it, in milliseconds of the sandbox's time.
-const RETRY_PAUSES_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
-
-interface Progress {
-  attempts: number;
-  lastAt: number;
-  done: boolean;
-}
-
-/** Which addresses are to hear of events, and what they have heard, as the journal tells it. */
-class Deliveries {
-  /** Time from which on an address hears of events, by address. */
-  readonly addresses = new Map<string, number>();
-  readonly #progress = new Map<string, Progress>();
-
-  apply(event: WebhookEvent | DeliveryEvent): void {
-    if (event.type === 'webhook') {
-      if (!this.addresses.has(event.url)) this.addresses.set(event.url, event.at);
-      return;
-    }
-    const name = nameOf(event.url, event.event);
-    const before = this.#progress.get(name);
-    const done = before?.done === true || isTaken(event.status);
-    this.#progress.set(name, { attempts: (before?.attempts ?? 0) + 1, lastAt: event.at, done });
-  }
-
-  /** Whether an event is to be sent to an address now: not taken yet, attempts left, and the pause over. */
-  isDue(url: string, event: string, now: number): boolean {
-    const progress = this.#progress.get(nameOf(url, event));
-    if (progress === undefined) return true;
-    const pause = RETRY_PAUSES_MS[progress.attempts - 1];
-    return !progress.done && pause !== undefined && now >= progress.lastAt + pause;
-  }
-}
-
-/** Whether an answer says that the event was taken. */
-export function isTaken(status: number): boolean {
+/** Whether a webhook's response says that it accepted the event. */
+export function isAccepted(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function nameOf(url: string, event: string): string {
-  return `${event} ${url}`;
+/** A job's status at a time. `removed`: no request file was uploaded within the hour. */
+export function jobStatus(job: Job, now: number): JobStatus | 'removed' {
+  if (job.upload === undefined) return now < uploadDeadline(job) ? 'pending' : 'removed';
+  const age = now - job.upload.at;
+  if (age < job.upload.pickup) return 'pending';
+  if (age < job.upload.processing || job.result === undefined) return 'processing';
+  return job.result.errors.length > 0 ? 'failed' : 'completed';
+}
+
+/** Whether a job's file should be processed by now and is not. */
+export function isDue({ upload, result }: Job, now: number): boolean {
+  return upload !== undefined && result === undefined && now - upload.at >= upload.processing;
+}
+
+/** When a job's upload address expires. */
+export function uploadDeadline({ created }: Job): number {
+  return created.at + UPLOAD_LIFE_MS;
+}
+
+// The interface says that a session expires, and not when.
+const SESSION_LIFE_MS = 3_600_000;
+
+/** When a session expires. */
+export function sessionExpiry({ created }: Session): number {
+  return created.at + SESSION_LIFE_MS;
+}
+
+/** Finds a session that has not expired. */
+export function findSession({ sessions }: World, id: string | undefined, now: number): Session | undefined {
+  const session = sessions.find(id);
+  return session !== undefined && now < sessionExpiry(session) ? session : undefined;
 }

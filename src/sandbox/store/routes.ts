@@ -5,10 +5,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Hono } from 'hono/tiny';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
-import type { SandboxEnv } from '../app.ts';
-import { recordAudit, type Service } from '../service.ts';
-import { jobStatus } from '../state/events.ts';
-import type { Job } from '../state/world.ts';
+import { recordAudit, type SandboxEnv, type Service } from '../service.ts';
+import { type Job, jobStatus } from '../state/world.ts';
 import { checkAddress, jobOfObject } from './files.ts';
 import { checkFraming, conditionFailed, fileResponse, refusalResponse, StoreRefusal } from './responses.ts';
 
@@ -82,7 +80,7 @@ function checkDigest({ headers }: Request, md5: Buffer): void {
 
 // A store knows no jobs: what it answers once processing began looks like an address that is no longer good.
 function openJob(service: Service, path: string): Job {
-  const job = service.state.world.jobById.get(jobOfObject(path) ?? '');
+  const job = service.state.world.jobs.find(jobOfObject(path));
   if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
     throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
   return job;
@@ -106,7 +104,7 @@ function getResult(service: Service, request: Request): Response {
   checkAuthentication(request);
   const path = checkSignature(service, request);
   const { world } = service.state;
-  const job = world.jobById.get(jobOfObject(path) ?? '');
+  const job = world.jobs.find(jobOfObject(path));
   const result = job?.result;
   if (job === undefined || result === undefined || world.deleted)
     throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
@@ -145,7 +143,7 @@ function checkSignature({ state }: Service, { method, url }: Request): string {
 
 // A path that names no job of the tenant is nobody's, and leaves nothing.
 function recordRefusal(service: Service, { method, url }: Request): void {
-  const job = service.state.world.jobById.get(jobOfObject(new URL(url).pathname) ?? '');
+  const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
   if (job === undefined || service.state.world.deleted) return;
   const [operation, message] =
     method === 'PUT' ? ['update', 'Request file upload refused'] : ['read', 'Result file download refused'];

@@ -1,9 +1,11 @@
+import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema } from '../../schema/three-ds/authenticate.ts';
 import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
-import { invalidFields, problem, ProblemError } from '../problem.ts';
+import { invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
-import type { AuthenticationEvent, Session, ShownPurchase } from '../state/world.ts';
+import type { AuthenticationEvent } from '../state/events.ts';
+import type { Session } from '../state/world.ts';
 import { scenarioOf } from './networks.ts';
 
 /**
@@ -15,10 +17,9 @@ export async function authenticate(
   session: Session,
 ): Promise<AuthenticationEvent> {
   const request = checkAuthenticate(await json(), session.created.sessionType);
-  if (session.authentication !== undefined)
-    throw new ProblemError(problem(409, 'Conflict', 'The 3DS session is authenticated already.'));
-  const failure = FAILURES[scenarioOf(session.created.scenario).breaks ?? 'nothing'];
-  if (failure !== undefined) throw new ProblemError(failure);
+  if (session.authentication !== undefined) throw problem(409, 'The 3DS session is authenticated already.');
+  const { breaks } = scenarioOf(session.created.scenario);
+  if (breaks !== undefined) throw failure(breaks);
   const { authentication_type, challenge_preference } = request;
   const isMerchant = session.created.sessionType === 'merchant';
   const event: AuthenticationEvent = {
@@ -35,28 +36,23 @@ export async function authenticate(
   return session.authentication ?? event;
 }
 
-const DIRECTORY_SERVER_ERROR = problem(424, 'Failed Dependency', 'Create a new session to try again.');
-
-const FAILURES = {
+function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
+  if (breaks === '3ds-server') return problem(500, 'The 3DS server failed.');
   // What the other party said is nested twice.
-  'directory-server': {
-    ...DIRECTORY_SERVER_ERROR,
-    body: Object.assign({}, DIRECTORY_SERVER_ERROR.body, {
-      error: {
-        error: {
-          message: 'The directory server returned an error.',
-          detail: 'The card range is not available for now.',
-        },
-      },
-    }),
-  },
-  '3ds-server': problem(500, 'Internal Server Error', 'The 3DS server failed.'),
-  nothing: undefined,
-};
+  const error = {
+    message: 'The directory server returned an error.',
+    detail: 'The card range is not available for now.',
+  };
+  return problem(424, 'Create a new session to try again.', { members: { error: { error } } });
+}
 
 const LONGEST_NAME = 60;
 
-function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateRequest): ShownPurchase {
+function shownOf({
+  merchant_info,
+  requestor_info,
+  purchase_info,
+}: AuthenticateRequest): AuthenticationEvent['shown'] {
   const merchant = (merchant_info?.name ?? requestor_info.name).slice(0, LONGEST_NAME);
   const { amount, exponent = '0', currency = '' } = purchase_info ?? {};
   return amount === undefined

@@ -4,7 +4,8 @@ import type {
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_TYPES,
 } from '../../schema/three-ds/values.ts';
-import type { AuthenticationEvent, ChallengeEvent, Session } from '../state/world.ts';
+import type { AuthenticationEvent, ChallengeEvent } from '../state/events.ts';
+import type { Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from './networks.ts';
 
 // How long a cardholder has for a challenge, in milliseconds from the authentication.

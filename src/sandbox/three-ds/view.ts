@@ -13,7 +13,8 @@ import {
 import { applicationId, tenantId } from '../seed/entities.ts';
 import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
-import { type AuthenticationEvent, expiryOf, type Session } from '../state/world.ts';
+import type { AuthenticationEvent } from '../state/events.ts';
+import { type Session, sessionExpiry } from '../state/world.ts';
 import { eciOf, findNetwork, scenarioOf } from './networks.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { challengeAddress, methodAddress, notificationAddress } from './pages/page.ts';
@@ -44,7 +45,7 @@ export function sessionView(service: Service, session: Session, now: number): Th
     type: created.sessionType,
     ...tokenNames(session),
     card_brand: created.network,
-    expiration_date: new Date(expiryOf(session)).toISOString(),
+    expiration_date: new Date(sessionExpiry(session)).toISOString(),
     created_date: new Date(created.at).toISOString(),
     created_by: applicationId(seed, created.application),
     ...(authentication !== undefined && {

@@ -2,17 +2,17 @@ import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { yieldsToken } from '../account-updater/process-file.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/entities.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
-import { jobStatus } from '../state/events.ts';
-import type { TokenEvent, World } from '../state/world.ts';
+import type { TokenEvent } from '../state/events.ts';
+import { jobStatus, type World } from '../state/world.ts';
 import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
 import { TEST_CARDS, type TestCard, THREE_DS_CARDS } from './test-cards.ts';
 
-/** A card token of the sandbox, and what an Account Updater job says of it. */
+/** A card token of the sandbox, and what an Account Updater job reports of it. */
 export interface SandboxCard {
   readonly token: string;
-  /** Empty for a network that takes no part. */
+  /** Empty for a network that does not take part. */
   readonly network: string;
-  /** First six and last four digits, the rest hidden. */
+  /** Masked. */
   readonly number: string;
   /** 2 digits. */
   readonly expiration_month: string;
@@ -20,16 +20,16 @@ export interface SandboxCard {
   readonly expiration_year: string;
   /** Empty for a card whose row is left out of the result. */
   readonly result_code: string;
-  /** Whether the result names a new token. */
+  /** Whether the result holds a new token. */
   readonly new_token: boolean;
 }
 
-/** The card tokens that a sandbox of this seed holds, one a test card. */
+/** The card tokens that a sandbox of this seed holds, one for each test card. */
 export function sandboxCards(seed: number = DEFAULT_SEED): SandboxCard[] {
   return TEST_CARDS.map((card, index) => ({
     token: cardToken(seed, index),
     network: card.network,
-    number: maskedNumber(card.number.slice(0, 6), card.number.slice(-4), card.number.length),
+    number: masked(card.number),
     expiration_month: card.month,
     expiration_year: card.year,
     result_code: card.code ?? '',
@@ -37,7 +37,7 @@ export function sandboxCards(seed: number = DEFAULT_SEED): SandboxCard[] {
   }));
 }
 
-/** A request file with one row a test card, as `svc au submit` takes it. */
+/** A request file with one row for each test card. */
 export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   const rows = sandboxCards(seed).map(
     ({ token, expiration_year, expiration_month }) =>
@@ -46,160 +46,135 @@ export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   return [REQUEST_COLUMNS.join(','), ...rows, ''].join('\n');
 }
 
-/** The card behind a token, as far as the sandbox's features need to know it. */
+/** A test card of 3-D Secure in the sandbox. */
+export interface SandboxThreeDsCard {
+  readonly token: string;
+  readonly token_intent: string;
+  readonly network: string;
+  /** Masked. */
+  readonly number: string;
+  readonly scenario: ScenarioName;
+}
+
+/** The card tokens and token intents for 3-D Secure that a sandbox of this seed holds, one for each test card. */
+export function sandboxThreeDsCards(seed: number = DEFAULT_SEED): SandboxThreeDsCard[] {
+  return THREE_DS_CARDS.map(({ number, network, scenario }, index) => ({
+    token: uuidOf(seed, NAMESPACE.threeDsCard, index),
+    token_intent: uuidOf(seed, NAMESPACE.tokenIntent, index),
+    network,
+    number: masked(number),
+    scenario,
+  }));
+}
+
+function masked(number: string): string {
+  return maskedNumber(number.slice(0, 6), number.slice(-4), number.length);
+}
+
+/** A card number of which only the first six and the last four digits are shown. */
+export function maskedNumber(firstSix: string, lastFour: string, length: number): string {
+  return firstSix + '*'.repeat(length - 10) + lastFour;
+}
+
+/** What the sandbox needs to know of the card behind a token. */
 export interface Card {
-  /** Empty for one that is not known. */
+  /** Empty for an unknown one. */
   readonly network: string;
   readonly lastFour: string;
   /** 2 digits. */
   readonly month?: string | undefined;
   /** 4 digits. */
   readonly year?: string | undefined;
-  /** What 3-D Secure makes of it. The same number can mean another thing to the Account Updater. */
+  /** How 3-D Secure treats it. The same number can mean something else to the Account Updater. */
   readonly scenario: ScenarioName;
-  /** What the Account Updater makes of it; absent for a card without any news. */
-  readonly news?: TestCard | undefined;
-  /** Place of `news` in the test cards of the Account Updater; 0 for a card without any. */
+  /** What the Account Updater reports of it, if anything. */
+  readonly update?: TestCard | undefined;
+  /** Position of `update` in the test cards of the Account Updater; 0 without one. */
   readonly updaterCard: number;
-  /** Whether a job made the token. */
+  /** Whether a job created the token: there is no further update of such a card. */
   readonly refreshed: boolean;
 }
 
-/** Finds the card behind a token at a time. A token that a job makes is there once the job is completed. */
+/** Finds the card behind a token at a time. A token that a job creates exists once the job is completed. */
 export function findCard(world: World, token: string, at: number): Card | undefined {
   const { seed } = world.start;
   const origin = originOfToken(seed, token);
+  if (origin?.kind === 'seeded') return SEEDED[origin.index];
   if (origin !== undefined) {
-    if (origin.kind === 'seeded') return SEEDED[origin.index];
-    const maker = world.jobs[origin.job - 1];
-    const isMade = maker !== undefined && jobStatus(maker, at) === 'completed';
-    return isMade ? REFRESHED[origin.index] : undefined;
+    const job = world.jobs.all[origin.job - 1];
+    return job !== undefined && jobStatus(job, at) === 'completed' ? REFRESHED[origin.index] : undefined;
   }
-  const place = threeDsCardOfToken(seed, token);
-  if (place !== undefined) return threeDsCard(place);
-  const made = world.tokens.find(token)?.created;
-  return made !== undefined && made.at <= at ? newCard(made) : undefined;
+  const index = threeDsPositions(seed).tokens.get(token);
+  if (index !== undefined) return threeDsCard(index);
+  const created = world.tokens.find(token)?.created;
+  return created !== undefined && created.at <= at ? newCard(created) : undefined;
 }
 
 /** Finds the card behind a token intent. */
 export function findIntentCard(world: World, intent: string): Card | undefined {
-  const place = threeDsCardOfIntent(world.start.seed, intent);
-  return place === undefined ? undefined : threeDsCard(place);
+  const index = threeDsPositions(world.start.seed).intents.get(intent);
+  return index === undefined ? undefined : threeDsCard(index);
 }
 
-/** The place of a number in the test cards of each feature. */
+/** The position of a number in the test cards of each feature. */
 export function positionsOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
   const updaterCard = TEST_CARDS.findIndex((card) => card.number === number);
   const threeDsCard = THREE_DS_CARDS.findIndex((card) => card.number === number);
   return { ...(updaterCard >= 0 && { updaterCard }), ...(threeDsCard >= 0 && { threeDsCard }) };
 }
 
-// Made once: a request file asks for them hundreds of thousands of times.
-const SEEDED = TEST_CARDS.map((_, index) => updaterCard(index, false));
-const REFRESHED = TEST_CARDS.map((_, index) => updaterCard(index, true));
+// Computed once: a request file looks them up hundreds of thousands of times.
+const SEEDED = TEST_CARDS.map((card, index) => updaterCard(card, index, false));
+const REFRESHED = TEST_CARDS.map((card, index) => updaterCard(card, index, true));
 
-function updaterCard(index: number, refreshed: boolean): Card | undefined {
-  const card = TEST_CARDS[index];
-  if (card === undefined) return undefined;
+function updaterCard(card: TestCard, index: number, refreshed: boolean): Card {
   const number = refreshed ? (card.newNumber ?? card.number) : card.number;
   const scenario = THREE_DS_CARDS.find((other) => other.number === number)?.scenario ?? ORDINARY;
-  return { ...card, lastFour: number.slice(-4), scenario, news: card, updaterCard: index, refreshed };
+  return { ...card, lastFour: number.slice(-4), scenario, update: card, updaterCard: index, refreshed };
 }
 
 function threeDsCard(index: number): Card | undefined {
   const card = THREE_DS_CARDS[index];
   if (card === undefined) return undefined;
   const { number, network, scenario } = card;
-  const { updaterCard } = positionsOfNumber(number);
+  const update = updateAt(positionsOfNumber(number).updaterCard);
   return {
     network,
     scenario,
     lastFour: number.slice(-4),
-    ...THREE_DS_CARD_EXPIRY,
-    ...newsAt(updaterCard),
+    month: '12',
+    year: '2030',
+    ...update,
     refreshed: false,
   };
 }
 
 function newCard({ firstSix, lastFour, month, year, updaterCard, threeDsCard }: TokenEvent): Card {
-  const scenario = threeDsCard === undefined ? undefined : THREE_DS_CARDS[threeDsCard]?.scenario;
-  return {
-    network: networkOf(firstSix),
-    scenario: scenario ?? ORDINARY,
-    lastFour,
-    month,
-    year,
-    ...newsAt(updaterCard),
-    refreshed: false,
-  };
+  const scenario = THREE_DS_CARDS[threeDsCard ?? -1]?.scenario ?? ORDINARY;
+  const update = updateAt(updaterCard);
+  return { network: networkOf(firstSix), scenario, lastFour, month, year, ...update, refreshed: false };
 }
 
-function newsAt(place: number | undefined): Pick<Card, 'news' | 'updaterCard'> {
-  return { news: place === undefined ? undefined : TEST_CARDS[place], updaterCard: place ?? 0 };
+function updateAt(index: number | undefined): Pick<Card, 'update' | 'updaterCard'> {
+  return { update: TEST_CARDS[index ?? -1], updaterCard: index ?? 0 };
 }
 
-/** When the seeded test cards of 3-D Secure expire. */
-const THREE_DS_CARD_EXPIRY = { month: '12', year: '2030' };
-
-/** A test card of 3-D Secure in the sandbox. */
-export interface SandboxThreeDsCard {
-  readonly token: string;
-  readonly token_intent: string;
-  readonly network: string;
-  /** First six and last four digits, the rest hidden. */
-  readonly number: string;
-  readonly scenario: ScenarioName;
-}
-
-/** The card tokens and token intents for 3-D Secure that a sandbox of this seed holds, one of each a test card. */
-export function sandboxThreeDsCards(seed: number = DEFAULT_SEED): SandboxThreeDsCard[] {
-  return THREE_DS_CARDS.map(({ number, network, scenario }, index) => ({
-    token: threeDsToken(seed, index),
-    token_intent: threeDsTokenIntent(seed, index),
-    network,
-    number: maskedNumber(number.slice(0, 6), number.slice(-4), number.length),
-    scenario,
-  }));
-}
-
-/** The place of a seeded card token in the test cards; undefined for another token. */
-function threeDsCardOfToken(seed: number, token: string): number | undefined {
-  return positionsOf(seed).tokens.get(token);
-}
-
-/** The place of a seeded token intent in the test cards; undefined for another. */
-function threeDsCardOfIntent(seed: number, intent: string): number | undefined {
-  return positionsOf(seed).intents.get(intent);
-}
-
-function threeDsToken(seed: number, index: number): string {
-  return uuidOf(seed, NAMESPACE.threeDsCard, index);
-}
-
-function threeDsTokenIntent(seed: number, index: number): string {
-  return uuidOf(seed, NAMESPACE.tokenIntent, index);
-}
-
-interface CardPositions {
+interface Positions {
   readonly tokens: ReadonlyMap<string, number>;
   readonly intents: ReadonlyMap<string, number>;
 }
 
-const known = new Map<number, CardPositions>();
+const positionsBySeed = new Map<number, Positions>();
 
-function positionsOf(seed: number): CardPositions {
-  let places = known.get(seed);
-  if (places === undefined) {
-    places = {
-      tokens: new Map(THREE_DS_CARDS.map((_, index) => [threeDsToken(seed, index), index])),
-      intents: new Map(THREE_DS_CARDS.map((_, index) => [threeDsTokenIntent(seed, index), index])),
+function threeDsPositions(seed: number): Positions {
+  let positions = positionsBySeed.get(seed);
+  if (positions === undefined) {
+    const cards = sandboxThreeDsCards(seed);
+    positions = {
+      tokens: new Map(cards.map(({ token }, index) => [token, index])),
+      intents: new Map(cards.map(({ token_intent }, index) => [token_intent, index])),
     };
-    known.set(seed, places);
+    positionsBySeed.set(seed, positions);
   }
-  return places;
-}
-
-/** A card number with all hidden but the first six and the last four digits. */
-export function maskedNumber(firstSix: string, lastFour: string, length: number): string {
-  return firstSix + '*'.repeat(length - 10) + lastFour;
+  return positions;
 }

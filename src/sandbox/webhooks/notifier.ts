@@ -5,97 +5,107 @@ import type { Ledger } from '../ledger.ts';
 import { tenantId } from '../seed/entities.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
-import { jobStatus } from '../state/events.ts';
-import { isTaken, type Job, type World } from '../state/world.ts';
+import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../state/world.ts';
 
 /** Who is notified, and how. */
 export interface NotifierOptions {
   /** Loopback addresses. */
   readonly urls: readonly string[];
-  /** Whether each event that was taken is brought once more. */
+  /** Whether each accepted event is delivered a second time. */
   readonly duplicates?: boolean | undefined;
-  /** How long an answer may take, in milliseconds; 5 seconds by default. */
+  /** How long a response may take, in milliseconds; 5 seconds by default. */
   readonly timeoutMs?: number | undefined;
 }
 
-// How often the sandbox's time is looked at. What is due is due by that time, not by this one.
+// How often the sandbox's time is checked. Deliveries are due by that time, not by this one.
 const TICK_MS = 100;
 
+// Before the second attempt and those after it, in milliseconds of the sandbox's time.
+const RETRY_DELAYS_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
+
 /**
- * Tells webhooks what happens in the sandboxes of a directory, whichever process it happened in. What was not taken is
- * tried again after growing pauses, also by a later process.
+ * Delivers the events of the sandboxes of a directory to webhooks, whichever process caused them. What was not accepted
+ * is retried after growing delays, also by a later process.
  */
 export class Notifier {
   readonly #service: Service;
   readonly #ledger: Ledger;
   readonly #options: NotifierOptions;
   readonly #stop = new AbortController();
-  readonly #busy = new Map<string, Promise<void>>();
-  #settling = false;
+  readonly #active = new Map<string, Promise<void>>();
+  #checking = false;
 
   constructor(service: Service, ledger: Ledger, options: NotifierOptions) {
     this.#service = service;
     this.#ledger = ledger;
     this.#options = options;
-    for (const url of options.urls) this.#since(url, service.state.now());
-    const timer = setInterval(() => this.#look(), TICK_MS).unref();
+    for (const url of options.urls) this.#register(url, service.state.now());
+    const timer = setInterval(() => void this.#check(), TICK_MS).unref();
     this.#stop.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
-  /** Breaks off what is on its way. */
+  /** Aborts deliveries under way. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.allSettled(this.#busy.values());
+    await Promise.allSettled(this.#active.values());
   }
 
-  #look(): void {
-    if (this.#settling) return;
-    this.#settling = true;
-    void this.#notify()
-      .catch(() => undefined)
-      .finally(() => (this.#settling = false));
-  }
-
-  // A state directory that was taken away is met again by the next look.
-  async #notify(): Promise<void> {
-    const { state, processing } = this.#service;
-    const world = state.refresh();
-    const now = state.now();
-    await processing.settle(world.jobs, now).catch(() => undefined);
-    const happened = occurrences(state.world, now);
-    for (const url of this.#options.urls) {
-      // An address is unknown here only after a reset: it hears of everything since.
-      const since = this.#since(url, state.world.start.at);
-      for (const occurrence of happened) if (occurrence.at >= since) this.#consider(url, occurrence, now);
+  async #check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    try {
+      await this.#deliverDue();
+    } catch {
+      // A state directory that was removed fails again at the next tick.
+    } finally {
+      this.#checking = false;
     }
   }
 
-  /** The time from which on an address hears of events. */
-  #since(url: string, standard: number): number {
-    const { state } = this.#service;
-    const known = state.world.deliveries.addresses.get(url);
-    if (known === undefined) state.record({ type: 'webhook', at: standard, url });
-    return known ?? standard;
+  async #deliverDue(): Promise<void> {
+    const { state, processing } = this.#service;
+    const { jobs } = state.refresh();
+    const now = state.now();
+    await processing.settle(jobs.all, now).catch(() => undefined);
+    const events = eventsUntil(state.world, now);
+    for (const url of this.#options.urls) {
+      // Only a reset makes an address unknown here: it receives everything since.
+      const since = this.#register(url, state.world.start.at);
+      for (const event of events) if (event.at >= since) this.#deliverIfDue(url, event, now);
+    }
   }
 
-  #consider(url: string, occurrence: Occurrence, now: number): void {
-    const { id } = occurrence.event;
-    const name = `${id} ${url}`;
-    const isBusy = this.#busy.has(name) || this.#stop.signal.aborted;
-    if (isBusy || !this.#service.state.world.deliveries.isDue(url, id, now)) return;
-    const bringing = this.#bring(url, occurrence).finally(() => this.#busy.delete(name));
-    this.#busy.set(name, bringing);
+  /** The time from which an address receives events. */
+  #register(url: string, from: number): number {
+    const { state } = this.#service;
+    const known = state.world.webhooks.get(url);
+    if (known === undefined) state.record({ type: 'webhook', at: from, url });
+    return known ?? from;
   }
 
-  async #bring(url: string, occurrence: Occurrence): Promise<void> {
+  #deliverIfDue(url: string, event: TimedEvent, now: number): void {
+    const name = deliveryName(url, event.body.id);
+    if (this.#active.has(name) || this.#stop.signal.aborted) return;
+    const delivery = this.#service.state.world.deliveries.get(name);
+    if (delivery !== undefined) {
+      const delay = RETRY_DELAYS_MS[delivery.attempts - 1];
+      if (delivery.accepted || delay === undefined || now < delivery.lastAt + delay) return;
+    }
+    this.#active.set(
+      name,
+      this.#deliver(url, event).finally(() => this.#active.delete(name)),
+    );
+  }
+
+  async #deliver(url: string, event: TimedEvent): Promise<void> {
     const { state } = this.#service;
-    const status = await this.#attempt(url, occurrence);
+    const status = await this.#attempt(url, event);
     if (this.#stop.signal.aborted) return;
-    state.record({ type: 'delivery', at: state.now(), url, event: occurrence.event.id, status });
-    if (isTaken(status) && this.#options.duplicates) await this.#attempt(url, occurrence);
+    state.record({ type: 'delivery', at: state.now(), url, event: event.body.id, status });
+    if (isAccepted(status) && this.#options.duplicates) await this.#attempt(url, event);
   }
 
-  async #attempt(url: string, { event }: Occurrence): Promise<number> {
+  async #attempt(url: string, { body: event }: TimedEvent): Promise<number> {
     const at = new Date(this.#service.state.now()).toISOString();
     const body = JSON.stringify({ event, delivered_at: at });
     const { timeoutMs = 5000 } = this.#options;
@@ -107,87 +117,80 @@ export class Notifier {
   }
 }
 
-/** Something that webhooks hear of. The same one has the same id in every process. */
-export interface Occurrence {
+/** An event with its time. It has the same id in every process. */
+interface TimedEvent {
   readonly at: number;
-  readonly event: WebhookDelivery['event'];
+  readonly body: WebhookDelivery['event'];
 }
 
-/** What has happened by now, oldest first within each kind. */
-function occurrences(world: World, now: number): Occurrence[] {
+/** The events until now, oldest first within each type. */
+function eventsUntil(world: World, now: number): TimedEvent[] {
   const { tenantChanges, deleted, jobs } = world;
   return [
-    ...jobs.flatMap((job) => jobOccurrences(world, job, now)),
-    ...tenantChanges.map(({ at }, index) => tenantOccurrence(world, at, 'updated', index)),
-    ...(deleted === undefined ? [] : [tenantOccurrence(world, deleted.at, 'deleted', 0)]),
+    ...jobs.all.flatMap((job) => jobEvents(world, job, now)),
+    ...tenantChanges.map(({ at }, index) => tenantEvent(world, at, 'updated', index)),
+    ...(deleted === undefined ? [] : [tenantEvent(world, deleted.at, 'deleted', 0)]),
   ];
 }
 
 const KINDS = { created: 1, completed: 2, failed: 3, updated: 4, deleted: 5 } as const;
 
-interface Facts {
+interface EventFacts {
   readonly topic: 'account-updater.job' | 'tenant';
   readonly kind: keyof typeof KINDS;
   readonly at: number;
-  /** Tells occurrences of one kind apart. */
+  /** Distinguishes events of one kind. */
   readonly number: number;
   readonly repeat?: number;
   readonly data: WebhookDelivery['event']['data'];
 }
 
-function jobOccurrences(world: World, job: Job, now: number): Occurrence[] {
-  const { id, number, createdAt, upload, uploads } = job;
+function jobEvents(world: World, job: Job, now: number): TimedEvent[] {
+  const { id, number, created, upload, uploads } = job;
   const topic = 'account-updater.job';
-  const data = (status: string): Facts['data'] => ({ job: { id, status } });
-  const created = occurrence(world, { topic, kind: 'created', at: createdAt, number, data: data('pending') });
+  const data = (status: string): EventFacts['data'] => ({ job: { id, status } });
+  const first = timedEvent(world, { topic, kind: 'created', at: created.at, number, data: data('pending') });
   const kind = jobStatus(job, now);
-  if (upload === undefined || (kind !== 'completed' && kind !== 'failed')) return [created];
+  if (upload === undefined || (kind !== 'completed' && kind !== 'failed')) return [first];
   const at = upload.at + upload.processing;
-  return [created, occurrence(world, { topic, kind, at, number, repeat: uploads, data: data(kind) })];
+  return [first, timedEvent(world, { topic, kind, at, number, repeat: uploads, data: data(kind) })];
 }
 
-function tenantOccurrence(world: World, at: number, kind: 'updated' | 'deleted', number: number): Occurrence {
+function tenantEvent(world: World, at: number, kind: 'updated' | 'deleted', number: number): TimedEvent {
   const data = { tenant: { id: tenantId(world.start.seed) } };
-  return occurrence(world, { topic: 'tenant', kind, at, number, data });
+  return timedEvent(world, { topic: 'tenant', kind, at, number, data });
 }
 
-// The time of the start is in the id: after a reset no old one comes back.
-function occurrence({ start }: World, facts: Facts): Occurrence {
-  const { topic, kind, at, number, repeat = 0, data } = facts;
-  const begun = start.at % 2 ** 32;
-  const place = KINDS[kind] * 2 ** 20 + repeat;
-  const event = {
-    id: uuidOf(start.seed, NAMESPACE.event, begun, place, number),
+// The time of the start is part of the id: after a reset no old one returns.
+function timedEvent({ start }: World, { topic, kind, at, number, repeat = 0, data }: EventFacts): TimedEvent {
+  const id = (namespace: number): string =>
+    uuidOf(start.seed, namespace, start.at % 2 ** 32, KINDS[kind] * 2 ** 20 + repeat, number);
+  const body = {
+    id: id(NAMESPACE.event),
     type: `${topic}.${kind}`,
     timestamp: new Date(at).toISOString(),
     tenant_id: tenantId(start.seed),
-    trace_id: uuidOf(start.seed, NAMESPACE.trace, begun, place, number),
+    trace_id: id(NAMESPACE.trace),
     data,
   };
-  return { at, event };
+  return { at, body };
 }
 
-/** How an attempt to notify went. */
-export interface Posted {
-  /** 0 when no answer came in time. */
-  readonly status: number;
-  /** Bytes of the answer on the wire. */
-  readonly received: number;
-}
-
-/** The addresses that webhooks may have: loopback, without encryption. */
+/** Whether a webhook may have this address: loopback, without encryption. */
 export function isWebhookAddress(url: string): boolean {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
   return protocol === 'http:' && isLoopbackHost(hostname);
 }
 
-/** Posts JSON and resolves with what came of it. Follows no redirect; never rejects. */
+/**
+ * Posts JSON. Resolves to the status, 0 without a response in time, and to the bytes of the response on the wire.
+ * Follows no redirect; never rejects.
+ */
 function post(
   url: string,
   body: string,
-  limits: { timeoutMs: number; signal: AbortSignal },
-): Promise<Posted> {
-  const { timeoutMs, signal } = limits;
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<{ status: number; received: number }> {
   return new Promise((resolve) => {
     const headers = {
       'content-type': 'application/json',
@@ -202,7 +205,7 @@ function post(
       outgoing.destroy();
     };
     const timer = setTimeout(() => end(0), timeoutMs).unref();
-    outgoing.on('response', (answer) => end(answer.statusCode ?? 0)).on('error', () => end(0));
+    outgoing.on('response', ({ statusCode }) => end(statusCode ?? 0)).on('error', () => end(0));
     outgoing.end(body);
   });
 }

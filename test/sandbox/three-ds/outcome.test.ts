@@ -4,8 +4,8 @@ import type {
   AuthenticationEvent,
   ChallengeEvent,
   ChallengeReply,
-  Session,
-} from '../../../src/sandbox/state/world.ts';
+} from '../../../src/sandbox/state/events.ts';
+import type { Session } from '../../../src/sandbox/state/world.ts';
 import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
 import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';
 

@@ -163,7 +163,7 @@ describe('a session', () => {
     await on.authenticated(id);
     await on.read(id);
     const { data } = await on.json<{ data: { message: string }[] }>(
-      `/logs?entity_type=3ds_session&entity_id=${id}`,
+      `/logs?entity_type=threeds_session&entity_id=${id}`,
       { headers: { 'svc-api-key': 'sandbox-management-key' } },
     );
     expect(data.map((log) => log.message)).toEqual([

@@ -1,4 +1,5 @@
-import type { AuthenticationEvent, ChallengeReply, Session } from '../../state/world.ts';
+import type { AuthenticationEvent, ChallengeReply } from '../../state/events.ts';
+import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
 import {
   html,

@@ -1,4 +1,5 @@
-import type { BrowserDetails, Session } from '../../state/world.ts';
+import type { BrowserDetails } from '../../state/events.ts';
+import type { Session } from '../../state/world.ts';
 import {
   html,
   liveSession,

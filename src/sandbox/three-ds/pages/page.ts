@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { textResponse } from '../../problem.ts';
 import type { Service } from '../../service.ts';
-import type { Session } from '../../state/world.ts';
+import { findSession, type Session } from '../../state/world.ts';
 
 /** Text that is safe inside HTML. Only `html` makes it from text. */
 export class Html {
@@ -184,10 +184,9 @@ export function visitedSession({ service, id, token, now }: Visit, page: PageNam
 
 /** A session by its id alone. Ends the visit when there is none, or none any more. */
 export function liveSession({ state }: Service, id: string, now: number): Session {
-  const { sessions, deleted } = state.world;
-  const session = sessions.find(id, now);
-  if (session !== undefined && !deleted) return session;
-  throw new OtherPage(sessions.findEver(id) === undefined ? NO_SUCH_PAGE : EXPIRED);
+  const session = findSession(state.world, id, now);
+  if (session !== undefined && !state.world.deleted) return session;
+  throw new OtherPage(state.world.sessions.find(id) === undefined ? NO_SUCH_PAGE : EXPIRED);
 }
 
 /** Reads a form that a browser posts. */
