@@ -1,4 +1,5 @@
 import { OUTPUT_FORMATS } from '../config/choices.ts';
+import { keysAtHand } from '../config/keys.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';
 import { reportError } from '../output/error-report.ts';
@@ -22,6 +23,7 @@ export type Parsed =
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
   const redactor = createRedactor({ showUrls: globals?.showUrls });
+  for (const key of keysAtHand(system)) redactor.addSecret(key);
   const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
   const asked: ExecuteInput = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
   try {
@@ -50,6 +52,7 @@ async function runCommand(
   const settings = command.anySettings
     ? await resolveUsableSettings(system, globals)
     : await resolveSettings(system, globals, { newProfile: command.newProfile });
+  for (const key of keysAtHand(system, settings.stored)) surroundings.redactor.addSecret(key);
   asked.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
   const dryRun = input['dryRun'] === true;

@@ -3,7 +3,7 @@ import { SvcError, systemCodeOf } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
 import { baseUrlText, commandName, parseBaseUrl } from './base-url.ts';
-import type { KeyKind, StoredKey } from './document.ts';
+import type { KeyKind, Profile, StoredKey } from './document.ts';
 import type { KeyCommandHost } from './key-command.ts';
 import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './profile-name.ts';
 import type { Settings } from './settings.ts';
@@ -40,6 +40,19 @@ export async function resolveKey(
     if (found !== undefined) return found;
   }
   return storedKey(system, settings, kind, host);
+}
+
+/**
+ * Keys that can be known without reading a file or running a command: they are kept out of all output, wherever on a
+ * command line one was pasted. What the sandbox takes for keys is no secret.
+ */
+export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): string[] {
+  const named = Object.values(KEY_VARIABLES)
+    .flat()
+    .map((variable) => env[variable]?.trim());
+  const kept = Object.values(stored?.keys ?? {}).map((key) => key.value);
+  const harmless: ReadonlySet<string> = new Set(Object.values(SANDBOX_KEYS));
+  return [...named, ...kept].filter((key) => key !== undefined).filter((key) => !harmless.has(key));
 }
 
 /** Where the key of this kind would come from, without looking at it or running anything; undefined: there is none. */

@@ -21,6 +21,10 @@ export interface HereOptions {
   readonly cwd?: string;
   /** By default pauses take no time. */
   readonly clock?: Clock;
+  /** An empty one that goes when the test ends by default. */
+  readonly home?: string;
+  /** In place of a stream that keeps what is written. */
+  readonly stdout?: Writable;
   /** Aborts as a signal to the process would. */
   readonly signal?: AbortSignal;
 }
@@ -32,10 +36,9 @@ export interface HereResult {
   readonly stderr: string;
 }
 
-/** Runs a command line in this process with streams that are no terminal. Its home goes when the test ends. */
+/** Runs a command line in this process with streams that are no terminal. */
 export async function svcHere(argv: readonly string[], options: HereOptions = {}): Promise<HereResult> {
-  const home = mkdtempSync(join(tmpdir(), 'svc-here-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = options.home ?? temporaryHome();
   const [stdout, stderr] = [new Kept(), new Kept()];
   const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
   const { signal = new AbortController().signal } = options;
@@ -49,13 +52,19 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     pid: process.pid,
     nodeVersion: process.versions.node,
     stdin: input === undefined ? new PassThrough().end() : Readable.from([Buffer.from(input)]),
-    stdout,
+    stdout: options.stdout ?? stdout,
     stderr,
     clock,
     signal,
     isAlive: () => true,
   });
   return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+function temporaryHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'svc-here-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
 }
 
 /** The error object that a run in a machine format left on stderr, its last line. */

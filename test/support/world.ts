@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SvcError } from '../../src/errors.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { COMMAND_LINES, LASTING } from './command-lines.ts';
+import { FakeClock } from './clock.ts';
+import { svcHere, type HereOptions, type HereResult } from './run-here.ts';
+
+const MANAGEMENT_KEY = 'sandbox-management-key';
+const PRIVATE_KEY = 'sandbox-private-key';
+
+/** Files and directories of the world: the tool reads relative paths from where the tests run. */
+const FILES = /^((tokens|other|open|results|again|next)\.csv|body\.json|events\.jsonl|another|audit)$/;
+
+/** What the service does in place of the sandbox. */
+export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** How a command is run in a world. */
+export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout'> {
+  /** Takes the place of the sandbox. */
+  readonly respond?: Respond;
+  /** In place of the line of the command. */
+  readonly argv?: readonly string[];
+}
+
+/**
+ * A place where every command has what it works with: files, an archive, runs and jobs, sessions, a profile and a
+ * sandbox. Each command gets a copy of its own, at the same address.
+ */
+export class World {
+  readonly #template = mkdtempSync(join(tmpdir(), 'svc-world-'));
+  readonly #names = new Map<string, string>();
+  #front!: Server;
+  #respond: Respond = refuse;
+
+  static async prepare(): Promise<World> {
+    const world = new World();
+    world.#front = createServer((incoming, response) => world.#respond(incoming, response));
+    world.#front.listen(0, '127.0.0.1');
+    await once(world.#front, 'listening');
+    await world.#fill();
+    return world;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#front.address() as AddressInfo).port}`;
+  }
+
+  /** The words of a command's line. */
+  argv(words: string): string[] {
+    const line = COMMAND_LINES[words];
+    if (line === undefined) throw new Error(`svc ${words} has no line in test/support/command-lines.ts`);
+    return line
+      .split(' ')
+      .map((word) => word.replaceAll(/\{([a-z-]+)\}/g, (_, name: string) => this.#name(name)));
+  }
+
+  /** Runs a command of the tree in a copy of this world; what lasts is ended once it has begun. */
+  async run(words: string, more: readonly string[] = [], options: WorldOptions = {}): Promise<HereResult> {
+    return this.copy((run) => run(words, more, options));
+  }
+
+  /** A copy of this world for commands one after the other, none of which changes what the next one needs. */
+  async copy<T>(work: (run: World['run']) => Promise<T>): Promise<T> {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
+    cpSync(this.#template, directory, { recursive: true });
+    try {
+      return await work((words, more = [], options = {}) => this.#runIn(directory, words, more, options));
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#front.closeAllConnections();
+    this.#front.close();
+    await once(this.#front, 'close');
+    rmSync(this.#template, { recursive: true, force: true });
+  }
+
+  async #runIn(
+    directory: string,
+    words: string,
+    more: readonly string[],
+    { respond, argv = this.argv(words), ...options }: WorldOptions,
+  ): Promise<HereResult> {
+    const line = withOptions(argv, more);
+    const run = (): Promise<HereResult> => this.#svc(directory, line, words, options);
+    if (respond === undefined) return this.#withSandbox(directory, run);
+    this.#respond = respond;
+    return run();
+  }
+
+  #name(name: string): string {
+    const value = name === 'url' ? this.url : this.#names.get(name);
+    if (value === undefined) throw new Error(`the world has no {${name}}`);
+    return value;
+  }
+
+  async #withSandbox<T>(directory: string, work: () => Promise<T>): Promise<T> {
+    const state = join(directory, 'sandbox');
+    const sandbox = await startSandbox({ directory: state, processingMs: 0, pickupMs: 0, logCount: 60 });
+    this.#respond = (incoming, response) => pass(incoming, response, sandbox.port);
+    try {
+      return await work();
+    } finally {
+      await sandbox.close();
+    }
+  }
+
+  async #svc(
+    directory: string,
+    argv: readonly string[],
+    words: string,
+    options: WorldOptions,
+  ): Promise<HereResult> {
+    const end = new AbortController();
+    if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
+      setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
+    return svcHere(
+      argv.map((word) => (FILES.test(word) ? join(directory, word) : word)),
+      {
+        cwd: directory,
+        home: directory,
+        clock: new FakeClock({ start: Date.now() }),
+        signal: end.signal,
+        input: `${MANAGEMENT_KEY}\n`,
+        ...options,
+        env: {
+          SVC_BASE_URL: this.url,
+          SVC_MANAGEMENT_API_KEY: MANAGEMENT_KEY,
+          SVC_PRIVATE_API_KEY: PRIVATE_KEY,
+          SVC_PACING: 'off',
+          ...options.env,
+        },
+      },
+    );
+  }
+
+  async #fill(): Promise<void> {
+    const directory = this.#template;
+    const rows = exampleRequestFile().trimEnd().split('\n');
+    writeFileSync(join(directory, 'tokens.csv'), `${rows.join('\n')}\n`);
+    writeFileSync(join(directory, 'other.csv'), `${rows.slice(0, -1).join('\n')}\n`);
+    writeFileSync(join(directory, 'open.csv'), `${rows.slice(0, -2).join('\n')}\n`);
+    const event = { received_at: '2026-01-05T12:00:00.000Z', id: 'e', type: 't', headers: {}, body: '{}' };
+    writeFileSync(join(directory, 'events.jsonl'), `${JSON.stringify(event)}\n`);
+    await this.#withSandbox(directory, async () => {
+      const print = async (line: string): Promise<unknown> => this.#print(directory, line);
+      const keep = async (name: string, line: string, path = 'id'): Promise<void> => {
+        this.#names.set(name, String(at(await print(line), path)));
+      };
+      writeFileSync(
+        join(directory, 'body.json'),
+        JSON.stringify(await print('3ds template payment-transaction')),
+      );
+      await keep('tenant', 'tenant show');
+      await keep('card', 'sandbox cards --3ds', '0.token');
+      const create = `3ds create --token ${this.#name('card')} --type customer`;
+      await keep('authenticated', create);
+      await print(`3ds authenticate ${this.#name('authenticated')} --file body.json`);
+      await keep('session', create);
+      await keep('run', 'au submit tokens.csv --wait --out results.csv', 'run');
+      await keep('open', 'au submit open.csv', 'run');
+      await keep('job', 'au create');
+      await print('logs archive audit');
+      await print('profile set output json --profile spare');
+    });
+  }
+
+  async #print(directory: string, line: string): Promise<unknown> {
+    const { code, stdout, stderr } = await this.#svc(directory, [...line.split(' '), '-o', 'json'], '', {});
+    if (code !== 0) throw new Error(`svc ${line} ended with ${code}: ${stderr}`);
+    return stdout === '' ? undefined : (JSON.parse(stdout) as unknown);
+  }
+}
+
+/** Options go before a `--`: what follows that belongs to another program. */
+function withOptions(argv: readonly string[], options: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return end === -1 ? [...argv, ...options] : [...argv.slice(0, end), ...options, ...argv.slice(end)];
+}
+
+function pass(incoming: IncomingMessage, response: ServerResponse, port: number): void {
+  if (incoming.url === '/hooks') {
+    incoming.resume();
+    response.writeHead(204).end();
+    return;
+  }
+  const { method, url, rawHeaders } = incoming;
+  const onward = request({ port, host: '127.0.0.1', method, path: url, headers: rawHeaders }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.rawHeaders);
+    answer.pipe(response);
+  });
+  onward.on('error', () => response.destroy());
+  incoming.pipe(onward);
+}
+
+function refuse(incoming: IncomingMessage, response: ServerResponse): void {
+  incoming.resume();
+  response.writeHead(503).end();
+}
+
+function at(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((inner, key) => new Map(Object.entries(inner ?? {})).get(key), value);
+}

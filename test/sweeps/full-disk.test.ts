@@ -1,0 +1,41 @@
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
+
+const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
+const IS_SOAK = process.env['SOAK'] !== undefined;
+
+const commands = (await allCommands()).map(({ words }, turn) => [words, turn] as const);
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+describe('when output cannot be written', () => {
+  it.each(commands)('R51 svc %s fails and says so', async (words, turn) => {
+    const machine = FORMATS[1 + (turn % 4)] ?? 'json';
+    for (const format of IS_SOAK ? FORMATS : ['table', machine]) {
+      const usual = await world.run(words, ['-o', format]);
+      const { code, stderr } = await world.run(words, ['-o', format], { stdout: full() });
+      if (usual.stdout === '') expect({ format, code }).toEqual({ format, code: usual.code });
+      else
+        expect({ format, code, stderr }).toEqual({
+          format,
+          code: 1,
+          stderr: expect.stringContaining('could not be written'),
+        });
+    }
+  });
+});
+
+/** A stream on a disk that is full. */
+function full(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+    },
+  });
+}

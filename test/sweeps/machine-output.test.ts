@@ -1,0 +1,67 @@
+import { parse as parseCsv } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { exitCodesOf } from '../../src/app/command.ts';
+import { LASTING } from '../support/command-lines.ts';
+import { BAD_RESPONSES } from '../support/bad-responses.ts';
+import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
+
+/** Reads what a format promises; throws where the text breaks it. */
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  json: (text) => JSON.parse(text) as unknown,
+  jsonl: (text) => lines(text).map((line) => JSON.parse(line) as unknown),
+  csv: (text) => parseCsv(text, { columns: true }) as unknown,
+  yaml: (text) => {
+    const document = parseDocument(text);
+    if (document.errors[0] !== undefined) throw document.errors[0];
+  },
+};
+
+const FORMATS = Object.keys(PARSERS);
+
+const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
+const asking = commands.filter(
+  ([words, { permissions }]) => permissions !== undefined && !LASTING.has(words),
+);
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+describe('what every command prints for programs', () => {
+  it.each(commands)('R52 svc %s parses in every format', async (words, command) => {
+    for (const format of FORMATS) {
+      const { code, stdout, stderr } = await world.run(words, ['-o', format]);
+      const isRefused = code === 2 && stdout === '' && stderr.includes('written as');
+      const expected = LASTING.has(words) ? 143 : isRefused ? 2 : 0;
+      expect({ format, code, stderr: code === expected ? '' : stderr }).toEqual({
+        format,
+        code: expected,
+        stderr: '',
+      });
+      if (command.fields !== undefined) expectToParse(format, stdout);
+    }
+  });
+
+  it.each(asking)('R52 svc %s parses when the service responds badly', async (words, command) => {
+    await world.copy(async (run) => {
+      for (const [turn, [name, respond]] of Object.entries(BAD_RESPONSES).entries()) {
+        const format = FORMATS[turn % FORMATS.length] ?? 'json';
+        const { code, stdout, stderr } = await run(words, ['-o', format, '--timeout', '30s'], { respond });
+        expect(exitCodesOf(command), `-o ${format}, ${name}: ${stderr}`).toContain(code);
+        if (command.fields !== undefined) expectToParse(format, stdout);
+      }
+    });
+  });
+});
+
+function expectToParse(format: string, text: string): void {
+  if (text !== '') expect(() => PARSERS[format]?.(text), `${format}: ${text}`).not.toThrow();
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

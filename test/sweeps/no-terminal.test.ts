@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodesOf } from '../../src/app/command.ts';
+import { LASTING } from '../support/command-lines.ts';
+import { errorIn } from '../support/run-here.ts';
+import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
+
+const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+describe('without a terminal', () => {
+  it.each(commands)(
+    'R54 svc %s asks nothing: it ends, and names the option that is missing',
+    async (words, command) => {
+      const bare = words.split(' ');
+      const asking = world.argv(words).filter((word) => word !== '--yes');
+      const unconfirmed = asking.filter(
+        (word, at) => !word.startsWith('--confirm') && asking[at - 1] !== '--confirm',
+      );
+      for (const argv of [bare, asking, unconfirmed]) {
+        const run = await world.run(words, ['-o', 'json'], { argv, input: '' });
+        expect([...exitCodesOf(command), ...(LASTING.has(words) ? [143] : [])], run.stderr).toContain(
+          run.code,
+        );
+        if (run.code !== 2) continue;
+        const { code, message, hint, next } = errorIn(run);
+        if (code === 'input_needed')
+          expect(`${String(message)} ${String(hint)} ${String(next)}`).toMatch(/ --\w/);
+      }
+    },
+  );
+});
