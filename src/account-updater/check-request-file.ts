@@ -1,8 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type CheckedHeader, checkHeader } from './check-header.ts';
-import { checkForCards, checkRow, LINE_TOO_LONG } from './check-row.ts';
-import { LineBlocks, type LineReader } from './line-blocks.ts';
-import { type Capacity, takePlainRows, Tokens } from './plain-rows.ts';
+import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
+import { type Capacity, takeFastRows } from './fast-rows.ts';
 import {
   LONGEST_LINE,
   Problems,
@@ -11,6 +9,8 @@ import {
   type RequestFilePart,
   type RequestLimits,
 } from './request-file.ts';
+import { LineBlocks, type LineReader } from './request-lines.ts';
+import { RepeatedTokens } from './token-table.ts';
 
 /** How a request file is checked. */
 export interface CheckOptions {
@@ -19,12 +19,12 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-  /** Leaves the quick way out; the result is the same. For tests and measurements. */
-  readonly slowly?: boolean | undefined;
+  /** Checks every row in full; the result is the same. For tests and measurements. */
+  readonly disableFastPath?: boolean | undefined;
 }
 
 /**
- * Reads a request file once, in flat memory, and tells all that is wrong with it, how it is to be cut into uploads,
+ * Reads a request file once, in flat memory, and finds all that is wrong with it, how to cut it into uploads,
  * and its hash. Lines may end with LF or CRLF, also mixed; the last may have no end. However the bytes are
  * cut into chunks, the result is the same.
  */
@@ -51,18 +51,18 @@ const CR = 13;
 
 class RequestFileScan implements LineReader {
   readonly #limits: RequestLimits;
-  readonly #slowly: boolean;
+  readonly #disableFastPath: boolean;
   readonly #problems = new Problems();
-  readonly #tokens = new Tokens();
+  readonly #tokens = new RepeatedTokens();
   readonly #parts: Parts;
   /** What can be made of the lines below the header; undefined until the header was seen. */
   #below: CheckedHeader['below'] | undefined;
   #line = 0;
   #rows = 0;
 
-  constructor({ limits = REQUEST_LIMITS, slowly = false }: CheckOptions) {
+  constructor({ limits = REQUEST_LIMITS, disableFastPath = false }: CheckOptions) {
     this.#limits = limits;
-    this.#slowly = slowly;
+    this.#disableFastPath = disableFastPath;
     this.#parts = new Parts(limits);
   }
 
@@ -109,7 +109,7 @@ class RequestFileScan implements LineReader {
       problems: first,
       problemCount: count,
       problemsByRule: byRule,
-      duplicates: duplicatesOf(this.#tokens),
+      duplicates: this.#tokens.found(),
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
       headerBytes: count === 0 ? headerBytes : 0,
       parts: count === 0 ? parts : [],
@@ -124,11 +124,11 @@ class RequestFileScan implements LineReader {
     if (line.length > LONGEST_LINE && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
   }
 
-  /** Goes over whole lines: the quick way as far as it leads, then one line the slow way, and so on. */
+  /** Takes whole lines: the fast path as far as it goes, then one line in full, and so on. */
   #takeRows(bytes: Uint8Array): void {
     let hashed = 0;
     for (let at = this.#below === 'nothing' ? bytes.length : 0; at < bytes.length;) {
-      at = this.#takePlainRows(bytes, at);
+      at = this.#takeFastRows(bytes, at);
       if (at === bytes.length) break;
       const end = bytes.indexOf(LF, at) + 1;
       if (this.#parts.isFull(end - at)) {
@@ -143,16 +143,16 @@ class RequestFileScan implements LineReader {
     this.#parts.hash(bytes.subarray(hashed));
   }
 
-  #takePlainRows(bytes: Uint8Array, at: number): number {
-    if (this.#slowly || this.#below !== 'rows') return at;
-    const { end, rows } = takePlainRows(bytes, at, this.#parts.room(at), this.#line + 1, this.#tokens);
+  #takeFastRows(bytes: Uint8Array, at: number): number {
+    if (this.#disableFastPath || this.#below !== 'rows') return at;
+    const { end, rows } = takeFastRows(bytes, at, this.#parts.room(at), this.#line + 1, this.#tokens);
     this.#line += rows;
     this.#rows += rows;
     this.#parts.count(rows, end - at);
     return end;
   }
 
-  /** Checks one line the slow way; gives how many rows it is: one, or none when it is blank. */
+  /** Checks one line in full; returns how many rows it is: one, or none when it is blank. */
   #takeLine(line: Uint8Array): number {
     this.#line += 1;
     const { findings, token } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
@@ -165,11 +165,6 @@ class RequestFileScan implements LineReader {
     this.#rows += rows;
     return rows;
   }
-}
-
-function duplicatesOf(tokens: Tokens): RequestFileCheck['duplicates'] {
-  tokens.settle();
-  return { count: tokens.count, first: tokens.first, comparedTo: tokens.comparedTo };
 }
 
 function withoutLineEnd(line: Uint8Array): Uint8Array {

@@ -1,9 +1,9 @@
 import { SvcError } from '../errors.ts';
 import { csvRow } from '../output/csv.ts';
-import { checkRow } from './check-row.ts';
-import { cellsOf, readRequest, type RequestRow } from './read-request.ts';
+import { checkRow } from './request-rules.ts';
 import { readResults, type ResultRow } from './read-results.ts';
 import { ResultCursor } from './reconcile.ts';
+import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { type Actions, stepFor } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 

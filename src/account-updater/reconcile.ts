@@ -1,5 +1,5 @@
-import { readRequest } from './read-request.ts';
 import { readResults, type ResultRow } from './read-results.ts';
+import { readRequest } from './request-lines.ts';
 import { TokenTable } from './token-table.ts';
 
 /** A file that can be read from its beginning again and again. */

@@ -1,4 +1,8 @@
 import type { ResultStep } from '../config/choices.ts';
+import { csvRow, excelSafeRows } from '../output/csv.ts';
+import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
+import { readResults } from './read-results.ts';
+import codes from './result-codes.json' with { type: 'json' };
 
 /** What a result means for a token, by the prefix of its code. */
 export type ResultClass = 'updated' | 'warned' | 'error' | 'unknown';
@@ -13,128 +17,30 @@ export interface ResultCode {
   /** What the operator should do. */
   readonly action: string;
   readonly next: NextStep;
+  /** False for a code that the interface does not name. */
+  readonly known: boolean;
 }
 
 /** The result codes of the interface, in its order. The service may send others. */
-export const RESULT_CODES: Readonly<Record<string, ResultCode>> = {
-  UPD_PAN: {
-    class: 'updated',
-    meaning: 'the issuer gave the account a new number, perhaps a new expiration date too',
-    action: 'use the new token from now on',
-    next: 'replace',
-  },
-  UPD_EXP_DATE: {
-    class: 'updated',
-    meaning: 'the issuer gave the card a new expiration date',
-    action: 'use the new token from now on',
-    next: 'replace',
-  },
-  UPD_BRAND_CONV: {
-    class: 'updated',
-    meaning: 'the card moved to another brand of the same issuer',
-    action: 'use the new token where there is one',
-    next: 'replace',
-  },
-  UPD_CORRECTED: {
-    class: 'updated',
-    meaning: 'the issuer corrected an earlier update',
-    action: 'use the new token from now on',
-    next: 'replace',
-  },
-  WRN_CLOSED_ACCOUNT: {
-    class: 'warned',
-    meaning: 'the issuer closed the account',
-    action: 'leave the token out of future requests',
-    next: 'exclude',
-  },
-  WRN_CONTACT_CARDHOLDER: {
-    class: 'warned',
-    meaning: 'the issuer wants you to ask the cardholder',
-    action: 'contact the cardholder; nothing was updated',
-    next: 'keep',
-  },
-  WRN_ISSUER_NOT_ENROLLED: {
-    class: 'warned',
-    meaning: 'the issuer does not take part in the program',
-    action: 'consider leaving the token out of future requests',
-    next: 'consider_excluding',
-  },
-  WRN_ISSUER_NO_DATA: {
-    class: 'warned',
-    meaning: 'the issuer gave no information about the card',
-    action: 'consider leaving the token out of future requests',
-    next: 'consider_excluding',
-  },
-  WRN_OPT_OUT: {
-    class: 'warned',
-    meaning: 'the cardholder does not want updates',
-    action: 'consider leaving the token out of future requests',
-    next: 'consider_excluding',
-  },
-  WRN_UNSUPPORTED_NETWORK: {
-    class: 'warned',
-    meaning: 'the card network does not take part in the program',
-    action: 'consider leaving the token out of future requests',
-    next: 'consider_excluding',
-  },
-  ERR_UNDEFINED: {
-    class: 'error',
-    meaning: 'an error that the service does not specify',
-    action: 'contact support',
-    next: 'keep',
-  },
-  ERR_INVALID_PAN: {
-    class: 'error',
-    meaning: 'the token holds no valid card number',
-    action: 'check that its number is valid and of a supported network, and leave the token out until then',
-    next: 'exclude',
-  },
-  ERR_INVALID_TOKEN: {
-    class: 'error',
-    meaning: 'the service does not know the token',
-    action: 'check that the token is a card token of this tenant',
-    next: 'fix',
-  },
-  ERR_INVALID_EXP_DATE: {
-    class: 'error',
-    meaning: 'the expiration date is missing or wrong',
-    action: 'give year and month in the row, or store them on the token',
-    next: 'fix',
-  },
-  ERR_INVALID_CONFIG: {
-    class: 'error',
-    meaning: 'the Account Updater settings do not fit the request',
-    action: 'check merchant_id against the value from onboarding; if it is right, contact support',
-    next: 'fix',
-  },
-};
-
-/** The class of any code, known or not, by its prefix. */
-export function resultClass(code: string): ResultClass {
-  return Object.entries(PREFIXES).find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'unknown';
-}
+const RESULT_CODES = new Map(
+  Object.entries(codes).map(([code, known]) => [
+    code,
+    { ...(known as Omit<ResultCode, 'known'>), known: true },
+  ]),
+);
 
 /** What is known of a code; for one that is not known, what its prefix tells. */
-export function explainResultCode(code: string): ResultCode & { readonly known: boolean } {
-  const known = KNOWN_CODES.get(code);
+export function explainResultCode(code: string): ResultCode {
+  const known = RESULT_CODES.get(code);
   if (known !== undefined) return known;
-  const group = resultClass(code);
+  const group = PREFIXES[code.slice(0, 3)] ?? 'unknown';
   return { class: group, ...UNKNOWN_CODES[group], known: false };
 }
 
-// Looked up for each of millions of rows.
-const KNOWN_CODES = new Map(
-  Object.entries(RESULT_CODES).map(([code, known]) => [code, { ...known, known: true }]),
-);
-
 const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
 
-const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class'>>> = {
-  updated: {
-    meaning: 'an unknown kind of update',
-    action: 'use the new token where there is one',
-    next: 'replace',
-  },
+const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'known'>>> = {
+  updated: { meaning: 'an unknown update', action: 'use the new token where there is one', next: 'replace' },
   warned: { meaning: 'an unknown warning', action: 'look the code up with the service', next: 'keep' },
   error: { meaning: 'an unknown error', action: 'look the code up with the service', next: 'fix' },
   unknown: { meaning: 'an unknown code', action: 'look the code up with the service', next: 'keep' },
@@ -162,18 +68,11 @@ const CHOSEN: Readonly<Record<ResultStep, string>> = {
   fix: 'fix the row or the token before it is sent again',
 };
 
-/** Where a row of a result file belongs, by what there is to do. Also the names of the files of a split. */
-export type ActionGroup = 'update' | 'contact' | 'exclude' | 'fix' | 'keep' | 'unknown';
+/** Where a row of a result file belongs, by what there is to do, in the order of a report. Also names of files. */
+export const ACTION_GROUPS = ['update', 'contact', 'exclude', 'fix', 'keep', 'unknown'] as const;
 
-/** All groups, in the order of a report. */
-export const ACTION_GROUPS: readonly ActionGroup[] = [
-  'update',
-  'contact',
-  'exclude',
-  'fix',
-  'keep',
-  'unknown',
-];
+/** A group of rows with the same thing to do. */
+export type ActionGroup = (typeof ACTION_GROUPS)[number];
 
 /** The one group for a row: `keep` is for rows that ask for nothing. */
 export function actionGroupOf(code: string, hasNewToken: boolean, actions: Actions): ActionGroup {
@@ -186,4 +85,86 @@ export function actionGroupOf(code: string, hasNewToken: boolean, actions: Actio
   if (step === 'consider_excluding') return 'exclude';
   if (code === 'WRN_CONTACT_CARDHOLDER') return 'contact';
   return group === 'error' ? 'fix' : 'keep';
+}
+
+/** How often one code came, and what it asks for. */
+export interface CodeCount extends ResultCode {
+  readonly code: string;
+  readonly count: number;
+}
+
+/** What a result file holds, in numbers. Rows without any update stand in no result file. */
+export interface ResultSummary {
+  readonly rows: number;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with codes of no known prefix. */
+  readonly unknown: number;
+  /** Codes in the order of the interface, then those not known there, by name. */
+  readonly codes: readonly CodeCount[];
+  /** Names of the columns that the interface does not name; empty for a file without rows. */
+  readonly extraColumns: readonly string[];
+}
+
+/** Stands for all codes beyond the first thousand different ones: no result file, but memory stays flat. */
+const OTHER_CODES = '(other codes)';
+
+const MOST_CODES = 1_000;
+
+/** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
+export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
+  const counts = new Map<string, number>();
+  let extraColumns: readonly string[] = [];
+  for await (const rows of readResults(source)) {
+    for (const { result_code, extra, row } of rows) {
+      if (row === 1) extraColumns = Object.keys(extra);
+      const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
+  }
+  const order = [...RESULT_CODES.keys(), ...[...counts.keys()].toSorted()];
+  const codes = [...counts]
+    .map(([code, count]) => ({ code, count, ...explainResultCode(code) }))
+    .toSorted((a, b) => order.indexOf(a.code) - order.indexOf(b.code));
+  const total = (...groups: readonly ResultClass[]): number =>
+    codes.reduce((sum, code) => (groups.includes(code.class) ? sum + code.count : sum), 0);
+  return {
+    rows: total('updated', 'warned', 'error', 'unknown'),
+    updated: total('updated'),
+    warned: total('warned'),
+    errors: total('error'),
+    unknown: total('unknown'),
+    codes,
+    extraColumns,
+  };
+}
+
+/** A row of a result file, and the group that it belongs to. */
+export interface GroupedRow {
+  readonly group: ActionGroup;
+  /** The header of every group: the interface's columns, then all others of the file. */
+  readonly header: string;
+  /** The row below that header, with its line end. */
+  readonly line: string;
+}
+
+/** Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. */
+export async function* splitResults(
+  source: AsyncIterable<Uint8Array>,
+  actions: Actions,
+  excelSafe = false,
+): AsyncGenerator<readonly GroupedRow[], void> {
+  let names: readonly string[] | undefined;
+  for await (const rows of readResults(source)) {
+    const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);
+    const lineOf = (cells: readonly string[]): string =>
+      excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells);
+    const header = lineOf(columns);
+    yield rows.map((row) => ({
+      group: actionGroupOf(row.result_code, row.new_token !== '', actions),
+      header,
+      line: lineOf([...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)]),
+    }));
+  }
 }

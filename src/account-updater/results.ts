@@ -8,7 +8,7 @@ import { requireStoreAddress } from '../transfer/target.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
 import { readResults } from './read-results.ts';
-import { type ResultSummary, summarizeResults } from './summarize.ts';
+import { type ResultSummary, summarizeResults } from './result-codes.ts';
 
 /** How to download. */
 export interface ResultsOptions extends RunOptions {

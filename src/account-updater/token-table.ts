@@ -1,5 +1,7 @@
-const FEWEST_SLOTS = 2 ** 12;
-const LARGE = 2 ** 20;
+import type { Duplicate, RequestFileCheck } from './request-file.ts';
+
+const FEWEST_SLOTS = 2 ** 13;
+const LARGE = 2 ** 19;
 const LOAD = 0.75;
 
 /** How a table remembers tokens. */
@@ -32,13 +34,21 @@ export class TokenTable {
     this.#mostSlots = mostSlots;
     this.#slots = Math.min(FEWEST_SLOTS, mostSlots);
     this.#table = new Int32Array(this.#slots * this.#fields);
-    this.#free = this.#slots * LOAD;
+    this.#free = Math.floor(this.#slots * LOAD);
   }
 
   /** The slot of the token, or the empty one for it. Valid until the next `put`. */
   find(token: string): number {
     hashInto(this.#hash, token);
-    return this.#slotOf(this.#hash);
+    const [first = 0, second = 0, third = 0] = this.#hash;
+    return this.#slotOf(first, second, third);
+  }
+
+  /** The same for a token by two words of its hash. */
+  findHash(first: number, second: number): number {
+    this.#hash[0] = first;
+    this.#hash[1] = second;
+    return this.#slotOf(first, second, 0);
   }
 
   /** The number in a slot; 0 where it is empty. */
@@ -56,21 +66,23 @@ export class TokenTable {
       this.isFull = true;
       return;
     }
-    this.#insert(slot, this.#hash, value);
+    this.#insert(slot, this.#hash, 0, value);
     if (this.#free === 0 && this.#slots < this.#mostSlots) this.#grow();
   }
 
-  #insert(slot: number, hash: Int32Array, value: number): void {
-    for (let word = 0; word < this.#words; word += 1) this.#table[slot + word] = hash[word] ?? 0;
-    this.#table[slot + this.#words] = value;
+  #insert(slot: number, hashes: Int32Array, at: number, value: number): void {
+    const table = this.#table;
+    table[slot] = hashes[at] ?? 0;
+    table[slot + 1] = hashes[at + 1] ?? 0;
+    if (this.#words === 3) table[slot + 2] = hashes[at + 2] ?? 0;
+    table[slot + this.#words] = value;
     this.#free -= 1;
   }
 
-  #slotOf(hash: Int32Array): number {
+  #slotOf(first: number, second: number, third: number): number {
     const table = this.#table;
-    const [first, second, third] = [hash[0] ?? 0, hash[1] ?? 0, hash[2] ?? 0];
     const words = this.#words;
-    const start = ((first ^ (first >>> 15)) >>> 0) % this.#slots;
+    const start = ((first ^ (first >>> 15)) & 0x7fffffff) % this.#slots;
     for (let at = start * this.#fields; ; at += this.#fields) {
       if (at === table.length) at = 0;
       if (table[at + words] === 0) return at;
@@ -82,15 +94,13 @@ export class TokenTable {
   #grow(): void {
     const old = this.#table;
     // A large table is not made larger than it need be.
-    this.#slots = Math.min(this.#slots * (this.#slots < LARGE ? 4 : 1.5), this.#mostSlots);
+    this.#slots = Math.min(this.#slots * (this.#slots < LARGE ? 8 : 1.5), this.#mostSlots);
     this.#table = new Int32Array(this.#slots * this.#fields);
-    this.#free = this.#slots * LOAD;
-    const hash = new Int32Array(3);
+    this.#free = Math.floor(this.#slots * LOAD);
     for (let at = 0; at < old.length; at += this.#fields) {
       const value = old[at + this.#words] ?? 0;
-      if (value === 0) continue;
-      for (let word = 0; word < this.#words; word += 1) hash[word] = old[at + word] ?? 0;
-      this.#insert(this.#slotOf(hash), hash, value);
+      if (value !== 0)
+        this.#insert(this.#slotOf(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0), old, at, value);
     }
   }
 }
@@ -111,4 +121,78 @@ function hashInto(hash: Int32Array, token: string): void {
   hash[0] = Math.imul(first ^ (second >>> 16), 0x27d4eb2f);
   hash[1] = second;
   hash[2] = third;
+}
+
+const KEPT = 20;
+const FIELDS = 3; // two words of hash, and the line
+// two words of hash, and the line
+const BATCH = 256;
+/** More different tokens than one upload takes, at 75 % of the slots. */
+const MOST_TOKENS = 2 ** 19;
+
+/**
+ * Finds tokens that come again, in bounded memory: once 524,288 different tokens were met it compares no further, and
+ * says so.
+ */
+export class RepeatedTokens {
+  readonly #first: Duplicate[] = [];
+  #count = 0;
+  #comparedTo: number | undefined;
+  readonly #table: TokenTable;
+  // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
+  readonly #batch = new Int32Array(BATCH * FIELDS);
+  #length = 0;
+
+  constructor(most = MOST_TOKENS) {
+    this.#table = new TokenTable({ words: 2, mostSlots: Math.ceil(most / LOAD) });
+  }
+
+  /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
+  add(bytes: DataView, start: number, end: number, line: number): void {
+    if (this.#comparedTo !== undefined) return;
+    let low = (end - start) | 0;
+    let high = 0x9e3779b9 | 0;
+    let at = start;
+    for (; at + 8 <= end; at += 8) {
+      low = Math.imul(low ^ bytes.getInt32(at, true), 0x85ebca6b);
+      high = Math.imul(high ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
+      low ^= high >>> 15;
+      high ^= low >>> 13;
+    }
+    for (; at < end; at += 1) {
+      low = Math.imul(low ^ bytes.getUint8(at), 0x85ebca6b);
+      high = Math.imul(high ^ (low >>> 15), 0xc2b2ae35);
+    }
+    const batch = this.#batch;
+    batch[this.#length] = Math.imul(low ^ (high >>> 16), 0x27d4eb2f);
+    batch[this.#length + 1] = high;
+    batch[this.#length + 2] = line;
+    this.#length += FIELDS;
+    if (this.#length === batch.length) this.#settle();
+  }
+
+  /** What was found so far. */
+  found(): RequestFileCheck['duplicates'] {
+    this.#settle();
+    return { count: this.#count, first: this.#first, comparedTo: this.#comparedTo };
+  }
+
+  #settle(): void {
+    for (let at = 0; at < this.#length && this.#comparedTo === undefined; at += FIELDS) this.#compare(at);
+    this.#length = 0;
+  }
+
+  #compare(at: number): void {
+    const table = this.#table;
+    const line = this.#batch[at + 2] ?? 0;
+    const slot = table.findHash(this.#batch[at] ?? 0, this.#batch[at + 1] ?? 0);
+    const firstLine = table.valueAt(slot);
+    if (firstLine > 0) {
+      this.#count += 1;
+      if (this.#first.length < KEPT) this.#first.push({ line, firstLine });
+      return;
+    }
+    table.put(slot, line);
+    if (table.isFull) this.#comparedTo = line - 1;
+  }
 }

@@ -47,16 +47,3 @@ export const RESULT_CODES = [
 
 /** A known result code. */
 export type ResultCode = (typeof RESULT_CODES)[number];
-
-/** What the prefix of a result code says of its row. */
-export const RESULT_PREFIXES = { UPD: 'update', WRN: 'warning', ERR: 'error' } as const;
-
-/** What a result code says of its row; `unknown` for a prefix of later times. */
-export type ResultKind = (typeof RESULT_PREFIXES)[keyof typeof RESULT_PREFIXES] | 'unknown';
-
-/** Reads the prefix of a result code, known or not. */
-export function resultKind(code: string): ResultKind {
-  const [prefix] = code.split('_', 1);
-  if (prefix === 'UPD' || prefix === 'WRN' || prefix === 'ERR') return RESULT_PREFIXES[prefix];
-  return 'unknown';
-}

@@ -42,15 +42,12 @@ describe('what is said of a refused file', () => {
 
   it.each([
     ['token\nx\n', 'the header lacks expiration_year, expiration_month, merchant_id'],
-    [
-      `${HEADER},note,4111\nx\n`,
-      `the header has the column note, 1 other column: only ${HEADER} may stand there`,
-    ],
+    [`${HEADER},note,4111\nx\n`, `the header has the column note, 1 other column; only ${HEADER} is allowed`],
     [
       'merchant_id,token,expiration_year,expiration_month\n',
-      `the columns stand as merchant_id, token, expiration_year, expiration_month: the order must be ${HEADER}`,
+      `the columns are in the order merchant_id, token, expiration_year, expiration_month; it must be ${HEADER}`,
     ],
-    [`${HEADER.replaceAll(',', ';')}\n`, 'columns are parted by semicolons: use commas'],
+    [`${HEADER.replaceAll(',', ';')}\n`, 'columns are separated by semicolons; use commas'],
     [
       Buffer.from('\ufefftoken', 'utf16le'),
       'the file is UTF-16 (little-endian) text: save it as CSV in UTF-8',

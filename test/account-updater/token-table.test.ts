@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/account-updater/plain-rows.ts';
+import type { RequestFileCheck } from '../../src/account-updater/request-file.ts';
+import { RepeatedTokens } from '../../src/account-updater/token-table.ts';
 
-function taken(names: readonly string[], most?: number): Tokens {
-  const tokens = new Tokens(most);
+function taken(names: readonly string[], most?: number): RequestFileCheck['duplicates'] {
+  const tokens = new RepeatedTokens(most);
   for (const [at, name] of names.entries()) {
     const bytes = Buffer.from(`<${name}>`);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     tokens.add(view, 1, bytes.length - 1, at + 2);
   }
-  tokens.settle();
-  return tokens;
+  return tokens.found();
 }
 
 describe('repeated tokens', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { RESULT_CODES, resultKind } from '../../src/schema/account-updater-files.ts';
 import { tenantUpdateSchema } from '../../src/schema/tenant.ts';
 import { authenticateSchema } from '../../src/schema/three-ds/authenticate.ts';
 import { createSessionSchema } from '../../src/schema/three-ds/session.ts';
@@ -67,17 +66,6 @@ describe('authenticate request', () => {
 });
 
 describe('known values', () => {
-  it('tells the kind of a result code by its prefix, also of a later code', () => {
-    expect(RESULT_CODES.map(resultKind)).not.toContain('unknown');
-    expect(['UPD_NEW', 'WRN_NEW', 'ERR_NEW', 'INF_NEW', 'UPDATED'].map(resultKind)).toEqual([
-      'update',
-      'warning',
-      'error',
-      'unknown',
-      'unknown',
-    ]);
-  });
-
   it('lists every authentication status that has a code', () => {
     expect([...AUTHENTICATION_STATUSES]).toEqual(Object.keys(AUTHENTICATION_STATUS_CODES));
   });

@@ -5,9 +5,9 @@ import {
   type ResultsByToken,
   resultsInOrder,
 } from '../../account-updater/next-request.ts';
-import { cellsOf } from '../../account-updater/read-request.ts';
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
+import { cellsOf } from '../../account-updater/request-lines.ts';
 import { type Actions, explainResultCode } from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
 import { requireFile, resolvePath } from '../../app/values.ts';

@@ -8,14 +8,12 @@ import {
   type ActionGroup,
   actionGroupOf,
   type Actions,
-  stepFor,
-} from '../../account-updater/result-codes.ts';
-import {
   type CodeCount,
   type ResultSummary,
   splitResults,
+  stepFor,
   summarizeResults,
-} from '../../account-updater/summarize.ts';
+} from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
 import { requireFile, resolvePath } from '../../app/values.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';

@@ -1,14 +1,15 @@
 import { containsCardNumber } from '../security/card-number.ts';
-import { type Duplicate, LONGEST_LINE } from './request-file.ts';
+import { LONGEST_LINE } from './request-file.ts';
+import type { RepeatedTokens } from './token-table.ts';
 
-/** How far the quick way came. */
-export interface PlainRows {
+/** How far the fast path went. */
+export interface FastRows {
   /** Offset behind the last row taken. */
   readonly end: number;
   readonly rows: number;
 }
 
-/** Where the quick way has to stop. */
+/** Where the fast path must stop. */
 export interface Capacity {
   readonly rows: number;
   /** Offset that no row may end behind. */
@@ -16,17 +17,17 @@ export interface Capacity {
 }
 
 /**
- * The quick way over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
+ * The fast path over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
  * rows from `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends
  * there. All that it takes, `checkRow` finds nothing in; a test holds them together.
  */
-export function takePlainRows(
+export function takeFastRows(
   bytes: Uint8Array,
   start: number,
   room: Capacity,
   firstLine: number,
-  tokens: Tokens,
-): PlainRows {
+  tokens: RepeatedTokens,
+): FastRows {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let row = start;
   let rows = 0;
@@ -68,9 +69,7 @@ const COMMA = 44;
 const ZERO = 48;
 const ODD = -1; // as an offset: never a comma, never a line end
 
-// as an offset: never a comma, never a line end
-
-// What a byte is within a cell. Quotes, control characters and all that is not ASCII end the quick way.
+// What a byte is within a cell. Quotes, control characters and all that is not ASCII end the fast path.
 // Bit 1 keeps a count of digits going, bit 0 adds to it: ids mix letters and digits, where branches guess badly.
 const END = 0;
 const SIGN = 2;
@@ -148,117 +147,4 @@ function plainMonthEnd(bytes: Uint8Array, start: number): number {
 /** Above 9 where no digit stands. */
 function digitAt(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) - ZERO) >>> 0;
-}
-
-const KEPT = 20;
-const FIELDS = 3; // two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
-// two halves of a 64-bit hash, and the line of the first row; line 0 marks an empty slot
-const FEWEST = 2 ** 13;
-const MOST = 2 ** 19;
-const WAITING = 256;
-
-/**
- * Remembers tokens by a 64-bit hash, to tell when one comes again. Memory is bounded, 12 bytes a slot and three slots
- * for two tokens: once 524,288 different tokens were met (more than one upload takes) it looks no further, and says so.
- */
-export class Tokens {
-  readonly first: Duplicate[] = [];
-  count = 0;
-  /** The last line that was compared, once there were too many tokens. */
-  comparedTo: number | undefined;
-  readonly #most: number;
-  /** How many tokens the table takes: a power of two. */
-  #room: number;
-  #table: Int32Array;
-  #free: number;
-  // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
-  readonly #waiting = new Int32Array(WAITING * FIELDS);
-  #waitingTo = 0;
-
-  /** `most` different tokens are remembered: a power of two. */
-  constructor(most = MOST) {
-    this.#most = most;
-    this.#room = Math.min(FEWEST, most);
-    this.#table = tableFor(this.#room);
-    this.#free = this.#room;
-  }
-
-  /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
-  add(bytes: DataView, start: number, end: number, line: number): void {
-    if (this.comparedTo !== undefined) return;
-    let low = (end - start) | 0;
-    let high = 0x9e3779b9 | 0;
-    let at = start;
-    for (; at + 8 <= end; at += 8) {
-      low = Math.imul(low ^ bytes.getInt32(at, true), 0x85ebca6b);
-      high = Math.imul(high ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
-      low ^= high >>> 15;
-      high ^= low >>> 13;
-    }
-    for (; at < end; at += 1) {
-      low = Math.imul(low ^ bytes.getUint8(at), 0x85ebca6b);
-      high = Math.imul(high ^ (low >>> 15), 0xc2b2ae35);
-    }
-    this.#wait(Math.imul(low ^ (high >>> 16), 0x27d4eb2f), high, line);
-  }
-
-  /** Looks up the tokens taken in last; before it, `count` and `first` may lag behind. */
-  settle(): void {
-    const waiting = this.#waiting;
-    for (let at = 0; at < this.#waitingTo && this.comparedTo === undefined; at += FIELDS)
-      this.#look(waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
-    this.#waitingTo = 0;
-  }
-
-  #wait(low: number, high: number, line: number): void {
-    const at = this.#waitingTo;
-    this.#waiting[at] = low;
-    this.#waiting[at + 1] = high;
-    this.#waiting[at + 2] = line;
-    this.#waitingTo = at + FIELDS;
-    if (this.#waitingTo === this.#waiting.length) this.settle();
-  }
-
-  #look(low: number, high: number, line: number): void {
-    const table = this.#table;
-    // Of twice the room, three quarters: the table is that long.
-    const slot = (((low ^ (low >>> 15)) & (this.#room * 2 - 1)) * 3) >>> 2;
-    for (let at = slot * FIELDS; ; at += FIELDS) {
-      if (at === table.length) at = 0;
-      const firstLine = table[at + 2] ?? 0;
-      if (firstLine === 0) return this.#insert(at, low, high, line);
-      if (table[at] === low && table[at + 1] === high) return this.#repeat(line, firstLine);
-    }
-  }
-
-  #insert(at: number, low: number, high: number, line: number): void {
-    if (this.#free === 0) {
-      this.comparedTo = line - 1;
-      return;
-    }
-    this.#free -= 1;
-    this.#table[at] = low;
-    this.#table[at + 1] = high;
-    this.#table[at + 2] = line;
-    if (this.#free === 0 && this.#room < this.#most) this.#grow();
-  }
-
-  #grow(): void {
-    const old = this.#table;
-    // In few steps: the tables before this one may stay in memory for long.
-    this.#room = Math.min(this.#room * 8, this.#most);
-    this.#table = tableFor(this.#room);
-    this.#free = this.#room;
-    for (let at = 0; at < old.length; at += FIELDS)
-      if (old[at + 2] !== 0) this.#look(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0);
-  }
-
-  #repeat(line: number, firstLine: number): void {
-    this.count += 1;
-    if (this.first.length < KEPT) this.first.push({ line, firstLine });
-  }
-}
-
-function tableFor(tokens: number): Int32Array {
-  return new Int32Array(tokens * 1.5 * FIELDS);
 }
