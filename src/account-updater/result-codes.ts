@@ -125,7 +125,7 @@ export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promi
   }
   const order = [...RESULT_CODES.keys(), ...[...counts.keys()].toSorted()];
   const codes = [...counts]
-    .map(([code, count]) => ({ code, count, ...explainResultCode(code) }))
+    .map(([code, count]) => countOf(code, count))
     .toSorted((a, b) => order.indexOf(a.code) - order.indexOf(b.code));
   const total = (...groups: readonly ResultClass[]): number =>
     codes.reduce((sum, code) => (groups.includes(code.class) ? sum + code.count : sum), 0);
@@ -138,6 +138,10 @@ export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promi
     codes,
     extraColumns,
   };
+}
+
+function countOf(code: string, count: number): CodeCount {
+  return { code, count, ...explainResultCode(code) };
 }
 
 /** A row of a result file, and the group that it belongs to. */
