@@ -28,6 +28,8 @@ export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdou
   readonly argv?: readonly string[];
 }
 
+type Run = (words: string, more?: readonly string[], options?: WorldOptions) => Promise<HereResult>;
+
 /**
  * A place where every command has what it works with: files, an archive, runs and jobs, sessions, a profile and a
  * sandbox. Each command gets a copy of its own, at the same address.
@@ -61,12 +63,12 @@ export class World {
   }
 
   /** Runs a command of the tree in a copy of this world; what lasts is ended once it has begun. */
-  async run(words: string, more: readonly string[] = [], options: WorldOptions = {}): Promise<HereResult> {
+  async run(words: string, more?: readonly string[], options?: WorldOptions): Promise<HereResult> {
     return this.copy((run) => run(words, more, options));
   }
 
   /** A copy of this world for commands one after the other, none of which changes what the next one needs. */
-  async copy<T>(work: (run: World['run']) => Promise<T>): Promise<T> {
+  async copy<T>(work: (run: Run) => Promise<T>): Promise<T> {
     const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
     cpSync(this.#template, directory, { recursive: true });
     try {
