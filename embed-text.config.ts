@@ -11,7 +11,7 @@ export function embeddedText(): EmbeddedText {
   return {
     name: 'embedded-text',
     load: (id) =>
-      /\.(csv|css)$/.test(id)
+      /\.(csv|css|md)$/.test(id)
         ? `export const text = ${JSON.stringify(readFileSync(id, 'utf8'))};\n`
         : undefined,
   };

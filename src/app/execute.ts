@@ -8,10 +8,10 @@ import { openTerminal, type Terminal, type TerminalSettings } from '../output/te
 import { createRedactor, type Redactor } from '../security/redact.ts';
 import type { System } from '../system.ts';
 import { Preview } from './command.ts';
-import { createContext } from './create-context.ts';
+import { createContext } from './context.ts';
 import { nextCommand, optionAdvice, sameProfile } from './hint.ts';
 import type { Globals } from './parameter.ts';
-import { openQuery } from './query-renderer.ts';
+import { openQuery } from './print.ts';
 import type { Invocation } from './run.ts';
 
 /** A command to run, or what was wrong with the command line. */

@@ -1,19 +1,39 @@
-import type { PathsHost } from '../config/paths.ts';
+import { wrapWords } from '../output/text.ts';
 import type { Command, Entry, Example, Group } from './command.ts';
-import { type Page, pageText, type Row } from './help-page.ts';
 import { GLOBAL_PARAMETERS, type Parameter, type Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';
-import { topicPage, TOPICS } from './topics.ts';
-import { meaningOf } from './topics/exit-codes.ts';
+import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
+
+// The parser's own help is not used: it does not wrap in a narrow terminal, and the man page needs the same pages.
+/** Help as text, in the columns of the terminal where there is one. */
+export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, columns = 80): Promise<string> {
+  const page = await pageAbout(about);
+  const words = about.kind === 'command' ? about.words : about.kind === 'group' ? about.group.name : '';
+  return pageText(short && about.kind !== 'topic' ? shortPage(page, words) : page, columns || 80);
+}
+
+async function pageAbout(about: About): Promise<Page> {
+  switch (about.kind) {
+    case 'tool':
+      return rootPage(about.tree);
+    case 'group':
+      return groupPage(about.group);
+    case 'command':
+      return commandPage(about.command, about.words);
+    case 'topic':
+      return topicPage(about.topic);
+  }
+}
 
 /** Help of the whole tool. */
 export function rootPage(tree: readonly Entry[]): Page {
+  const listed = tree.filter(({ hidden }) => !hidden);
   return {
     title: 'svc: the card vault from the command line',
     sections: [
       { title: 'Examples', examples: ROOT_EXAMPLES },
       { title: 'Usage', rows: [['svc <command> [options]', '']] },
-      { title: 'Commands', rows: listed(tree) },
+      { title: 'Commands', rows: listed.map(({ name, summary }) => [name, summary]) },
       { title: 'Options', rows: optionRows(GLOBAL_PARAMETERS) },
       { title: 'Topics', rows: Object.entries(TOPICS).map(([name, about]) => [`svc help ${name}`, about]) },
       {
@@ -27,83 +47,77 @@ export function rootPage(tree: readonly Entry[]): Page {
   };
 }
 
+const ROOT_EXAMPLES: readonly Example[] = [
+  ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
+  ['svc login', 'save your API keys'],
+  ['svc logs --entity-type card', 'the latest logs of an entity type'],
+  ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarize'],
+];
+
 /** Help of a group, with the options of its default command. */
 async function groupPage(group: Group): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
   const commands = await Promise.all(shown.map((each) => each.load()));
   const main = commands.find((command) => command.name === group.defaultCommand);
-  const examples = commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1));
+  const rows = commands.map((each): Row => [usage(each, `svc ${group.name} ${each.name}`), each.summary]);
   return {
     title: sentence(group.summary),
     sections: [
-      { title: 'Examples', examples },
       {
-        title: 'Commands',
-        rows: commands.map((command) => [
-          usage(command, `svc ${group.name} ${command.name}`),
-          command.summary,
-        ]),
+        title: 'Examples',
+        examples: commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1)),
       },
+      { title: 'Commands', rows },
       {
         title: `Options of '${group.name} ${main?.name ?? ''}', which runs when no command is named`,
         rows: main ? optionRows(main.parameters) : [],
       },
       { title: 'Global options', text: GLOBAL_LINE },
-      { title: 'More', rows: [[`svc help ${group.name} <command>`, 'all about one of these commands']] },
+      { title: 'More', rows: [[`svc help ${group.name} <command>`, 'help on one of these commands']] },
     ],
   };
 }
 
 /** Help of one command; `words` are those that name it, without `svc`. */
-export function commandPage(command: Command, words: string): Page {
-  const positional = Object.values(command.parameters).filter(({ kind }) => kind === 'argument');
+export async function commandPage(command: Command, words: string): Promise<Page> {
+  const { summary, description, examples, parameters, permissions, exitCodes = [] } = command;
+  const meanings = exitCodes.length === 0 ? undefined : await exitCodeMeanings();
+  const positional = Object.values(parameters).filter(({ kind }) => kind === 'argument');
   return {
-    title: sentence(command.summary),
-    text: command.description,
+    title: sentence(summary),
+    text: description,
     sections: [
-      { title: 'Examples', examples: command.examples },
+      { title: 'Examples', examples },
       { title: 'Usage', rows: [[`${usage(command, `svc ${words}`)} [options]`, '']] },
       { title: 'Arguments', rows: positional.map((argument) => [argument.syntax, described(argument)]) },
-      { title: 'Options', rows: optionRows(command.parameters) },
+      { title: 'Options', rows: optionRows(parameters) },
       { title: 'Global options', text: GLOBAL_LINE },
-      { title: 'Permissions of the key', words: command.permissions },
+      { title: 'Permissions of the key', text: permissions?.join(', ') },
       {
-        title: 'Exit codes beside the ordinary ones of svc help exit-codes',
-        rows: (command.exitCodes ?? []).map((code) => [String(code), meaningOf(code)]),
+        title: 'Exit codes in addition to the common ones (svc help exit-codes)',
+        rows: exitCodes.map((code) => [String(code), meanings?.get(code) ?? "the command's own"]),
       },
     ],
   };
 }
 
+const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox, --timeout and more: see svc --help';
+
 /** What `-h` shows of a page: how the command is written, one example, and its options or commands. */
 function shortPage({ title, sections }: Page, words: string): Page {
   const kept = sections.filter((section) => /^(Usage|Arguments|Commands|Options)/.test(section.title));
   const examples = sections.flatMap((section) => section.examples ?? []).slice(0, 1);
-  const more = `svc ${words === '' ? '' : `${words} `}--help`;
+  const more = ['svc', words, '--help'].filter(Boolean).join(' ');
   return {
     title,
-    sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'all of the help']] }],
+    sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'full help']] }],
   };
 }
 
-function listed(entries: readonly Entry[]): Row[] {
-  return entries.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
-}
-
-// Options as rows of a page.
 function optionRows(parameters: Parameters): Row[] {
   const options = Object.values(parameters).filter(({ kind }) => kind !== 'argument');
   return options.map((parameter) => [parameter.syntax, described(parameter)]);
 }
-
-const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox, --timeout and more: see svc --help';
-
-const ROOT_EXAMPLES: readonly Example[] = [
-  ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
-  ['svc login', 'store your keys'],
-  ['svc logs --entity-type card', 'the last logs of an entity type'],
-  ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarise'],
-];
 
 function usage(command: Command, words: string): string {
   const positional = Object.values(command.parameters).filter(({ kind }) => kind === 'argument');
@@ -119,28 +133,70 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const ANY_WIDTH = 80;
+const INDENT = 2;
+const MIN_WIDTH = 40;
+const MAX_WIDTH = 80;
+/** Below this width a meaning goes below its term and not beside it, unless all terms are short. */
+const BESIDE_FROM = 60;
+const MAX_TERM = 32;
+const SHORT_TERM = 8;
 
-/** Help as text, in the columns of the terminal where there is one. */
-export async function helpText(
-  { about, short }: Omit<HelpRequest, 'kind'>,
-  host: PathsHost,
-  columns: number | undefined,
-): Promise<string> {
-  const page = await pageAbout(about, host);
-  const words = about.kind === 'command' ? about.words : about.kind === 'group' ? about.group.name : '';
-  return pageText(short && about.kind !== 'topic' ? shortPage(page, words) : page, columns || ANY_WIDTH);
+/** Whether a section has anything in it. */
+export function isFilled({ text, examples = [], rows = [] }: Section): boolean {
+  return text !== undefined || examples.length + rows.length > 0;
 }
 
-async function pageAbout(about: About, host: PathsHost): Promise<Page> {
-  switch (about.kind) {
-    case 'tool':
-      return rootPage(about.tree);
-    case 'group':
-      return groupPage(about.group);
-    case 'command':
-      return commandPage(about.command, about.words);
-    case 'topic':
-      return topicPage(about.topic, host);
+/** The page as text for a terminal of `columns`, never wider than 80, with a newline at its end. */
+function pageText({ title, text, sections }: Page, columns: number): string {
+  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, columns));
+  const head = [
+    ...wrapWords(title, width),
+    ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT))),
+  ];
+  const parts = sections.filter(isFilled).map((section) => sectionLines(section, width));
+  return `${[head, ...parts].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function sectionLines({ title, text, examples = [], rows = [] }: Section, width: number): string[] {
+  const room = width - INDENT;
+  const lines = [
+    ...(text === undefined ? [] : wrapWords(text, room)),
+    ...examples.flatMap((example, at) => [...(at === 0 ? [] : ['']), ...exampleLines(example, room)]),
+    ...rowLines(rows, room),
+  ];
+  return [...wrapWords(title, width), ...indented(lines)];
+}
+
+function exampleLines([line, does]: Example, room: number): string[] {
+  return [...wrapWords(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
+}
+
+/** A command line in pieces that a shell puts together again; a quoted part stays whole. */
+function commandLines(line: string, room: number): string[] {
+  const words = line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    const begun = last === undefined ? word : `${last} ${word}`;
+    // Two columns are kept for the backslash.
+    if (last === undefined || begun.length <= room - 2) lines.splice(-1, 1, begun);
+    else lines.splice(-1, 1, `${last} \\`, `  ${word}`);
   }
+  return lines;
+}
+
+function rowLines(rows: readonly Row[], room: number): string[] {
+  const width = Math.min(MAX_TERM, Math.max(0, ...rows.map(([term]) => term.length)));
+  const isBeside = width <= SHORT_TERM || room + INDENT >= BESIDE_FROM;
+  return rows.flatMap(([term, meaning]) => {
+    if (meaning === '') return wrapWords(term, room);
+    const margin = ' '.repeat(isBeside ? width + 2 : 4);
+    const lines = wrapWords(meaning, room - margin.length).map((line) => margin + line);
+    if (!isBeside || term.length > width) return [...wrapWords(term, room), ...lines];
+    return [term.padEnd(margin.length) + (lines[0] ?? '').trimStart(), ...lines.slice(1)];
+  });
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === '' ? '' : ' '.repeat(INDENT) + line));
 }

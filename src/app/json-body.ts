@@ -3,7 +3,7 @@ import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readFileOrPipe } from '../files/read-pipe.ts';
 import type { Context } from './command.ts';
-import { resolvePath } from './values.ts';
+import { nameValue, resolvePath, type ValueParser } from './parameter.ts';
 
 /** The most that a body may hold, in bytes. */
 const LARGEST_BODY = 1_000_000;
@@ -116,4 +116,63 @@ function decoded(bytes: Buffer, name: string): string {
   } catch {
     throw new SvcError('refused_input', `${name} is not UTF-8 text`, { hint: 'Save it as UTF-8.' });
   }
+}
+
+/** A value for a dotted path of a body. */
+export interface Assignment {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Reads `a.b=value`; the value is a text. */
+export const textAssignment: ValueParser<Assignment> = (typed) => {
+  const { name, value } = nameValue(typed);
+  return { path: pathIn(name), value };
+};
+
+/** Reads `a.b=<json>`. */
+export const jsonAssignment: ValueParser<Assignment> = (typed) => {
+  const { name, value } = nameValue(typed);
+  try {
+    return { path: pathIn(name), value: JSON.parse(value) as unknown };
+  } catch {
+    throw new SvcError('usage', 'must be a path, =, and JSON, such as amount=10 or tags=["a"]');
+  }
+};
+
+/** The body with the values put in; objects are made where there are none, lists take an index. The body itself stays. */
+export function assigned(body: unknown, assignments: readonly Assignment[]): unknown {
+  return assignments.reduce((result, { path, value }) => put(result, path, value), body);
+}
+
+function put(target: unknown, [part, ...rest]: readonly string[], value: unknown): unknown {
+  if (part === undefined) return value;
+  if (Array.isArray(target)) return putItem(target, part, rest, value);
+  if (target !== undefined && (typeof target !== 'object' || target === null)) throw blocked();
+  const members: Readonly<Record<string, unknown>> = { ...target };
+  const inner = Object.hasOwn(members, part) ? members[part] : undefined;
+  return { ...members, [part]: put(inner, rest, value) };
+}
+
+function putItem(list: readonly unknown[], part: string, rest: readonly string[], value: unknown): unknown[] {
+  const index = /^\d{1,6}$/.test(part) ? Number(part) : Infinity;
+  if (index > list.length) throw blocked();
+  return [...list.slice(0, index), put(list[index], rest, value), ...list.slice(index + 1)];
+}
+
+function pathIn(name: string): string[] {
+  const parts = name.split('.');
+  if (parts.includes(''))
+    throw new SvcError('usage', 'must be a path, =, and a value: a part of the path is empty');
+  return parts;
+}
+
+function blocked(): SvcError {
+  return new SvcError(
+    'refused_input',
+    'a path given with --set leads through something that is no object in the body',
+    {
+      hint: 'Make it an object in the file, or leave it out there.',
+    },
+  );
 }

@@ -1,5 +1,7 @@
-import { OUTPUT_FORMATS, TIME_STYLES } from '../config/choices.ts';
-import { positiveDuration, text, type ValueParser, words } from './values.ts';
+import path from 'node:path';
+import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/choices.ts';
+import { SvcError } from '../errors.ts';
+import type { System } from '../system.ts';
 
 /** One option or argument of a command, as data: the parser, help and completion are made from it. */
 export interface Parameter<T> {
@@ -9,6 +11,8 @@ export interface Parameter<T> {
   readonly description: string;
   readonly choices?: readonly string[] | undefined;
   readonly default?: T | undefined;
+  /** Options that it cannot be used with, by the names that the run function sees. */
+  readonly conflicts?: readonly string[] | undefined;
   /** Environment variables that stand in for the option, for help. */
   readonly environment?: string;
   /** Values for completion to offer, where they are neither choices nor told by `<file>`, `<dir>`, `<job>` in the syntax. */
@@ -101,9 +105,140 @@ export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parame
   return { ...parameter, suggest };
 }
 
+/** The option, which cannot be used with the ones of these names. */
+export function conflicting<T>(conflicts: readonly string[], parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, conflicts };
+}
+
 /** Whether the option takes a value. */
 export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
+}
+
+/** Reads the text of an option or argument; throws a usage error that never repeats the text (R05). */
+export type ValueParser<T> = (text: string) => T;
+
+/** Any text but the empty one. */
+export const text: ValueParser<string> = (value) => {
+  if (value === '') throw new SvcError('usage', 'must not be empty');
+  return value;
+};
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueParser<number> {
+  const words = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return (value) => {
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (Number.isNaN(number) || number < min || number > max)
+      throw new SvcError('usage', `must be a whole number ${words}`);
+    return number;
+  };
+}
+
+/** A regular expression, Unicode-aware. */
+export const pattern: ValueParser<RegExp> = (value) => {
+  try {
+    return new RegExp(value, 'u');
+  } catch {
+    throw new SvcError('usage', 'must be a regular expression');
+  }
+};
+
+/** A SHA-256 as hexadecimal digits, in lower case whichever was typed. */
+export const sha256: ValueParser<string> = (value) => {
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new SvcError('usage', 'must be a SHA-256: 64 hexadecimal digits');
+  return value.toLowerCase();
+};
+
+/** The name of a host, without a port. */
+export const hostName: ValueParser<string> = (value) => {
+  if (!/^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])$/i.test(value))
+    throw new SvcError('usage', 'must be the name of a host, without scheme and port');
+  return value;
+};
+
+/** One of several comma-separated words kept in order, as `--fields` takes them. */
+const words: ValueParser<string> = (value) => {
+  if (value.split(',').some((word) => word.trim() === ''))
+    throw new SvcError('usage', 'must be a comma-separated list');
+  return value;
+};
+
+/** Reads a duration such as `90s`, `15m`, `1h30m` or `7d`, in milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m or 7d');
+  return ms;
+}
+
+/** A duration longer than nothing. */
+export function positiveDuration(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new SvcError('usage', 'must be longer than nothing');
+  return ms;
+}
+
+/** A point in time as typed; what it means can depend on now. Milliseconds since the epoch. */
+export type Moment = (now: number) => number;
+
+const DAY_MS = 86_400_000;
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+
+/** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now` or `yesterday`. */
+export function moment(text: string): Moment {
+  if (text === 'now') return (now) => now;
+  if (text === 'yesterday') return (now) => Math.floor(now / DAY_MS) * DAY_MS - DAY_MS;
+  const ago = parseDuration(text);
+  if (ago !== undefined) return (now) => now - ago;
+  if (!isRealTime(text)) {
+    throw new SvcError(
+      'usage',
+      'must be a time: 2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now or yesterday',
+    );
+  }
+  const at = Date.parse(text.replace(' ', 'T'));
+  return () => at;
+}
+
+// Date.parse turns 30 February into 2 March.
+function isRealTime(text: string): boolean {
+  const [, date = '', time = '00:00:00'] = TIME.exec(text) ?? [];
+  const at = Date.parse(`${date}T${time}Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(`${date}T${time}`);
+}
+
+/** Reads a percentage such as `80%` or `80`, as a number of hundredths: 80. More than 100 % is one too. */
+export function percent(text: string): number {
+  const digits = /^(\d{1,4}(?:\.\d{1,3})?)%$/.exec(text)?.[1] ?? /^\d{1,4}$/.exec(text)?.[0];
+  if (digits === undefined || Number(digits) === 0)
+    throw new SvcError('usage', 'must be a percentage above zero, such as 80%');
+  return Number(digits);
+}
+
+/** One `name=value` as typed. */
+export interface NameValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads `name=value`; the value may be empty, and may hold further equals signs. */
+export const nameValue: ValueParser<NameValue> = (typed) => {
+  const at = typed.indexOf('=');
+  if (at < 1) throw new SvcError('usage', 'must be a name, =, and a value');
+  return { name: typed.slice(0, at), value: typed.slice(at + 1) };
+};
+
+/** A path as typed, resolved against the directory that the command runs in. */
+export function resolvePath({ system }: { readonly system: Pick<System, 'cwd'> }, typed: string): string {
+  return path.resolve(system.cwd, typed);
+}
+
+/** Checks that a file can be written here. @throws SvcError `usage` when it exists, or is a pipe or device */
+export async function requireFile(target: string, force: boolean): Promise<void> {
+  const { inspectTarget } = await import('../transfer/target.ts');
+  if ((await inspectTarget(target, force)).kind === 'file') return;
+  throw new SvcError('usage', `${target} is not a file`, { hint: 'Give a file, not a pipe or a device.' });
 }
 
 /** Options that every command takes, before or after its own. */

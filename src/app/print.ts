@@ -2,10 +2,12 @@ import type { Page } from '../api/pages.ts';
 import type { OutputFormat } from '../config/choices.ts';
 import { SvcError } from '../errors.ts';
 import { printList, printRecord } from '../output/output.ts';
+import { rowText, safeJson } from '../output/formats.ts';
+import type { Query } from '../output/jq.ts';
+import { cleanText } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
-import type { Context } from './command.ts';
-import { flag, type Input, value } from './parameter.ts';
-import { integer, text } from './values.ts';
+import type { Command, Context } from './command.ts';
+import { conflicting, flag, type Input, integer, text, value } from './parameter.ts';
 
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
@@ -21,9 +23,9 @@ export function isForPeople(context: Context): boolean {
   return formatOf(context, 'record') === 'table';
 }
 
-/** Checks `--fields` and `--jq` before anything is asked of the service, then gives the function that writes a list. */
+/** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
-  const { renderer, check } = await rendererFor(context, view, 'list');
+  const renderer = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (count > 0 && context.out.isTerminal) context.notices.setApart();
@@ -32,7 +34,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
         `hidden columns: ${renderer.dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
       );
     }
-    check();
+    renderer.check?.();
     return count;
   };
 }
@@ -40,16 +42,16 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 /** Writes batches as they come and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/** Checks `--fields` and `--jq` before anything is asked of the service, then gives the function that writes one object. */
+/** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes one object. */
 export async function recordPrinter<T>(
   context: Context,
   view: View<T>,
 ): Promise<(value: T) => Promise<void>> {
-  const { renderer, check } = await rendererFor(context, view, 'record');
+  const renderer = await rendererFor(context, view, 'record');
   return async (value) => {
     await printRecord(context.out, renderer, value);
     if (context.out.isTerminal) context.notices.setApart();
-    check();
+    renderer.check?.();
   };
 }
 
@@ -58,18 +60,16 @@ export async function* batches<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator
   for await (const page of pages) yield page.items;
 }
 
-/** A list that is whole already, as batches. */
+/** A complete list, as batches. */
 export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
 
-/** A renderer, and what is to be called when it has done its work. */
-interface Chosen<T> {
-  readonly renderer: Renderer<T>;
-  readonly check: () => void;
-}
-
-async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'record'): Promise<Chosen<T>> {
+async function rendererFor<T>(
+  context: Context,
+  view: View<T>,
+  data: 'list' | 'record',
+): Promise<CheckedRenderer<T>> {
   const { settings, globals, out, clock } = context;
   const format = formatOf(context, data);
   const options = {
@@ -85,30 +85,28 @@ async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'r
     excelSafe: globals.excelSafe,
     redact: (text: string) => out.redact(text),
   };
-  if (!context.query) return { renderer: await createRenderer(format, options), check: () => undefined };
-  const { queryRenderer } = await import('./query-renderer.ts');
-  const renderer = queryRenderer(context, context.query, options, format === 'json');
-  return { renderer, check: () => renderer.check() };
+  if (context.query) return queryRenderer(context, context.query, options, format === 'json');
+  return createRenderer(format, options);
 }
 
-/** The options of every list in the cursor style. */
+/** The options of every list with cursors. */
 export const PAGING_PARAMETERS = {
-  limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
+  limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
   all: flag('--all', 'every page, not only the newest'),
-  start: value('--start <cursor>', 'go on from a cursor that an earlier run gave', text),
-  pageSize: value('--page-size <n>', 'how many to ask for at once, 1 to 100', integer(1, 100)),
+  start: value('--start <cursor>', 'resume from the cursor of an earlier run', text),
+  pageSize: value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100)),
 } as const;
 
 /** What was given of {@link PAGING_PARAMETERS}. */
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;
 
-/** What has become of a list so far. */
+/** How far a list was printed. */
 export interface ListProgress {
   read: number;
   shown: number;
   /** Whether items are left that were not shown. */
   more: boolean;
-  /** The cursor that goes on exactly behind the last item shown, where there is one. */
+  /** The cursor that resumes exactly after the last item shown, if any. */
   next: string | undefined;
 }
 
@@ -117,17 +115,11 @@ export function newListProgress(): ListProgress {
   return { read: 0, shown: 0, more: false, next: undefined };
 }
 
-/** Refuses options that contradict each other, before anything is asked of the service. */
-export function checkPaging(input: PagingInput): void {
-  if (input.limit === undefined || !input.all) return;
-  throw new SvcError('usage', '--limit and --all exclude each other', { hint: 'Give one of them.' });
-}
-
-/** How many to ask for at once. `filtered`: items are also dropped here, so that few of a page may be shown. */
+/** Items per request. `filtered`: items are also dropped here, so that few of a page may be shown. */
 export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
   if (input.pageSize !== undefined) return input.pageSize;
   if (input.all || filtered) return 100;
-  // Equal pages that end at the limit, so that the next cursor goes on just behind it.
+  // Equal pages that end at the limit, so that the next cursor points just after it.
   return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
 }
 
@@ -152,13 +144,102 @@ export async function* wanted<T>(
   }
 }
 
-/** Says on stderr what an empty list means, and how to go on where more is left. */
+/** Says on stderr what an empty list means, and how to get the rest. */
 export function reportRest({ notices }: Context, seen: ListProgress, nothing: string): void {
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more) return;
   if (seen.next === undefined) return notices.note('more results: use --all or a larger --limit');
   notices.note('more results: use --all, or for the next page');
   notices.command(`--start '${seen.next}'`);
+}
+
+/** A renderer, and with `--jq` what throws `expression` at the end when the expression failed on an entry. */
+interface CheckedRenderer<T> extends Renderer<T> {
+  check?(): void;
+}
+
+// More than these are counted, but not reported one by one.
+const MAX_REPORTED_ERRORS = 5;
+
+/**
+ * A renderer that puts everything through `--jq`. `whole`: the expression sees a list as one array, as `-o json` writes
+ * it; else each entry by itself.
+ */
+function queryRenderer<T>(
+  context: Context,
+  query: Query,
+  options: RenderOptions<T>,
+  whole: boolean,
+): CheckedRenderer<T> {
+  const text = rowText(options);
+  const texts = (batch: readonly T[]): string[] => batch.map((row) => text(row));
+  const kept: string[] = [];
+  let [seen, failed] = [0, 0];
+  let first: string | undefined;
+  const run = async (entries: readonly string[]): Promise<string> => {
+    if (entries.length === 0) return '';
+    const { outputs, errors, notes } = await query.run(entries);
+    if (notes !== '') context.notices.note(notes);
+    for (const error of errors) {
+      first ??= error;
+      failed += 1;
+      if (!whole && failed <= MAX_REPORTED_ERRORS) context.notices.warn(`--jq: ${error}`);
+    }
+    seen += entries.length;
+    return outputs.map((output) => `${shown(output, context.out.isTerminal)}\n`).join('');
+  };
+  return {
+    begin: () => '',
+    rows: async (batch) => {
+      if (!whole) return run(texts(batch));
+      kept.push(...texts(batch));
+      return '';
+    },
+    // A list that broke off is not whole.
+    end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
+    record: (value) => run(texts([value])),
+    dropped: [],
+    check: () => {
+      if (first !== undefined) throw failure(first, failed, seen);
+    },
+  };
+}
+
+/** A string without quotes, as in `jq -r`; anything else as JSON on one line. */
+function shown(json: string, isTerminal: boolean): string {
+  if (!json.startsWith('"')) return safeJson(json);
+  const text = JSON.parse(json) as string;
+  return isTerminal ? cleanText(text, 'keep') : text;
+}
+
+function failure(first: string, failed: number, seen: number): SvcError {
+  const where = seen === 1 ? '' : ` on ${failed} of ${seen} entries, first with`;
+  return new SvcError('expression', `the expression of --jq failed${where}: ${first}`, {
+    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit.',
+    facts: { failed, seen },
+  });
+}
+
+/** Opens what `--jq` asks for before the command begins. @throws SvcError `usage` for a wrong expression or combination */
+export async function openQuery(context: Context, command: Command): Promise<Query | undefined> {
+  const { globals, settings, signal } = context;
+  const asked = globals.jq === undefined ? (globals.fields === undefined ? undefined : '--fields') : '--jq';
+  if (asked !== undefined && command.fields === undefined) {
+    throw new SvcError('usage', `${asked} is for commands that print data; this one prints none`, {
+      hint: 'Leave it out.',
+    });
+  }
+  if (globals.jq === undefined) return undefined;
+  const { output } = settings;
+  if (output.origin.kind === 'flag' && output.value !== 'json' && output.value !== 'jsonl') {
+    throw new SvcError('usage', `--jq cannot be combined with -o ${output.value ?? ''}`, {
+      hint: 'Leave one of them out; with -o json the expression sees a list as one array.',
+    });
+  }
+  const { Query: JqQuery } = await import('../output/jq.ts');
+  const query = await JqQuery.open(globals.jq, signal);
+  context.onClose(() => query.close());
+  return query;
 }
 
 // Only the chosen format's code is loaded.

@@ -1,7 +1,7 @@
 import { type AnyRequest, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../api/any-endpoint.ts';
 import type { Context } from '../app/command.ts';
-import { readJsonBody } from '../app/json-body.ts';
-import { assigned, type Assignment, type NameValue } from '../app/values.ts';
+import { assigned, type Assignment, readJsonBody } from '../app/json-body.ts';
+import type { NameValue } from '../app/parameter.ts';
 import { SvcError } from '../errors.ts';
 import type { KeyType } from '../http/request.ts';
 import { containsCardNumber } from '../security/card-number.ts';

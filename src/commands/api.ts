@@ -1,8 +1,8 @@
 import { type AnyRequest, hasMore, itemsIn } from '../api/any-endpoint.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../app/command.ts';
-import { argument, choice, flag, repeated, suggesting, value } from '../app/parameter.ts';
+import { argument, choice, flag, nameValue, repeated, suggesting, text, value } from '../app/parameter.ts';
 import { batches, formatOf, listPrinter, once, recordPrinter } from '../app/print.ts';
-import { jsonAssignment, nameValue, text, textAssignment } from '../app/values.ts';
+import { jsonAssignment, textAssignment } from '../app/json-body.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { sourceFrom, sourceOf } from '../json/source.ts';

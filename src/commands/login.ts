@@ -1,7 +1,6 @@
 import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
-import { flag, value } from '../app/parameter.ts';
-import { text } from '../app/values.ts';
+import { flag, text, value } from '../app/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../config/base-url.ts';
 import { KEY_KINDS, type KeyKind, type StoredKey } from '../config/document.ts';
 import { updateConfig } from '../config/store.ts';

@@ -13,3 +13,6 @@ declare module '*.csv' {
 declare module '*.css' {
   export const text: string;
 }
+declare module '*.md' {
+  export const text: string;
+}

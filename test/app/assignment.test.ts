@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assigned, jsonAssignment, textAssignment } from '../../src/app/values.ts';
+import { assigned, jsonAssignment, textAssignment } from '../../src/app/json-body.ts';
 
 describe('values put into a body', () => {
   it('make objects on the way and leave the rest alone', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duration, positiveDuration } from '../../src/app/values.ts';
+import { duration, positiveDuration } from '../../src/app/parameter.ts';
 
 describe('a duration', () => {
   it.each([

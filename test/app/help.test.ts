@@ -1,16 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { LONGEST_WAIT_MS } from '../../src/account-updater/wait.ts';
 import { exitCodesOf } from '../../src/app/command.ts';
 import { helpText } from '../../src/app/help.ts';
-import { GLOBAL_PARAMETERS, optionWords } from '../../src/app/parameter.ts';
+import { GLOBAL_PARAMETERS, optionWords, type Parameter } from '../../src/app/parameter.ts';
 import { parse } from '../../src/app/run.ts';
-import { TOPICS } from '../../src/app/topics.ts';
-import { EXIT_CODE_MEANINGS } from '../../src/app/topics/exit-codes.ts';
+import { exitCodeMeanings, type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
 import { PROGRAM, TREE } from '../../src/commands/tree.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../../src/config/choices.ts';
+import { ENTITY_TYPES_FILE_NAME } from '../../src/config/entity-types.ts';
+import { KEY_VARIABLES } from '../../src/config/keys.ts';
+import { CONFIG_FILE_NAME } from '../../src/config/paths.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../src/system.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
+import { KNOWN_RATES } from '../../src/http/request.ts';
+import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../src/http/retry.ts';
+import { formatBytes, formatDuration, formatNumber } from '../../src/output/time.ts';
+import {
+  MAX_REQUEST_FILE_BYTES,
+  MAX_REQUEST_FILE_ROWS,
+  REQUEST_COLUMNS,
+  RESULT_COLUMNS,
+  UPLOAD_LIFE_MS,
+} from '../../src/schema/account-updater-files.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/schema/response.ts';
+import { MAX_TENANT_NAME_LENGTH } from '../../src/schema/tenant.ts';
+import { RECEIVER_LIMITS } from '../../src/webhooks/address.ts';
+import { SAMPLE_TYPES } from '../../src/webhooks/received.ts';
 import { allCommands, typedWords } from '../support/tree.ts';
 
-const HOST = { env: {}, platform: 'linux', home: '/home/you', cwd: '/' } as const;
 const commands = await allCommands();
 const lines = [
   [],
@@ -22,7 +40,7 @@ const lines = [
 async function help(argv: readonly string[], columns = 80): Promise<string> {
   const invocation = await parse(['help', ...argv], PROGRAM);
   if (invocation.kind !== 'help') throw new Error('a command was run instead');
-  return helpText(invocation, HOST, columns);
+  return helpText(invocation, columns);
 }
 
 describe('help', () => {
@@ -57,7 +75,7 @@ describe('help', () => {
       text.indexOf(`\n${title}`),
     );
     expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
-    expect(text).toMatch(/^ {2}11 +still pending when the time was up/m);
+    expect(text).toMatch(/^ {2}11 +still pending when the time limit/m);
   });
 
   it('keeps a command line whole for the shell, whatever the width', async () => {
@@ -82,14 +100,12 @@ describe('help', () => {
     }
   });
 
-  it('knows the meaning of every exit code', () => {
-    const known = new Set(EXIT_CODE_MEANINGS.map(([code]) => code));
+  it('knows the meaning of every exit code', async () => {
+    const known = await exitCodeMeanings();
     for (const { words, command } of commands) {
       // 126 and 127 are those of the command that it runs.
       const strange = exitCodesOf(command).filter((code) => !known.has(code) && ![126, 127].includes(code));
-      expect(strange, `exit codes of svc ${words}: add their meaning to src/program/exit-codes.ts`).toEqual(
-        [],
-      );
+      expect(strange, `exit codes of svc ${words}: add their meaning to docs/help/exit-codes.md`).toEqual([]);
     }
   });
 });
@@ -108,11 +124,12 @@ const PRINTS_NO_DATA = new Set([
 ]);
 
 describe('help topics', () => {
-  it('R55 explain every exit code that a failure can have, in the numbers that README gives', () => {
-    const explained = new Set(EXIT_CODE_MEANINGS.map(([code]) => code));
+  it('R55 explain every exit code that a failure can have, in the numbers that README gives', async () => {
+    const explained = await exitCodeMeanings();
     expect(Object.values(EXIT_CODES).filter((code) => !explained.has(code))).toEqual([]);
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    for (const code of explained) expect(readme).toMatch(new RegExp(`\\| (\\d+, )*${code}(, \\d+)* \\|`));
+    for (const code of explained.keys())
+      expect(readme).toMatch(new RegExp(`\\| (\\d+, )*${code}(, \\d+)* \\|`));
   });
 
   it('are named as no command is', () => {
@@ -143,44 +160,74 @@ describe('help topics', () => {
     }
   });
 
-  it('tell every variable that the source reads', async () => {
+  it('list every variable that sets an option, and others', async () => {
     const text = await help(['environment']);
-    for (const name of [
-      'SVC_PROFILE',
-      'SVC_PLAIN',
-      'SVC_PAGER',
-      'SVC_STATE_DIR',
-      'SVC_API_KEY',
-      'NO_COLOR',
-      'CI',
-    ])
+    const variables = Object.values(GLOBAL_PARAMETERS).flatMap(
+      (parameter: Parameter<unknown>) => parameter.environment ?? [],
+    );
+    for (const name of [...variables, ...Object.values(KEY_VARIABLES).flat(), 'SVC_STATE_DIR'])
       expect(text).toContain(name);
   });
 
-  it('take their numbers from where they are made true', async () => {
-    const text = (await help(['limits'])).replaceAll(/\s+/g, ' ');
-    for (const fact of ['20, at most 100', '200 characters', '30.0 MB or 300,000 rows', '1h from', '1m 30s'])
-      expect(text).toContain(fact);
-    expect(await help(['files'])).toContain('/home/you/.config/svc');
+  it('list every error code with its exit code', async () => {
+    const { sections } = await topicPage('exit-codes');
+    const rows = sections.find(({ title }) => title.startsWith('Error codes'))?.rows ?? [];
+    const listed = rows.flatMap(([exit, names]) => names.split(', ').map((name) => [name, Number(exit)]));
+    expect(Object.fromEntries(listed)).toEqual(EXIT_CODES);
+  });
+
+  it('name the limits, formats, columns and events that hold in the code', async () => {
+    const facts: Readonly<Partial<Record<TopicName, readonly string[]>>> = {
+      limits: [
+        `${DEFAULT_PAGE_SIZE} by default, at most ${MAX_PAGE_SIZE}`,
+        `${MAX_TENANT_NAME_LENGTH} characters`,
+        `${formatBytes(MAX_REQUEST_FILE_BYTES)} or ${formatNumber(MAX_REQUEST_FILE_ROWS)} rows`,
+        `valid for ${formatDuration(UPLOAD_LIFE_MS)}`,
+        ...KNOWN_RATES.map(({ count, windowMs }) => `${count} requests in ${formatDuration(windowMs)}`),
+        `${formatDuration(DEFAULT_MAX_WAIT_MS)} by default`,
+        `${MAX_ATTEMPTS} for requests`,
+        `${formatDuration(API_LIMITS.connect)} to connect, ${formatDuration(API_LIMITS.headers)} for`,
+        `files ${formatDuration(FILE_LIMITS.idle)} without`,
+        `${formatDuration(LONGEST_WAIT_MS)}, unless`,
+        formatBytes(RECEIVER_LIMITS.body),
+      ],
+      output: [OUTPUT_FORMATS.join(', '), TIME_STYLES.join('|')],
+      files: [
+        REQUEST_COLUMNS.join(', '),
+        RESULT_COLUMNS.join(', '),
+        CONFIG_FILE_NAME,
+        ENTITY_TYPES_FILE_NAME,
+      ],
+      events: [SAMPLE_TYPES.join(', ')],
+      security: Object.values(KEY_VARIABLES).flat(),
+    };
+    for (const [topic, texts] of Object.entries(facts)) {
+      const text = (await help([topic])).replaceAll(/\s+/g, ' ');
+      for (const fact of texts) expect(text).toContain(fact);
+    }
   });
 });
 
 describe('a mistyped word', () => {
   it.each([
-    [['help', 'exit-code'], "Did you mean 'svc help exit-codes'?"],
-    [['help', 'lgos'], "Did you mean 'svc help logs'?"],
-    [['help', 'nothing-like-it'], "'svc help' lists the commands and topics."],
-    [['lgos'], "Did you mean 'logs'?"],
-    [['logs', 'tial'], "Did you mean 'tail'?"],
-    [['logs', '--limt', '3'], "Did you mean '--limit'?"],
-    [['logs', '--outptu', 'json'], "Did you mean '--output'?"],
-    [['logs', '-o', 'jsno'], 'Did you mean json?'],
-    [['au', 'submit', 'x', '--fail-on', 'er'], 'Did you mean err?'],
-    [['3ds', 'template', 'payment-transactoin'], 'Did you mean payment-transaction?'],
-  ])('%j is answered with the one that was meant', async (argv, hint) => {
+    [['help', 'exit-code'], 'exit-codes'],
+    [['help', 'lgos'], 'logs'],
+    [['lgos'], 'logs'],
+    [['logs', 'tial'], 'tail'],
+    [['logs', '--limt', '3'], '--limit'],
+    [['logs', '--outptu', 'json'], '--output'],
+    [['logs', '--json'], '-o json'],
+    [['logs', '-o', 'jsno'], 'json'],
+    [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
+    [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
+  ])('%j is answered with the one that was meant', async (argv, meant) => {
     await expect(parse(argv, PROGRAM)).rejects.toMatchObject({
       code: 'usage',
-      hint: expect.stringContaining(hint),
+      hint: `Did you mean '${meant}'?`,
     });
+  });
+
+  it('that is like no topic is answered with the command that lists them', async () => {
+    await expect(parse(['help', 'nothing-like-it'], PROGRAM)).rejects.toMatchObject({ next: ['help'] });
   });
 });

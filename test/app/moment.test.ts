@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moment } from '../../src/app/values.ts';
+import { moment } from '../../src/app/parameter.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:00Z');
 

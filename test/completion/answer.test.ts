@@ -18,9 +18,9 @@ import {
   type Parameters,
   repeated,
   rest,
+  text,
   value,
 } from '../../src/app/parameter.ts';
-import { text } from '../../src/app/values.ts';
 import { candidatesFor } from '../../src/completion/complete.ts';
 import { rememberEntityTypes } from '../../src/config/entity-types.ts';
 import type { PathsHost } from '../../src/config/paths.ts';

@@ -6,10 +6,9 @@ import { type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
-const host = { env: {}, platform: 'linux', home: home.path, cwd: home.path } as const;
-const examples = (
-  await Promise.all(Object.keys(TOPICS).map((name) => topicPage(name as TopicName, host)))
-).flatMap(({ sections }) => sections.flatMap((section) => section.examples ?? []).map(([line]) => line));
+const examples = (await Promise.all(Object.keys(TOPICS).map((name) => topicPage(name as TopicName)))).flatMap(
+  ({ sections }) => sections.flatMap((section) => section.examples ?? []).map(([line]) => line),
+);
 
 beforeAll(() => {
   const svc = home.file('svc');

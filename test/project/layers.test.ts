@@ -52,7 +52,7 @@ const START = ['process.ts', 'app/run.ts'];
 const PACKAGES_AT_START = new Set(['commander']);
 
 /** The service emulated is loaded where it is asked for, and not before. */
-const MAY_LOAD_SANDBOX = /^(app\/open-client\.ts|commands\/sandbox\/)/;
+const MAY_LOAD_SANDBOX = /^(app\/context\.ts|commands\/sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|output\/)/;
 

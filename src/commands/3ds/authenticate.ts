@@ -1,7 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
-import { argument, flag, repeated, value } from '../../app/parameter.ts';
-import { nameValue, text } from '../../app/values.ts';
+import { argument, flag, nameValue, repeated, text, value } from '../../app/parameter.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';

@@ -1,8 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, flag } from '../../app/parameter.ts';
-import { text } from '../../app/values.ts';
+import { argument, flag, text } from '../../app/parameter.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../../three-ds/explain.ts';
 import {

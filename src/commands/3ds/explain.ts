@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { optionalArgument, suggesting } from '../../app/parameter.ts';
+import { optionalArgument, suggesting, text } from '../../app/parameter.ts';
 import { formatOf, listPrinter, once } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import { hangingIndent, wrapWords } from '../../output/text.ts';
 import { typedWord } from '../../security/typed-word.ts';

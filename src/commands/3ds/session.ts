@@ -6,9 +6,8 @@ import {
   type Result,
 } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, choice, type Input, value } from '../../app/parameter.ts';
+import { argument, choice, type Input, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { CreateSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';

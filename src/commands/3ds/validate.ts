@@ -1,7 +1,6 @@
 import { defineCommand } from '../../app/command.ts';
-import { argument, choice, repeated } from '../../app/parameter.ts';
+import { argument, choice, nameValue, repeated, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { nameValue, text } from '../../app/values.ts';
 import { SESSION_TYPES, type SessionType } from '../../schema/three-ds/values.ts';
 import { allowUnknownParameter, checkViolations, pathWords, readBody } from './body.ts';
 import { type CheckedBody, checkedBodyView } from './view.ts';

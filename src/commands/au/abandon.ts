@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { defineCommand } from '../../app/command.ts';
-import { argument, flag } from '../../app/parameter.ts';
+import { argument, flag, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { runView } from './view.ts';
 
 const UNREADABLE = {

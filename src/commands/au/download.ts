@@ -1,8 +1,7 @@
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { argument, flag, value } from '../../app/parameter.ts';
+import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import type { TakeOptions } from './download-results.ts';
 import { downloadView } from './view.ts';
 

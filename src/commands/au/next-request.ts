@@ -10,7 +10,7 @@ import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
 import { type Actions, explainResultCode } from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
-import { requireFile, resolvePath } from '../../app/values.ts';
+import { requireFile, resolvePath } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import { csvRow } from '../../output/csv.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';

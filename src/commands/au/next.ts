@@ -1,7 +1,6 @@
 import { defineCommand } from '../../app/command.ts';
-import { argument, flag, value } from '../../app/parameter.ts';
+import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import { formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';

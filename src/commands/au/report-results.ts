@@ -15,7 +15,7 @@ import {
   summarizeResults,
 } from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
-import { requireFile, resolvePath } from '../../app/values.ts';
+import { requireFile, resolvePath } from '../../app/parameter.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';

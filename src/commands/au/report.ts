@@ -1,8 +1,7 @@
 import { drawReport, reportView } from '../../account-updater/report-view.ts';
 import { defineCommand } from '../../app/command.ts';
-import { argument, flag, value } from '../../app/parameter.ts';
+import { argument, flag, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { actionParameter, actionsOf } from './options.ts';
 
 /** `svc au report` */

@@ -11,7 +11,7 @@ import {
 } from '../../account-updater/request-file.ts';
 import { spool } from '../../account-updater/spool.ts';
 import type { Context } from '../../app/command.ts';
-import { resolvePath } from '../../app/values.ts';
+import { resolvePath } from '../../app/parameter.ts';
 import { requireDirectory } from '../../config/paths.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';

@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { optionalArgument } from '../../app/parameter.ts';
+import { optionalArgument, text } from '../../app/parameter.ts';
 import {
-  checkPaging,
   listPrinter,
   newListProgress,
   once,
@@ -11,7 +10,6 @@ import {
   reportRest,
   wanted,
 } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { showRun } from './progress.ts';
 import { jobView, partView, runView } from './view.ts';
@@ -76,7 +74,6 @@ export const list = defineCommand({
   fields: jobView.fields,
   parameters: PAGING_PARAMETERS,
   async run(context, input) {
-    checkPaging(input);
     const print = await listPrinter(context, jobView);
     const client = await context.client();
     const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input) });
@@ -85,7 +82,6 @@ export const list = defineCommand({
     reportRest(context, seen, "no jobs; 'svc au submit <file>' makes one");
   },
   async request(_, input) {
-    checkPaging(input);
     const [{ listJobsRequest }, { pageRequest }] = await Promise.all([
       import('../../api/resources.ts'),
       import('../../api/pages.ts'),

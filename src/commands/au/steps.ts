@@ -6,9 +6,8 @@ import {
   type Result,
 } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument } from '../../app/parameter.ts';
+import { argument, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { showRun } from './progress.ts';
 import { jobView } from './view.ts';
 

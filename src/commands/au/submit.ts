@@ -1,6 +1,5 @@
 import { defineCommand, Preview } from '../../app/command.ts';
-import { argument, choice, flag, value } from '../../app/parameter.ts';
-import { text, type ValueParser } from '../../app/values.ts';
+import { argument, choice, flag, text, value, type ValueParser } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import { eventsParameter } from './options.ts';
 import { checkedFileView, submissionView } from './view.ts';

@@ -1,7 +1,6 @@
 import { defineCommand } from '../../app/command.ts';
-import { flag, value } from '../../app/parameter.ts';
+import { flag, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { runView } from './view.ts';
 
 /** `svc au sync` */

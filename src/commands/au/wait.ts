@@ -1,8 +1,7 @@
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { argument } from '../../app/parameter.ts';
+import { argument, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { eventsParameter, type JobWakeUp, listenForJobs } from './options.ts';
 import { jobView, submissionView } from './view.ts';
 

@@ -1,7 +1,16 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, type Input, repeated, value } from '../../app/parameter.ts';
+import {
+  flag,
+  hostName,
+  type Input,
+  integer,
+  positiveDuration,
+  repeated,
+  resolvePath,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
-import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { isLoopbackHost } from '../../schema/loopback.ts';
 import { isLoopback } from '../../security/address.ts';

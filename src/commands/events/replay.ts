@@ -1,7 +1,6 @@
 import { type Context, defineCommand, dryRunParameter } from '../../app/command.ts';
-import { argument, type Input, repeated, value } from '../../app/parameter.ts';
+import { argument, type Input, moment, repeated, resolvePath, text, value } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
-import { moment, resolvePath, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { displayTarget, parseTarget } from '../../webhooks/address.ts';

@@ -6,9 +6,9 @@ import {
   Preview,
   type Result,
 } from '../../app/command.ts';
-import { argument, type Input, repeated, value } from '../../app/parameter.ts';
+import { argument, type Input, repeated, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { assigned, type Assignment, jsonAssignment, text, textAssignment } from '../../app/values.ts';
+import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../app/json-body.ts';
 import { SvcError } from '../../errors.ts';
 import { isObject } from '../../schema/guards.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';

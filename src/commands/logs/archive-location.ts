@@ -1,6 +1,5 @@
 import type { Context } from '../../app/command.ts';
-import { argument } from '../../app/parameter.ts';
-import { text } from '../../app/values.ts';
+import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';

@@ -1,8 +1,16 @@
 import type { LogFilter } from '../../api/logs.ts';
 import type { PageOptions } from '../../api/pages.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
-import { type Input, type Parameter, repeated, suggesting, value } from '../../app/parameter.ts';
-import { moment, pattern, text } from '../../app/values.ts';
+import {
+  type Input,
+  moment,
+  type Parameter,
+  pattern,
+  repeated,
+  suggesting,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import type { EntityType, Log } from '../../schema/log.ts';

@@ -1,8 +1,7 @@
 import type { LogFilter } from '../../api/logs.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, type Input, value } from '../../app/parameter.ts';
+import { flag, type Input, positiveDuration, value } from '../../app/parameter.ts';
 import {
-  checkPaging,
   listPrinter,
   newListProgress,
   once,
@@ -11,7 +10,6 @@ import {
   reportRest,
   wanted,
 } from '../../app/print.ts';
-import { positiveDuration } from '../../app/values.ts';
 import { isoTime } from '../../output/time.ts';
 import type { EntityType } from '../../schema/log.ts';
 import {
@@ -59,7 +57,6 @@ export const list = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    checkPaging(input);
     const interval = intervalOf(input, context.clock.now());
     const filter = toFilter(input, interval);
     const print = await listPrinter(context, logView);
@@ -86,7 +83,6 @@ export const list = defineCommand({
     await checks.finish(context, seen, client.now());
   },
   async request(context, input) {
-    checkPaging(input);
     const { start } = input;
     return firstRequest(toFilter(input, intervalOf(input, context.clock.now())), {
       start,

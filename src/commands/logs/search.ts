@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, type Input, value } from '../../app/parameter.ts';
+import { flag, type Input, integer, value } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
-import { integer } from '../../app/values.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/merge.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';

@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { optionalArgument } from '../../app/parameter.ts';
+import { optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
-import { text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { StatsRow } from '../../logs/count.ts';
 import { isoTime } from '../../output/time.ts';

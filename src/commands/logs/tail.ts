@@ -1,7 +1,16 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, type Input, suggesting, value } from '../../app/parameter.ts';
+import {
+  flag,
+  type Input,
+  integer,
+  moment,
+  positiveDuration,
+  resolvePath,
+  suggesting,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
-import { integer, moment, positiveDuration, resolvePath, text } from '../../app/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject, TailPosition } from '../../logs/checkpoint.ts';

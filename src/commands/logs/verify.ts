@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, value } from '../../app/parameter.ts';
+import { flag, sha256, value } from '../../app/parameter.ts';
 import { isForPeople, listPrinter } from '../../app/print.ts';
-import { sha256 } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';

@@ -1,8 +1,15 @@
 import { defineCommand } from '../../app/command.ts';
-import { sandboxDirectory } from '../../app/open-client.ts';
-import { flag, optionalArgument, value } from '../../app/parameter.ts';
+import { sandboxDirectory } from '../../app/context.ts';
+import {
+  flag,
+  type Moment,
+  moment,
+  optionalArgument,
+  resolvePath,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { type Moment, moment, resolvePath, text } from '../../app/values.ts';
 import { parseDuration } from '../../config/choices.ts';
 import { SvcError } from '../../errors.ts';
 import type { ClockMove } from '../../sandbox/state/state.ts';

@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, value } from '../../app/parameter.ts';
+import { flag, integer, value } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
-import { integer } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import { responseView } from '../response-view.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';

@@ -1,7 +1,17 @@
 import type { Context } from '../../app/command.ts';
-import { sandboxDirectory } from '../../app/open-client.ts';
-import { choice, flag, type Input, repeated, value } from '../../app/parameter.ts';
-import { hostName, integer, positiveDuration, resolvePath, text } from '../../app/values.ts';
+import { sandboxDirectory } from '../../app/context.ts';
+import {
+  choice,
+  flag,
+  hostName,
+  type Input,
+  integer,
+  positiveDuration,
+  repeated,
+  resolvePath,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { readRegularFileSync } from '../../files/read-pipe.ts';

@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { value } from '../../app/parameter.ts';
+import { integer, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { integer } from '../../app/values.ts';
 import { isSvcError } from '../../errors.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
 import { sandboxReadyView } from './view.ts';

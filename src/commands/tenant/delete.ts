@@ -1,6 +1,5 @@
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
-import { flag, type Input, value } from '../../app/parameter.ts';
-import { text } from '../../app/values.ts';
+import { flag, type Input, text, value } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';

@@ -1,9 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, Preview } from '../../app/command.ts';
 import { readJsonBody } from '../../app/json-body.ts';
-import { flag, repeated, value } from '../../app/parameter.ts';
+import { flag, nameValue, type NameValue, repeated, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { nameValue, type NameValue, text } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { TenantBody, TenantChange } from '../../tenant/change.ts';

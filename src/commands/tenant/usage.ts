@@ -1,7 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { value } from '../../app/parameter.ts';
+import { percent, value } from '../../app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
-import { percent } from '../../app/values.ts';
 import { SvcError } from '../../errors.ts';
 import { drawBar, drawGauge } from '../../output/bars.ts';
 import { wrapWords } from '../../output/text.ts';
