@@ -101,7 +101,7 @@ function layerRule(path: string, { target = '', kind }: Import): string | undefi
   const [from, to] = [layerOf(path), layerOf(target)];
   if (from === undefined || to === undefined || from === to) return undefined;
   if (to === 'sandbox') {
-    if (!MAY_LOAD_SANDBOX.test(path)) return 'only app/open-client.ts and commands/sandbox/ load the sandbox';
+    if (!MAY_LOAD_SANDBOX.test(path)) return 'only app/context.ts and commands/sandbox/ load the sandbox';
     return kind === 'static' ? 'the sandbox is loaded by a dynamic import' : undefined;
   }
   const only = ONLY[from];
@@ -193,7 +193,7 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
   [`import { Agent } from 'undici'`]: ['sandbox/store.ts', 'hono packages only'],
   [`import { x } from './http/core.ts'`]: ['clock.ts', 'floor imports schema only'],
   [`import { x } from './config/file.ts'`]: ['index.ts', 'index.ts imports account-updater, logs, api'],
-  [`import { x } from '../sandbox/app.ts'`]: ['app/open-client.ts', 'by a dynamic import'],
+  [`import { x } from '../sandbox/app.ts'`]: ['app/context.ts', 'by a dynamic import'],
   [`await import('../sandbox/app.ts')`]: ['output/y.ts', 'load the sandbox'],
   [`const home = process.env.HOME`]: ['config/paths.ts', 'mentions process'],
   [`import { env } from 'node:process'`]: ['config/env.ts', 'mentions process'],
