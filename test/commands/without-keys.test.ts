@@ -1,32 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
-import { errorIn, svcHere } from '../support/run-here.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_LINES } from '../support/command-lines.ts';
+import { errorIn } from '../support/run-here.ts';
 import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
 
-const place = mkdtempSync(join(tmpdir(), 'svc-no-keys-'));
-writeFileSync(join(place, 'tokens.csv'), exampleRequestFile());
-writeFileSync(join(place, 'body.json'), '{}');
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+let world: World;
 
-/** What a command needs beside its words to come to its first request. */
-const MORE: Readonly<Record<string, string>> = {
-  'tenant update': '--name New --yes',
-  'tenant delete': '--confirm x',
-  '3ds create': '--token t --type customer',
-  '3ds show': 's',
-  '3ds authenticate': `s --file ${join(place, 'body.json')}`,
-  '3ds challenge-result': 's',
-  'au upload': `j ${join(place, 'tokens.csv')}`,
-  'au submit': join(place, 'tokens.csv'),
-  'au status': 'j',
-  'au wait': 'j',
-  'au download': `j --out ${join(place, 'out.csv')}`,
-  'logs archive': join(place, 'archive'),
-  api: 'GET /logs',
-};
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
 
 /** Asks nobody where there is nothing to ask about. */
 const NOTHING_TO_DO = new Set(['au sync']);
@@ -43,8 +26,10 @@ describe('without keys', () => {
       { name, url: '' },
     ]),
   )('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
-    const argv = `${name} ${MORE[name] ?? ''}`.trim().split(' ');
-    const run = await svcHere(argv, { env: { SVC_BASE_URL: url } });
+    const env = { SVC_BASE_URL: url, SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+    // A run knows its own service: the ids are those of jobs.
+    const argv = (COMMAND_LINES[name] ?? '').replace('{run}', '{job}').split(' ');
+    const run = await world.run(name, [], { env, argv: argv.map((word) => world.fill(word)) });
     expect(run.code, run.stderr).toBe(3);
     expect(run.stdout).toBe('');
     expect(errorIn(run)['hint']).toMatch(/svc login.*--sandbox/);

@@ -39,10 +39,15 @@ export class World {
   readonly #names = new Map<string, string>();
   #front!: Server;
   #respond: Respond = refuse;
+  /** The requests that reached this world, in order. */
+  readonly requests: { readonly method: string; readonly path: string }[] = [];
 
   static async prepare(): Promise<World> {
     const world = new World();
-    world.#front = createServer((incoming, response) => world.#respond(incoming, response));
+    world.#front = createServer((incoming, response) => {
+      world.requests.push({ method: incoming.method ?? '', path: incoming.url ?? '' });
+      world.#respond(incoming, response);
+    });
     world.#front.listen(0, '127.0.0.1');
     await once(world.#front, 'listening');
     await world.#fill();
@@ -57,9 +62,12 @@ export class World {
   argv(words: string): string[] {
     const line = COMMAND_LINES[words];
     if (line === undefined) throw new Error(`svc ${words} has no line in test/support/command-lines.ts`);
-    return line
-      .split(' ')
-      .map((word) => word.replaceAll(/\{([a-z-]+)\}/g, (_, name: string) => this.#name(name)));
+    return line.split(' ').map((word) => this.fill(word));
+  }
+
+  /** A word with what this world holds in place of `{job}` and the like. */
+  fill(word: string): string {
+    return word.replaceAll(/\{([a-z-]+)\}/g, (_, name: string) => this.#name(name));
   }
 
   /** Runs a command of the tree in a copy of this world; what lasts is ended once it has begun. */
