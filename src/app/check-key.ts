@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
+import { baseUrlText } from '../config/base-url.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
@@ -9,6 +10,7 @@ import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyType } from '../http/request.ts';
+import { cleanText } from '../output/text.ts';
 import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
 
@@ -151,6 +153,15 @@ export function rememberTenant(
   } catch {
     // The next look tells again.
   }
+}
+
+/** Says loudly that a command which changes something works on another tenant than a test one, as far as that is known. */
+export function reportProduction({ settings, system, notices, noticePalette }: Context): void {
+  if (settings.sandbox || settings.baseUrl === undefined || !notices.shows('normal')) return;
+  const tenant = knownTenant(system, settings.profile.value, baseUrlText(settings.baseUrl.value));
+  if (tenant === undefined || tenant.type === 'test') return;
+  const mark = noticePalette.alarm(` ${cleanText(tenant.type).toUpperCase()} `);
+  notices.report(`${mark} ${noticePalette.strong(cleanText(tenant.name))}\n`);
 }
 
 function readAll(system: PathsHost): Readonly<Record<string, unknown>> {

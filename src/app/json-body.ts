@@ -9,15 +9,11 @@ import { nameValue, resolvePath, type ValueParser } from './parameter.ts';
 const LARGEST_BODY = 1_000_000;
 
 /**
- * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments may stand in it. No message holds
- * any of it. `hint` says what to do when it is not JSON.
+ * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. No message holds
+ * any of it.
  * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
  */
-export async function readJsonBody(
-  context: Context,
-  typed: string,
-  { hint = 'Fix it there and run the command again.' }: { readonly hint?: string } = {},
-): Promise<unknown> {
+export async function readJsonBody(context: Context, typed: string): Promise<unknown> {
   const name = typed === '-' ? 'standard input' : typed;
   const text = decoded(await bytesOf(context, typed, name), name);
   try {
@@ -26,7 +22,10 @@ export async function readJsonBody(
     if (!(error instanceof JsonFault)) throw error;
     const { line, column } = positionOf(text, error.at);
     const where = text.trim() === '' ? 'it is empty' : `line ${line}, column ${column}: ${error.message}`;
-    throw new SvcError('refused_input', `${name} is not JSON: ${where}`, { hint, facts: { line, column } });
+    throw new SvcError('refused_input', `${name} is not JSON: ${where}`, {
+      hint: 'Fix it there and run the command again.',
+      facts: { line, column },
+    });
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Client } from '../../api/client.ts';
+import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
-import { argument, flag, nameValue, repeated, text, value } from '../../app/parameter.ts';
+import { argument, flag, text, value } from '../../app/parameter.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { allowUnknownParameter, checkViolations, pathWords, readBody } from './body.ts';
+import { bodyParameters, checkViolations, pathWords, readBody } from './body.ts';
 import {
   checkOutcome,
   failOnParameter,
@@ -16,25 +17,24 @@ import {
   waitForOutcome,
   warnOfDeprecated,
 } from './outcome.ts';
-import { authenticationResultView } from './view.ts';
+import { authenticationView } from './view.ts';
 
 /** `svc 3ds authenticate` */
 export const authenticate = defineCommand({
   description:
-    'The session is read first, since its type decides which bodies are right; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a right body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+    'The session is read first, since its type decides which bodies are valid; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a valid body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [
     ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
     ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
-    ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'up to the end of a challenge'],
+    ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'until the end of a challenge'],
   ],
   permissions: ['3ds:session:authenticate'],
   exitCodes: [9, 10, 11, 13, 130],
-  fields: authenticationResultView.fields,
+  fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
     file: value('--file <file|->', 'the body, or - for standard input', text),
-    set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
-    allowUnknown: allowUnknownParameter,
+    ...bodyParameters,
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
     wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
@@ -42,12 +42,14 @@ export const authenticate = defineCommand({
   },
   async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {
     const given = requiredFile(file);
-    const print = await responsePrinter(context, authenticationResultView);
+    const print = await responsePrinter(context, authenticationView);
     const body = await readBody(context, given, set, allowUnknown);
     const client = await context.client();
+    if (!dryRun) reportProduction(context);
     const session = await readSession(context, client, id);
-    const name = given === '-' ? 'standard input' : given;
-    const unknown = await unknownFields(name, body, session, allowUnknown);
+    const { checkBody } = await import('../../three-ds/check.ts');
+    const type = SESSION_TYPES.find((known) => known === session?.type);
+    const unknown = checkViolations(given, checkBody(body, type), allowUnknown);
     const request = body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
@@ -55,7 +57,7 @@ export const authenticate = defineCommand({
     }
     if (dryRun) return new Preview((await import('../../api/resources.ts')).authenticateRequest(id, request));
     if (!(await confirmUnknown(context, unknown))) return context.notices.note('nothing was sent');
-    const result = await orNewSession(client.threeDs.authenticate(id, request), id);
+    const result = await orNewSession(client.threeDs.authenticate(id, request));
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
     await reportOutcome(context, client, id, final);
@@ -88,20 +90,9 @@ async function readSession(
 function requiredFile(file: string | undefined): string {
   if (file !== undefined) return file;
   throw new SvcError('usage', '--file is needed', {
-    hint: "Name a body, or - for standard input; 'svc 3ds template' prints one to start from.",
+    hint: 'Name a body, or - for standard input. A template is a body to start from.',
+    next: ['3ds', 'template', '<type>'],
   });
-}
-
-/** Paths of fields that the interface does not have, all else checked. @throws SvcError `refused_input` */
-async function unknownFields(
-  name: string,
-  body: unknown,
-  session: ThreeDsSession | undefined,
-  allowUnknown: boolean,
-): Promise<string[]> {
-  const { checkBody } = await import('../../three-ds/check.ts');
-  const type = SESSION_TYPES.find((known) => known === session?.type);
-  return checkViolations(name, checkBody(body, type), allowUnknown);
 }
 
 async function confirmUnknown(
@@ -109,7 +100,7 @@ async function confirmUnknown(
   paths: readonly string[],
 ): Promise<boolean> {
   if (paths.length === 0) return true;
-  const what = `fields that are not known (${pathWords(paths)})`;
+  const what = `unknown fields (${pathWords(paths)})`;
   if (globals.yes) notices.warn(`sending ${what}`);
   return prompts.confirm(`Send ${what}?`, 'Pass --yes.');
 }
@@ -132,5 +123,5 @@ async function afterChallenge(
   open: boolean,
 ): Promise<Authentication> {
   const isChallenged = await reportChallenge(context, client, id, result, open);
-  return isChallenged ? orNewSession(waitForOutcome(context, client, id, result), id) : result;
+  return isChallenged ? orNewSession(waitForOutcome(context, client, id, result)) : result;
 }

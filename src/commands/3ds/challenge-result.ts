@@ -14,19 +14,19 @@ import {
   resultSoFar,
   waitForOutcome,
 } from './outcome.ts';
-import { challengeResultView } from './view.ts';
+import { authenticationView } from './view.ts';
 
 /** `svc 3ds challenge-result` */
 export const challengeResult = defineCommand({
   description:
-    'With --wait it looks again, less and less often, until there is an outcome: for an hour, or eight days for a decoupled challenge; a result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+    'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. A result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
   examples: [
     ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
-    ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 when it is still open then'],
+    ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],
   ],
   permissions: ['3ds:session:authenticate'],
   exitCodes: [10, 11, 130],
-  fields: challengeResultView.fields,
+  fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
     wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
@@ -34,11 +34,10 @@ export const challengeResult = defineCommand({
     failOn: failOnParameter,
   },
   async run(context, { session: id, wait, open, failOn }) {
-    const print = await responsePrinter(context, challengeResultView);
+    const print = await responsePrinter(context, authenticationView);
     const client = await context.client();
     const first = await orNewSession<Authentication>(
       wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
-      id,
     );
     const result = wait && isOpen(first) ? await afterChallenge(context, client, id, first, open) : first;
     await print(result);
@@ -61,5 +60,5 @@ async function afterChallenge(
 ): Promise<Authentication> {
   const { acs_challenge_url: page, authentication_status: status } = first;
   if (status === 'challenge' && page) await reportPage(context, page, open);
-  return orNewSession(waitForOutcome(context, client, id, first), id);
+  return orNewSession(waitForOutcome(context, client, id, first));
 }

@@ -3,14 +3,24 @@ import { optionalArgument, suggesting, text } from '../../app/parameter.ts';
 import { formatOf, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { hangingIndent, wrapWords } from '../../output/text.ts';
+import type { View } from '../../output/view.ts';
 import { typedWord } from '../../security/typed-word.ts';
 import type { Meaning } from '../../three-ds/explain.ts';
-import { meaningView } from './view.ts';
+const meaningView: View<Meaning> = {
+  name: 'meaning',
+  fields: ['kind', 'name', 'code', 'means', 'liability', 'next'],
+  columns: [
+    { path: 'name', kind: 'id' },
+    { path: 'code', kind: 'id' },
+    { path: 'kind', kind: 'text', priority: 1 },
+    { path: 'means', kind: 'text', priority: 2 },
+  ],
+};
 
 /** `svc 3ds explain` */
 export const explain = defineCommand({
   description:
-    'A code can stand for several things: all of them are told. Without a word everything is listed.',
+    'A code can stand for several things: all of them are shown. Without a word everything is listed.',
   examples: [
     ['svc 3ds explain attempted', 'a status'],
     ['svc 3ds explain 01', 'a code, in every meaning that it has'],
@@ -21,7 +31,7 @@ export const explain = defineCommand({
   parameters: {
     word: suggesting(
       async () => (await import('../../three-ds/explain.ts')).MEANINGS.map(({ name, kind }) => [name, kind]),
-      optionalArgument('[status|reason|code]', 'a value of an answer, or its EMV code', text),
+      optionalArgument('[status|reason|code]', 'a value of a response, or its EMV code', text),
     ),
   },
   async run(context, { word }) {
@@ -40,7 +50,8 @@ async function unknownWord(word: string): Promise<SvcError> {
   const names = MEANINGS.map(({ name }) => name);
   const meant = meantName(word);
   return new SvcError('usage', `unknown status, reason or code ${typedWord(word, names)}`, {
-    hint: meant === undefined ? "'svc 3ds explain' lists all of them." : `Did you mean '${meant}'?`,
+    hint: meant === undefined ? 'All of them are listed without a word.' : `Did you mean '${meant}'?`,
+    next: meant === undefined ? ['3ds', 'explain'] : undefined,
   });
 }
 

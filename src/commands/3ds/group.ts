@@ -5,23 +5,23 @@ export const threeDs: GroupSpec = {
   commands: [
     entry(
       'create',
-      'a session for a card token or a card token intent',
+      'create a session for a card token or a card token intent',
       async () => (await import('./session.ts')).create,
     ),
     entry(
       'show',
-      'one session: its card, device, versions and outcome',
+      'show a session: its card, device, versions and outcome',
       async () => (await import('./session.ts')).show,
     ),
     entry(
       'template',
-      'a body to start from: only the fields that are needed, with comments',
-      async () => (await import('./template.ts')).template,
+      'print a commented request body with only the required fields',
+      async () => (await import('./body.ts')).template,
     ),
     entry(
       'validate',
       'check the body of an authentication against every rule, offline',
-      async () => (await import('./validate.ts')).validate,
+      async () => (await import('./body.ts')).validate,
     ),
     entry(
       'authenticate',
@@ -30,12 +30,12 @@ export const threeDs: GroupSpec = {
     ),
     entry(
       'challenge-result',
-      'what came of a challenge, at once or when it is done',
+      'get the result of a challenge, or wait for it',
       async () => (await import('./challenge-result.ts')).challengeResult,
     ),
     entry(
       'explain',
-      'what a status, reason or EMV code means and what to do, offline',
+      'explain a status, reason or EMV code and what to do, offline',
       async () => (await import('./explain.ts')).explain,
     ),
   ],

@@ -4,11 +4,11 @@ import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { choice } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { type ErrorDetails, isSvcError, SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { isOpen, outcomeLines } from '../../three-ds/explain.ts';
-import { maskedResponse } from './view.ts';
+import { maskedResponse, statusTone } from './view.ts';
 
 /**
  * Where an authentication led to a challenge, says how it goes on: the page to open, and the command that gets the
@@ -28,7 +28,7 @@ export async function reportChallenge(
   noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
   if (settings.sandbox && settings.baseUrl === undefined)
     notices.note(
-      'the sandbox inside a command serves that page only while the command runs: that one gives its address and waits',
+      'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
     );
   return true;
 }
@@ -37,16 +37,34 @@ export async function reportChallenge(
 export async function reportPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
   if (page === undefined)
     return context.notices.note('the service gave no address for it: the SDK performs the challenge');
-  context.notices.note(`the cardholder does the challenge at ${page}`);
+  context.notices.note(`the cardholder completes the challenge at ${page}`);
   // What looks like a signed address is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
-    context.notices.note('--show-urls shows the end of an address that is hidden, --open opens it');
+    context.notices.note('use --show-urls to see the whole address, or --open to open it');
   if (!open) return;
-  const { openPage } = await import('./open-page.ts');
   await openPage(context, page);
 }
 
-/** The answer to an authentication need not hold the address; the session does. */
+/** Opens an address in the person's browser. Where that fails it says so: the address was printed. */
+async function openPage({ system, notices }: Context, address: string): Promise<void> {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
+    return notices.warn('not opened: the address is neither http nor https');
+  const { startBrowser } = await import('../../security/child-environment.ts');
+  const opener = OPENERS[system.platform] ?? ['xdg-open'];
+  const child = startBrowser(opener, new URL(address).href, system.env);
+  const failed = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(true)).once('spawn', () => resolve(false));
+  });
+  child.unref();
+  if (failed) notices.warn(`no browser could be opened (${opener[0]}); open the address yourself`);
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** The response to an authentication need not hold the address; the session does. */
 async function pageOf(
   client: Client,
   id: string,
@@ -66,8 +84,10 @@ export async function reportOutcome(
   const { notices } = context;
   if (!notices.shows('normal')) return;
   const more = wantsReason(result) ? await sessionOutcome(client, id) : undefined;
-  for (const line of outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result }))
-    notices.note(line);
+  const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result });
+  const tone = statusTone(result.authentication_status);
+  notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
+  for (const line of lines) notices.note(line);
   if (more?.cardholder_info)
     noteNext(context, 'the issuer has a text for the cardholder', {
       command: ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'],
@@ -86,8 +106,8 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
 }
 
 /**
- * The outcome as the session tells it: with reasons and addresses that the answer to an authentication lacks.
- * Undefined where it cannot be read: what is known already counts for more than what could be added.
+ * The outcome as the session has it: with reasons and addresses that the response to an authentication lacks.
+ * Undefined where it cannot be read: they only add to what is known.
  */
 async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
   try {
@@ -106,7 +126,7 @@ const SPENT: ReadonlyMap<number | undefined, string> = new Map([
 ]);
 
 /** Says that a new session is needed where the service refused because this one cannot be used any more. */
-export async function orNewSession<T>(work: Promise<T>, id: string): Promise<T> {
+export async function orNewSession<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -117,34 +137,34 @@ export async function orNewSession<T>(work: Promise<T>, id: string): Promise<T> 
       requestId: error.requestId,
       facts: error.facts,
       cause: error,
-      hint: `${why}: create a new session with 'svc 3ds create'. 'svc 3ds show ${id}' shows what this one holds.`,
+      hint: `${why}: create a new session.`,
+      next: ['3ds', 'create', '--token', '<id>', '--type', '<type>'],
     });
   }
 }
 
-/** Warns of fields that the interface has given up, where a session still holds them. */
+/** Warns of deprecated fields that a session still holds. */
 export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession): void {
   const found = [
     ...(session.pan_token_id ? ['pan_token_id'] : []),
     ...(session['pan'] ? ['pan'] : []),
     ...(session.authentication?.pan_token_id ? ['authentication.pan_token_id'] : []),
   ];
-  if (found.length > 0)
-    notices.warn(`deprecated in the interface: ${found.join(', ')}; read token_id in its place`);
+  if (found.length > 0) notices.warn(`deprecated: ${found.join(', ')}; use token_id instead`);
 }
 
-/** The function that writes an answer about 3DS: masked in a table, and said so; as it came in other formats. */
+/** The function that prints a 3DS response: masked in a table, and says so; as sent in other formats. */
 export async function responsePrinter<T extends object>(
   context: Context,
   view: View<T>,
-): Promise<(answer: T) => Promise<void>> {
+): Promise<(response: T) => Promise<void>> {
   const print = await recordPrinter(context, view);
-  return async (answer) => {
-    if (!isForPeople(context)) return print(answer);
-    const { shown, hidden } = maskedResponse(answer);
+  return async (response) => {
+    if (!isForPeople(context)) return print(response);
+    const { shown, hidden } = maskedResponse(response);
     await print(shown);
     if (hidden > 0)
-      context.notices.note('personal data and authentication values are hidden here; -o json holds them');
+      context.notices.note('personal data and authentication values are hidden; use -o json to see them');
   };
 }
 
@@ -207,7 +227,7 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
 }
 
 function stateOf(glance: PollResult<Authentication>): string {
-  return 'seen' in glance ? (glance.seen.authentication_status ?? 'open') : `no answer (${glance.reason})`;
+  return 'seen' in glance ? (glance.seen.authentication_status ?? 'open') : `no response (${glance.reason})`;
 }
 
 function withResumeHint(error: unknown, id: string): unknown {
@@ -220,8 +240,8 @@ function stillOpen(id: string, why: string): SvcError {
   return new SvcError('pending', `the challenge of 3DS session ${id} is still open: ${why}`, resumeHint(id));
 }
 
-function resumeHint(id: string): { hint: string; facts: Record<string, string> } {
-  return { hint: `Continue with 'svc 3ds challenge-result ${id} --wait'.`, facts: { session: id } };
+function resumeHint(id: string): ErrorDetails {
+  return { next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
 }
 
 /** `--fail-on` for the outcome of an authentication. */
@@ -242,7 +262,7 @@ export function checkOutcome(
   const isGood = status === 'successful' || status === 'attempted';
   if (isGood || (failOn === 'err' && !isError)) return;
   throw new SvcError('threshold', `the outcome of 3DS session ${id} meets --fail-on ${failOn}`, {
-    hint: 'The lines above say what the outcome means and what to do next.',
+    hint: 'The lines above say what it means and what to do next.',
     facts: { session: id, authentication_status: status ?? null },
   });
 }

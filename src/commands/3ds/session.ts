@@ -1,3 +1,4 @@
+import { reportProduction } from '../../app/check-key.ts';
 import {
   defineCommand,
   dryRunParameter,
@@ -9,11 +10,26 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, choice, type Input, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { CreateSession } from '../../schema/three-ds/session.ts';
+import type { View } from '../../output/view.ts';
+import type { CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { containsCardNumber } from '../../security/card-number.ts';
 import { responsePrinter, warnOfDeprecated } from './outcome.ts';
-import { createdSessionView, sessionView } from './view.ts';
+import { sessionView } from './view.ts';
+
+const createdSessionView: View<CreatedSession> = {
+  name: '3DS session',
+  fields: [
+    'id',
+    'type',
+    'card_brand',
+    'method_url',
+    'method_notification_url',
+    'directory_server_id',
+    'recommended_version',
+  ],
+  columns: [{ path: 'id', kind: 'id' }],
+};
 
 const parameters = {
   token: value('--token <id>', 'the card token', text),
@@ -30,7 +46,7 @@ const parameters = {
 /** `svc 3ds create` */
 export const create = defineCommand({
   examples: [
-    ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is there and pays'],
+    ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
     [
       'svc 3ds create --token 5f0c… --type merchant --fields id',
       'a payment without the cardholder; only the id',
@@ -45,15 +61,14 @@ export const create = defineCommand({
     const print = await recordPrinter(context, createdSessionView);
     if (input.dryRun) return new Preview(await createRequest(body));
     const client = await context.client();
+    reportProduction(context);
     if (body.pan !== undefined) context.notices.warn('pan is deprecated: use --token instead');
     const session = await client.threeDs.create(body);
     await print(session);
     const method = session.method_url
-      ? 'the SDK in the browser sends the method request to method_url, then'
-      : 'next';
-    noteNext(context, `${method}, with a body as 'svc 3ds template' prints it`, {
-      command: ['3ds', 'authenticate', session.id, '--file', '<body>'],
-    });
+      ? 'the SDK in the browser sends the method request to method_url; then authenticate'
+      : 'to authenticate';
+    noteNext(context, method, { command: ['3ds', 'authenticate', session.id, '--file', '<body>'] });
   },
   request: async (_, input) => createRequest(toBody(input)),
 });
@@ -85,7 +100,7 @@ export const show = defineCommand({
   description:
     'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',
   examples: [
-    ['svc 3ds show 5f0c…', 'what is known of the session'],
+    ['svc 3ds show 5f0c…', 'all data of the session'],
     ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],
   ],
   permissions: ['3ds:session:read'],

@@ -1,52 +1,25 @@
+import { isObject } from '../../schema/guards.ts';
 import type { Tone, View } from '../../output/view.ts';
-import type { Authentication, CreatedSession, ThreeDsSession } from '../../schema/three-ds/session.ts';
+import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 
-/** How a session just created is shown. */
-export const createdSessionView: View<CreatedSession> = {
-  name: '3DS session',
-  fields: [
-    'id',
-    'type',
-    'card_brand',
-    'method_url',
-    'method_notification_url',
-    'directory_server_id',
-    'recommended_version',
-  ],
-  columns: [{ path: 'id', kind: 'id' }],
-};
-
-const RESULT_FIELDS = [
-  'authentication_status',
-  'eci',
-  'authentication_value',
-  'threeds_version',
-  'acs_transaction_id',
-  'ds_transaction_id',
-  'acs_reference_number',
-  'ds_reference_number',
-] as const;
-
-const CHALLENGE_FIELDS = [
-  ...RESULT_FIELDS,
-  'acs_challenge_mandated',
-  'authentication_challenge_type',
-  'acs_challenge_url',
-  'challenge_attempts',
-  'message_extensions',
-] as const;
-
-/** How the answer to an authentication is shown; after a challenge it has more. */
-export const authenticationResultView: View<Authentication> = {
+/** How the response to an authentication, and the result of a challenge, is shown. */
+export const authenticationView: View<Authentication> = {
   name: 'authentication result',
-  fields: CHALLENGE_FIELDS,
-  columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],
-};
-
-/** How the result of a challenge is shown. */
-export const challengeResultView: View<Authentication> = {
-  name: 'challenge result',
-  fields: CHALLENGE_FIELDS,
+  fields: [
+    'authentication_status',
+    'eci',
+    'authentication_value',
+    'threeds_version',
+    'acs_transaction_id',
+    'ds_transaction_id',
+    'acs_reference_number',
+    'ds_reference_number',
+    'acs_challenge_mandated',
+    'authentication_challenge_type',
+    'acs_challenge_url',
+    'challenge_attempts',
+    'message_extensions',
+  ],
   columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],
 };
 
@@ -116,37 +89,16 @@ export const sessionView: View<ThreeDsSession> = {
   ],
 };
 
-function statusTone(status: unknown): Tone | undefined {
+/** How good an outcome is. */
+export function statusTone(status: unknown): Tone | undefined {
   if (status === 'successful' || status === 'attempted') return 'good';
   if (status === 'failed' || status === 'rejected') return 'bad';
   return status === 'informational' ? 'quiet' : 'warn';
 }
 
-/** A body that breaks no rule. */
-export interface CheckedBody {
-  readonly file: string;
-  readonly valid: true;
-  readonly authentication_category: string;
-  readonly authentication_type: string;
-  /** The types of session that it can be sent to. */
-  readonly session_types: readonly string[];
-}
-
-/** How a checked body is shown. */
-export const checkedBodyView: View<CheckedBody> = {
-  name: 'checked body',
-  fields: ['file', 'valid', 'authentication_category', 'authentication_type', 'session_types'],
-  columns: [
-    { path: 'file', kind: 'text' },
-    { path: 'valid', kind: 'status', paint: () => 'good' },
-  ],
-};
-
-// What a table of 3DS data does not show: personal data, and values that authorize. Programs get all of it, as it came.
-
 const HIDDEN = '(hidden)';
 
-/** What of a device's data tells nothing of a person; new members may, so they are hidden. */
+/** Device data that says nothing about a person; new members may, so they are hidden. */
 const HARMLESS_DEVICE_FIELDS = new Set([
   'browser_javascript_enabled',
   'browser_java_enabled',
@@ -158,14 +110,14 @@ const HARMLESS_DEVICE_FIELDS = new Set([
   'sdk_render_options',
 ]);
 
-/** Members that are hidden wherever they stand. Some services answer without the prefix of the IP address. */
+/** Members that are hidden wherever they are: personal data, and values that authorize. Programs get them as sent. */
 const SENSITIVE = new Set(['authentication_value', 'cardholder_info', 'browser_ip_address', 'browser_ip']);
 
-/** Members that the interface has given up. */
+/** Members that the interface has deprecated. */
 const DEPRECATED = new Set(['pan', 'pan_token_id']);
 
-/** An answer about 3DS as a table shows it; the answer itself stays as it is. `hidden` counts what was taken out. */
-export function maskedResponse<T extends object>(answer: T): { shown: T; hidden: number } {
+/** A 3DS response as a table shows it; `hidden` counts what was left out. */
+export function maskedResponse<T extends object>(response: T): { shown: T; hidden: number } {
   let hidden = 0;
   const hide = (value: unknown): unknown => {
     if (value === undefined || value === null) return value;
@@ -178,31 +130,9 @@ export function maskedResponse<T extends object>(answer: T): { shown: T; hidden:
     if (holder === 'device_info' && !HARMLESS_DEVICE_FIELDS.has(name)) return hide(value);
     if (holder === 'message_extensions' && name === 'data') return hide(value);
     if (Array.isArray(value)) return value.map((item: unknown) => walk('', item, name));
-    return typeof value === 'object' && value !== null ? members(value, name === '' ? holder : name) : value;
+    return isObject(value) ? members(value, name === '' ? holder : name) : value;
   };
   const members = (value: object, holder: string): object =>
     Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(name, member, holder)]));
-  return { shown: members(answer, '') as T, hidden };
+  return { shown: members(response, '') as T, hidden };
 }
-
-/** What a value of a 3DS answer stands for. */
-export interface MeaningRow {
-  readonly kind: string;
-  readonly name: string;
-  readonly code?: string | undefined;
-  readonly means: string;
-  readonly liability?: string | undefined;
-  readonly next: string;
-}
-
-/** How meanings are shown. */
-export const meaningView: View<MeaningRow> = {
-  name: 'meaning',
-  fields: ['kind', 'name', 'code', 'means', 'liability', 'next'],
-  columns: [
-    { path: 'name', kind: 'id' },
-    { path: 'code', kind: 'id' },
-    { path: 'kind', kind: 'text', priority: 1 },
-    { path: 'means', kind: 'text', priority: 2 },
-  ],
-};

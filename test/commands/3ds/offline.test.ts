@@ -1,13 +1,13 @@
-import { requestBodyView } from '../../../src/commands/3ds/request-body-view.ts';
-import { BODY_FIELDS } from '../../../src/commands/3ds/template.ts';
 import { afterAll, describe, expect, it } from 'vitest';
+import { template } from '../../../src/commands/3ds/body.ts';
+import { BODY } from '../../../src/three-ds/fields.ts';
 import { Place } from './support.ts';
 
 const place = new Place();
 afterAll(() => place.remove());
 
 describe('3ds template', () => {
-  it('prints commented JSON that validate takes as it is', async () => {
+  it('prints commented JSON that validate accepts', async () => {
     const { code, stdout } = await place.svc([
       '3ds',
       'template',
@@ -63,7 +63,7 @@ describe('3ds template', () => {
 });
 
 describe('3ds explain', () => {
-  it('tells every meaning of a code, in words or as data', async () => {
+  it('shows every meaning of a code, in words or as data', async () => {
     const person = await place.svc(['3ds', 'explain', '01', '-o', 'table']);
     expect(person.stdout).toMatch(
       /cardholder-canceled \(challenge cancel reason, EMV code 01\)\n[^]*no-preference \(challenge preference/,
@@ -88,7 +88,7 @@ describe('3ds explain', () => {
 
 describe('the fields of svc 3ds template', () => {
   it('are the members of a body', () => {
-    const members = requestBodyView().fields.map((path) => path.split('.')[0] ?? '');
-    expect(BODY_FIELDS.map((field) => field.replace('.*', ''))).toEqual([...new Set(members)]);
+    const members = [...BODY.members.keys()];
+    expect(template.fields?.map((field) => field.replace('.*', ''))).toEqual(members);
   });
 });
