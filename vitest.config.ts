@@ -2,9 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { embeddedJq } from './embed-jq.config.ts';
 import { embeddedText } from './embed-text.config.ts';
 import manifest from './package.json' with { type: 'json' };
+import { heldImports } from './test/simulator/held-imports.config.ts';
 
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
 const REPLACING_MODULES = ['test/account-updater/model.test.ts'];
+
+/** Tests in worlds of their own. */
+const SIMULATOR = ['test/simulator/*.test.ts'];
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
@@ -21,11 +25,16 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...REPLACING_MODULES],
+          exclude: [...REPLACING_MODULES, ...SIMULATOR],
           isolate: false,
         },
       },
       { extends: true, test: { name: 'alone', include: [...REPLACING_MODULES], isolate: true } },
+      {
+        extends: true,
+        plugins: [heldImports()],
+        test: { name: 'simulator', include: SIMULATOR, isolate: true },
+      },
     ],
   },
 });

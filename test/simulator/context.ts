@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Chance } from './random.ts';
+import type { Time } from './time.ts';
+
+/** Who runs: a simulated process, or the service. Code outside any world has none. */
+export interface Actor {
+  readonly time: Time;
+  readonly chance: Chance;
+  readonly network: Network;
+  /** The process; the service has none, and never crashes. */
+  readonly process: SimulatedProcess | undefined;
+}
+
+/** Where connections go and where servers listen. */
+export interface Network {
+  connect(to: { readonly port: number | string; readonly host: string }, from: Actor): Duplex;
+  listen(server: Server, ready: () => void, owner: Actor): Server;
+}
+
+/** What the disk and the network ask of a process. */
+export interface SimulatedProcess {
+  readonly isDead: boolean;
+  /**
+   * Counts a step that others can see: a change of the disk or bytes on the wire. Throws when the process is dead or
+   * dies before it; says whether it dies right after it.
+   */
+  step(): 'live' | 'die';
+  die(): void;
+}
+
+/** What ends everything that a killed process still tries. */
+export class Killed extends Error {
+  constructor() {
+    super('the process was killed');
+  }
+}
+
+const actors = new AsyncLocalStorage<Actor | undefined>();
+
+export function actor(): Actor | undefined {
+  return actors.getStore();
+}
+
+export function runAs<T>(who: Actor | undefined, work: () => T): T {
+  return actors.run(who, work);
+}

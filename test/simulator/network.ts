@@ -1,0 +1,50 @@
+import type { Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Actor, type Network, runAs } from './context.ts';
+import { Wire } from './wire.ts';
+
+const FIRST_PORT = 40_000;
+
+/** The network of a world: servers of the world listen on it, and nothing else can be reached. */
+export class WorldNetwork implements Network {
+  readonly #servers = new Map<number, { readonly server: Server; readonly owner: Actor }>();
+  readonly #onConnect: (wire: Wire, from: Actor) => void;
+  /** Addresses that somebody tried to reach though nobody of this world listens there. */
+  readonly strangers: string[] = [];
+  #ports = FIRST_PORT;
+
+  constructor(onConnect: (wire: Wire, from: Actor) => void) {
+    this.#onConnect = onConnect;
+  }
+
+  /** Makes whoever runs as `owner` able to listen. */
+  listen(server: Server, ready: () => void, owner: Actor): Server {
+    const port = (this.#ports += 1);
+    this.#servers.set(port, { server, owner });
+    server.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
+    setImmediate(() => {
+      ready();
+      server.emit('listening');
+    });
+    return server;
+  }
+
+  connect({ port, host }: { readonly port: number | string; readonly host: string }, from: Actor): Duplex {
+    const found = host === '127.0.0.1' ? this.#servers.get(Number(port)) : undefined;
+    if (found === undefined) this.strangers.push(`${host}:${port}`);
+    const far: Actor = found?.owner ?? { ...from, process: undefined };
+    const [wire, other] = Wire.pair(from, far);
+    this.#onConnect(wire, from);
+    wire.later(() => {
+      if (wire.destroyed) return;
+      if (found === undefined) return void wire.destroy(connectionRefused());
+      runAs(far, () => found.server.emit('connection', other));
+      wire.emit('connect');
+    });
+    return wire;
+  }
+}
+
+function connectionRefused(): Error {
+  return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+}

@@ -1,0 +1,142 @@
+import { PassThrough, Writable } from 'node:stream';
+import { type ErrorCode, SvcError } from '../../src/errors.ts';
+import { main } from '../../src/main.ts';
+import { type Actor, Killed, runAs, type SimulatedProcess } from './context.ts';
+import type { Chance } from './random.ts';
+import type { Time } from './time.ts';
+import type { WorldNetwork } from './network.ts';
+import type { Wire } from './wire.ts';
+
+/** What ends a process before its own end: at which of its steps. */
+export interface Ending {
+  readonly step: number;
+  /** `before` and `after` are a kill -9 around the step; a signal can be handled. */
+  readonly how: 'before' | 'after' | 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+}
+
+export interface Start {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly home: string;
+  readonly time: Time;
+  readonly network: WorldNetwork;
+  readonly chance: Chance;
+  readonly pid: number;
+  readonly isAlive: (pid: number) => boolean;
+  readonly skewMs?: number;
+  readonly ending?: Ending | undefined;
+}
+
+/** How a process ended. `code` is undefined where it was killed. */
+export interface Ended {
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** How many steps it took. */
+  readonly steps: number;
+}
+
+const SIGNALS: Readonly<Record<string, ErrorCode>> = {
+  SIGHUP: 'hangup',
+  SIGINT: 'interrupted',
+  SIGTERM: 'terminated',
+};
+
+/** One run of the tool: a process of the world. */
+export class ToolProcess implements SimulatedProcess {
+  readonly #start: Start;
+  readonly #wires = new Set<Wire>();
+  readonly #signal = new AbortController();
+  readonly #stdout = new Kept();
+  readonly #stderr = new Kept();
+  #steps = 0;
+  #isDead = false;
+  #announceDeath: () => void = () => undefined;
+
+  constructor(start: Start) {
+    this.#start = start;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  step(): 'live' | 'die' {
+    if (this.#isDead) throw new Killed();
+    this.#steps += 1;
+    const { ending } = this.#start;
+    if (ending?.step !== this.#steps) return 'live';
+    if (ending.how === 'after') return 'die';
+    if (ending.how === 'before') {
+      this.die();
+      throw new Killed();
+    }
+    const code = SIGNALS[ending.how];
+    if (code !== undefined) this.#signal.abort(new SvcError(code, 'a signal came'));
+    return 'live';
+  }
+
+  die(): void {
+    this.#isDead = true;
+    for (const wire of this.#wires) wire.destroy();
+    this.#announceDeath();
+  }
+
+  hasConnected(wire: Wire): void {
+    this.#wires.add(wire);
+    wire.once('close', () => this.#wires.delete(wire));
+  }
+
+  async run(): Promise<Ended> {
+    const { time, network, chance } = this.#start;
+    const actor: Actor = { time, network, chance, process: this };
+    const death = new Promise<undefined>((resolve) => (this.#announceDeath = () => resolve(undefined)));
+    const work = runAs(actor, () => main(this.#start.argv, this.#system()));
+    const code = await Promise.race([work.catch(rethrowUnlessDead(this)), death]);
+    if (!this.#isDead) this.#isDead = true;
+    for (const wire of this.#wires) wire.destroy();
+    return { code, stdout: this.#stdout.text, stderr: this.#stderr.text, steps: this.#steps };
+  }
+
+  #system(): Parameters<typeof main>[1] {
+    const { env, home, pid, isAlive, time, skewMs } = this.#start;
+    const clock = time.clock(skewMs);
+    return {
+      env: { HOME: home, LANG: 'C.UTF-8', ...env },
+      platform: 'linux',
+      home,
+      cwd: home,
+      pid,
+      nodeVersion: process.versions.node,
+      stdin: new PassThrough().end(),
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+      clock: {
+        now: () => clock.now(),
+        // A dead process never wakes.
+        sleep: async (ms, signal) => {
+          await clock.sleep(ms, signal);
+          if (this.#isDead) await new Promise(() => undefined);
+        },
+      },
+      signal: this.#signal.signal,
+      isAlive,
+    };
+  }
+}
+
+function rethrowUnlessDead(process: SimulatedProcess): (error: unknown) => undefined {
+  return (error) => {
+    if (!process.isDead) throw error;
+    return undefined;
+  };
+}
+
+class Kept extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, taken: () => void): void {
+    this.text += String(chunk);
+    taken();
+  }
+}

@@ -1,0 +1,129 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../src/system.ts';
+
+interface Timer {
+  readonly due: number;
+  readonly number: number;
+  readonly wake: () => void;
+  /** Whether time jumps to it. One that is not only goes off on the way. */
+  drives: boolean;
+}
+
+/** Event loop turns without any activity after which everybody is taken to sleep. */
+const QUIET_TURNS = 4;
+
+/** Turns without activity or a timer after which nothing will ever go on. */
+const STUCK_TURNS = 50_000;
+
+/** The time of a world: it stands still while anything is under way, and then jumps to the next timer. */
+export class Time {
+  #now: number;
+  #timers: Timer[] = [];
+  #numbers = 0;
+  #activity = 0;
+  #busy = 0;
+
+  constructor(start: number) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Notes that something moved: time stands still for some turns more. */
+  stir(): void {
+    this.#activity += 1;
+  }
+
+  /** Time stands still until what this returns is called. */
+  hold(): () => void {
+    this.#busy += 1;
+    return () => {
+      this.#busy -= 1;
+      this.stir();
+    };
+  }
+
+  /** Time stands still until the work is over. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    const release = this.hold();
+    try {
+      return await work;
+    } finally {
+      release();
+    }
+  }
+
+  /** Calls back after so long. Returns what cancels that, and what keeps time from jumping to it. */
+  after(ms: number, wake: () => void): { cancel: () => void; unref: () => void; ref: () => void } {
+    const timer = { due: this.#now + Math.max(0, ms), number: (this.#numbers += 1), wake, drives: true };
+    this.#timers.push(timer);
+    this.stir();
+    return {
+      cancel: () => void (this.#timers = this.#timers.filter((other) => other !== timer)),
+      unref: () => void (timer.drives = false),
+      ref: () => void (timer.drives = true),
+    };
+  }
+
+  /** A clock that is wrong by so much. */
+  clock(skewMs = 0): Clock {
+    return {
+      now: () => this.#now + skewMs,
+      sleep: (ms, signal) => this.#sleep(ms, signal),
+    };
+  }
+
+  async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (!(ms > 0)) return;
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        timer.cancel();
+        this.stir();
+        reject(signal?.reason as Error);
+      };
+      const timer = this.after(ms, () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      });
+      signal?.addEventListener('abort', stop, { once: true });
+    });
+  }
+
+  /** Lets time pass until the work is over. Throws when nothing can end it any more. */
+  async until<T>(work: Promise<T>): Promise<T> {
+    const state = { isOver: false };
+    const over = (): void => void (state.isOver = true);
+    work.then(over, over);
+    let [seen, quiet] = [this.#activity, 0];
+    while (!state.isOver) {
+      await turn();
+      if (this.#activity !== seen || this.#busy > 0) [seen, quiet] = [this.#activity, 0];
+      else quiet += 1;
+      if (quiet < QUIET_TURNS || state.isOver) continue;
+      if (this.#jump()) quiet = 0;
+      else if (quiet > STUCK_TURNS)
+        throw new Error('the world stands still: nobody sleeps, and nothing moves');
+    }
+    return work;
+  }
+
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void> {
+    return this.until(new Promise((resolve) => this.after(ms, resolve)));
+  }
+
+  /** Moves to the first timer that drives time, and sets off all that are due then. */
+  #jump(): boolean {
+    const driving = this.#timers.filter(({ drives }) => drives);
+    if (driving.length === 0) return false;
+    this.#now = Math.max(this.#now, Math.min(...driving.map(({ due }) => due)));
+    const awake = this.#timers.filter(({ due }) => due <= this.#now);
+    this.#timers = this.#timers.filter(({ due }) => due > this.#now);
+    for (const { wake } of awake.toSorted((a, b) => a.due - b.due || a.number - b.number)) wake();
+    this.stir();
+    return true;
+  }
+}

@@ -1,0 +1,132 @@
+import { Duplex } from 'node:stream';
+import { type Actor, runAs } from './context.ts';
+
+type Done = (error?: Error | null) => void;
+
+// Taken before any world begins: what moves bytes is no timer of a world.
+const soon = setImmediate;
+
+/** One end of a connection within this process, as Node's client and server take it for a socket. */
+export class Wire extends Duplex {
+  readonly remoteAddress = '127.0.0.1';
+  readonly remoteFamily = 'IPv4';
+  readonly remotePort = 49_152;
+  bytesRead = 0;
+  bytesWritten = 0;
+  /** The other end. */
+  peer!: Wire;
+  readonly #owner: Actor;
+  #waiting: Done | undefined;
+  #isReset = false;
+
+  private constructor(owner: Actor, allowHalfOpen: boolean) {
+    super({ allowHalfOpen, highWaterMark: 65_536 });
+    this.#owner = owner;
+  }
+
+  /** The two ends of a connection: of who opens it, and of who accepts it. */
+  static pair(near: Actor, far: Actor): [near: Wire, far: Wire] {
+    const [one, other] = [new Wire(near, false), new Wire(far, true)];
+    [one.peer, other.peer] = [other, one];
+    return [one, other];
+  }
+
+  /** Who opened the connection that this is the far end of. */
+  static openerOf(socket: unknown): Actor | undefined {
+    return socket instanceof Wire ? socket.peer.#owner : undefined;
+  }
+
+  /** Does something at this end a turn later, as its owner. */
+  later(work: () => void): void {
+    this.#owner.time.stir();
+    soon(() => {
+      this.#owner.time.stir();
+      runAs(this.#owner, work);
+    });
+  }
+
+  override _read(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) this.peer.later(waiting);
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: Done): void {
+    let fate: 'live' | 'die' | undefined;
+    try {
+      fate = this.#owner.process?.step();
+    } catch (error) {
+      return done(error as Error);
+    }
+    this.bytesWritten += chunk.length;
+    this.peer.later(() => this.peer.#take(chunk, () => done()));
+    if (fate === 'die') this.#owner.process?.die();
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: Done): void {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), '', done);
+  }
+
+  #take(chunk: Buffer, done: Done): void {
+    if (this.destroyed || this.readableEnded) return this.peer.later(done);
+    this.bytesRead += chunk.length;
+    if (this.push(chunk)) this.peer.later(done);
+    else this.#waiting = done;
+  }
+
+  override _final(done: Done): void {
+    this.peer.later(() => this.peer.#end());
+    done();
+  }
+
+  #end(): void {
+    if (!this.destroyed && !this.readableEnded) this.push(null);
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    const { peer } = this;
+    const isReset = this.#isReset;
+    peer.later(() => {
+      if (peer.destroyed) return;
+      if (isReset) peer.destroy(connectionReset());
+      else peer.#end();
+    });
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) peer.later(waiting);
+    done(error);
+  }
+
+  resetAndDestroy(): this {
+    this.#isReset = true;
+    return this.destroy();
+  }
+
+  destroySoon(): void {
+    this.end(() => this.destroy());
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+function connectionReset(): Error {
+  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+}

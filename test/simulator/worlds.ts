@@ -1,0 +1,128 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import net, { type Server } from 'node:net';
+import timers from 'node:timers';
+import timersPromises from 'node:timers/promises';
+import { type Actor, actor, runAs } from './context.ts';
+import { guardDisk } from './disk.ts';
+import { HOLD_IMPORT } from './held-imports.config.ts';
+import { type Call, Replacements } from './replacements.ts';
+
+/**
+ * Gives code that runs in a world the world's time, chance, network and crashes in place of the machine's. Code that
+ * runs outside is not touched. Returns what takes it all back.
+ */
+export async function enterWorlds(): Promise<() => void> {
+  const replacements = new Replacements();
+  await guardDisk(replacements);
+  const inWorld = (holder: object, name: string, work: (who: Actor, ...values: never[]) => unknown): void =>
+    replacements.replace(holder, name, (real) => ownOrWorlds(real, work));
+  for (const holder of [globalThis, timers]) {
+    inWorld(holder, 'setTimeout', setWorldTimeout);
+    replacements.replace(holder, 'clearTimeout', clearAnyTimeout);
+  }
+  inWorld(timersPromises, 'setTimeout', sleepInWorld);
+  inWorld(AbortSignal, 'timeout', worldTimeLimit);
+  inWorld(Math, 'random', ({ chance }) => chance.next());
+  inWorld(crypto, 'randomBytes', ({ chance }, size: number) =>
+    Buffer.from(Array.from({ length: size }, () => chance.between(0, 255))),
+  );
+  for (const name of ['connect', 'createConnection'])
+    inWorld(net, name, (who, to: { port: number; host: string }) => who.network.connect(to, who));
+  replacements.replace(net.Server.prototype, 'listen', (real) => {
+    return function (...values) {
+      const who = actor();
+      if (who === undefined) return Reflect.apply(real, this, values);
+      return who.network.listen(this as Server, values.at(-1) as () => void, who);
+    };
+  });
+  Object.assign(globalThis, { [HOLD_IMPORT]: holdImport });
+  syncBuiltinESMExports();
+  return () => {
+    Reflect.deleteProperty(globalThis, HOLD_IMPORT);
+    replacements.undo();
+    syncBuiltinESMExports();
+  };
+}
+
+/** Loading a module takes time that is no world's. */
+function holdImport(loading: Promise<unknown>): Promise<unknown> {
+  return actor()?.time.during(loading) ?? loading;
+}
+
+function ownOrWorlds(real: Call, work: (who: Actor, ...values: never[]) => unknown): Call {
+  return function (...values) {
+    const who = actor();
+    return who === undefined ? Reflect.apply(real, this, values) : work(who, ...(values as never[]));
+  };
+}
+
+function setWorldTimeout(who: Actor, work: Call, ms?: number, ...values: unknown[]): WorldTimer {
+  return new WorldTimer(who, () => Reflect.apply(work, undefined, values), ms);
+}
+
+function clearAnyTimeout(real: Call): Call {
+  return function (...values) {
+    const [timer] = values;
+    if (timer instanceof WorldTimer) timer.close();
+    else Reflect.apply(real, this, values);
+  };
+}
+
+async function sleepInWorld(
+  { time }: Actor,
+  ms: number,
+  value: unknown,
+  options?: { signal?: AbortSignal },
+): Promise<unknown> {
+  await time.clock().sleep(ms, options?.signal);
+  return value;
+}
+
+function worldTimeLimit(who: Actor, ms: number): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(new DOMException('the time is up', 'TimeoutError'));
+  new WorldTimer(who, end, ms).unref();
+  return controller.signal;
+}
+
+/** A timer in the time of a world. It goes off as its owner, and never once that is dead. */
+class WorldTimer {
+  readonly #owner: Actor;
+  readonly #work: () => unknown;
+  readonly #ms: number;
+  #timer: ReturnType<Actor['time']['after']>;
+
+  constructor(owner: Actor, work: () => unknown, ms = 0) {
+    this.#owner = owner;
+    this.#work = work;
+    this.#ms = ms;
+    this.#timer = this.#start();
+  }
+
+  #start(): ReturnType<Actor['time']['after']> {
+    return this.#owner.time.after(this.#ms, () => {
+      if (this.#owner.process?.isDead !== true) runAs(this.#owner, this.#work);
+    });
+  }
+
+  close(): void {
+    this.#timer.cancel();
+  }
+
+  refresh(): this {
+    this.#timer.cancel();
+    this.#timer = this.#start();
+    return this;
+  }
+
+  ref(): this {
+    this.#timer.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.#timer.unref();
+    return this;
+  }
+}
