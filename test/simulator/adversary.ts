@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
-import { readFaults } from '../../src/sandbox/faults/read-fault.ts';
+import { readFaults } from '../../src/sandbox/faults/fault.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
 import type { SimulatedProcess } from './context.ts';
 import { Wire } from './wire.ts';

@@ -29,7 +29,7 @@ function reportIn(line: string): { hint?: string; next?: string } | undefined {
 }
 
 /** Splits a line as a shell does, single and double quotes considered. */
-export function shellWords(line: string): string[] {
+function shellWords(line: string): string[] {
   const words = line.match(/(?:[^\s'"\\]|\\.|'[^']*'|"[^"]*")+/g) ?? [];
   return words.map((word) =>
     word.replaceAll(/'([^']*)'|"([^"]*)"|\\(.)/g, (_all, single?: string, double?: string, plain?: string) =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exampleRequestFile } from '../../src/sandbox/cards.ts';
-import { EXIT_CODE_MEANINGS } from '../../src/app/topics/exit-codes.ts';
+import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { EXIT_CODES } from '../../src/errors.ts';
 import { uploadsTaken } from '../account-updater/support.ts';
 import type { History, Step } from './history.ts';
 import { printedCommands } from './operator.ts';
@@ -15,13 +15,13 @@ const KEYS = {
 
 const FILE = 'tokens.csv';
 
-const KNOWN_CODES: ReadonlySet<number> = new Set(EXIT_CODE_MEANINGS.map(([code]) => code));
+const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
 
 /** How often the operator tries, once all trouble is over. */
 const LAST_ROUNDS = 12;
 
 /** What went wrong in a history, and the commands that led to it. */
-export class Broken extends Error {
+class Broken extends Error {
   constructor(problem: string, story: readonly string[]) {
     super([problem, ...story].join('\n'));
   }
