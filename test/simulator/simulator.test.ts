@@ -3,7 +3,7 @@ import { historyOf } from './history.ts';
 import { simulate } from './simulate.ts';
 import { enterWorlds } from './worlds.ts';
 
-const HISTORIES = 300;
+const HISTORIES = 100;
 
 let leave: () => void;
 
