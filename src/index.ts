@@ -23,6 +23,6 @@ export type { EntityType } from './schema/log.ts';
 export type { Log } from './schema/log.ts';
 export type { Tenant as TenantRecord } from './schema/tenant.ts';
 export { followLogs, type FollowOptions } from './logs/follow-logs.ts';
-export type { TailEvent } from './logs/entry.ts';
-export type { TailPosition } from './logs/checkpoint.ts';
+export type { TailEvent } from './logs/follow.ts';
+export type { TailPosition } from './logs/position.ts';
 export { type FilePart, fileSource, type UploadSource } from './transfer/source.ts';

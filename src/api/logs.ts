@@ -74,8 +74,8 @@ function logsFrom(items: readonly unknown[], text: string): Log[] {
 /** What can be unusual about an entry. It is kept as it was sent all the same. */
 export type LogOddity = 'too deep' | 'not an object' | 'other types';
 
-/** The members that are texts wherever they are present. */
-const TEXTS = [
+/** The documented fields: strings wherever they are present. */
+export const LOG_FIELDS = [
   'tenant_id',
   'actor_id',
   'actor_type',
@@ -97,7 +97,7 @@ function logFrom(item: unknown, source: JsonSource): Log {
   if (source.depth > MAX_DEPTH) return odd(promised(item, isFlat), source, 'too deep');
   if (isLog(item)) return keepSource(item, source);
   const log = promised(item);
-  return TEXTS.every((name) => isText(item[name]))
+  return LOG_FIELDS.every((name) => isText(item[name]))
     ? keepSource(log, source)
     : odd(log, source, 'other types');
 }
@@ -143,11 +143,11 @@ function odd(log: Log, source: JsonSource, oddity: LogOddity): Log {
 }
 
 function isLog(item: Record<string, unknown>): item is Log {
-  return typeof item['created_at'] === 'string' && TEXTS.every((name) => isText(item[name]));
+  return typeof item['created_at'] === 'string' && LOG_FIELDS.every((name) => isText(item[name]));
 }
 
 function promised(item: object, isKept: (value: unknown) => boolean = () => true): Log {
-  const names: ReadonlySet<string> = new Set(TEXTS);
+  const names: ReadonlySet<string> = new Set(LOG_FIELDS);
   const members = Object.entries(item).filter(
     ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),
   );

@@ -1,4 +1,4 @@
-import { SvcError } from '../errors.ts';
+import { isSvcError, SvcError } from '../errors.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 import type { CursorPage } from '../schema/response.ts';
@@ -12,14 +12,13 @@ export interface Page<T> {
 /** Reads one page; no cursor means the first. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
-/** Pages in a row that may be empty: some services look for matches a stretch at a time. */
-const MOST_EMPTY = 1_000;
+/** Pages in a row that may be empty: some services look for matches one time range after the other. */
+const MAX_EMPTY = 1_000;
 
 /**
- * All items of a list, read a page at a time and only when asked for. Iterating again starts again.
- * Both styles of the service come here: cursors, and page numbers written as cursors.
- * @throws SvcError `truncated` when the service gives the same cursor twice, or pages without an item one after the
- * other: going on might never end
+ * All items of a list, read a page at a time and only when requested. Iterating again starts again. Page numbers are
+ * written as cursors.
+ * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -39,37 +38,31 @@ export class Pages<T> implements AsyncIterable<T> {
     const seen = new Set<string>();
     let cursor = this.#start;
     for (let empty = 0; ;) {
-      if (cursor !== undefined) remember(seen, cursor);
+      if (cursor !== undefined && seen.has(cursor))
+        throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
+      if (cursor !== undefined) seen.add(cursor);
       const page = await this.#read(cursor);
       yield page;
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
-      if (empty >= MOST_EMPTY) throw neverEnding();
+      if (empty >= MAX_EMPTY)
+        throw endless(`the service sent ${MAX_EMPTY} empty pages in a row, each with a cursor for another`);
       cursor = page.next;
     }
   }
 }
 
-function remember(seen: Set<string>, cursor: string): void {
-  if (!seen.has(cursor)) {
-    seen.add(cursor);
-    return;
-  }
-  throw new SvcError(
-    'truncated',
-    `the service gave the same cursor twice after ${seen.size} pages; the list cannot be completed`,
-    {
-      hint: 'Run the command again; if it happens again, tell the service.',
-    },
-  );
+function endless(problem: string): SvcError {
+  return new SvcError('truncated', `${problem}; the list may have no end`, {
+    hint: 'Try again with a narrower filter. If it happens again, report it to the service.',
+  });
 }
 
-function neverEnding(): SvcError {
-  return new SvcError(
-    'truncated',
-    `the service sent ${MOST_EMPTY} empty pages in a row, each with a cursor for another; the list may have no end`,
-    { hint: 'Run the command again with a narrower filter; if it happens again, report it to the service.' },
-  );
+/** Whether a list broke off because its cursor expired. The first page sends none: there a refusal means what it says. */
+export function isExpiredCursor(error: unknown, pages: number): boolean {
+  if (pages === 0) return false;
+  if (isSvcError(error, 'truncated')) return true;
+  return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);
 }
 
 /** Where to begin and how much to ask for at once. */

@@ -1,30 +1,23 @@
-import type { TailState } from './checkpoint.ts';
-import {
-  type Entry,
-  type LogSource,
-  NO_TIME,
-  SECOND_MS,
-  type TailEvent,
-  wholeSecond,
-  type Window,
-} from './entry.ts';
+import { type Entry, NO_TIME, SECOND_MS, type TimeRange, wholeSecond } from './entry.ts';
 import { type Poll, pollBackfill } from './poll.ts';
-import { readSettled, TooManyPages } from './read-window.ts';
+import type { TailState } from './position.ts';
+import { type Found, type LogSource, readSettled, TooManyPages } from './read-range.ts';
 
-/** What a catch-up is told. */
+/** How to catch up. */
 export interface CatchUpOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
-  readonly onEvent: (event: TailEvent) => void;
+  /** Called with a range whose entries the service may no longer have had. */
+  readonly onGap: (gap: TimeRange) => void;
 }
 
-/** Reads what lies between the state and the present, and notices where retention made a gap. */
+/** Reads from the position to the present, and notices gaps that retention has made. */
 export class CatchUpReader {
   readonly #source: LogSource;
   readonly #state: TailState;
   readonly #options: CatchUpOptions;
-  #past: Backfill | undefined;
-  #position: number | undefined;
+  #backfill: Backfill | undefined;
+  #reached: number | undefined;
   #gapFrom: number | undefined;
   #keepsLonger = false;
 
@@ -34,40 +27,40 @@ export class CatchUpReader {
     this.#options = options;
   }
 
-  /** Whether so much lies between what was read and the present that it is read in parts. */
+  /** Whether the present is so far away that the log is read in parts. */
   get isBehind(): boolean {
     const { overlapMs } = this.#options;
     const near = overlapMs + Math.max(overlapMs / 2, 60_000);
     const isBehind =
-      this.#past?.isReading || this.#source.now() - (this.#position ?? this.#state.readTo) > near;
-    if (!isBehind) this.#past = this.#position = undefined;
+      this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
+    if (!isBehind) this.#backfill = this.#reached = undefined;
     return isBehind;
   }
 
   /** Reads the next part. Not to be called again before all that it found was passed on. */
-  async look(): Promise<Poll> {
+  async poll(): Promise<Poll> {
     const { overlapMs } = this.#options;
-    this.#past ??= new Backfill(this.#source, this.#state.settled);
-    const stretch = await this.#past.next(wholeSecond(this.#source.now() - overlapMs));
-    const look = pollBackfill(this.#source, this.#state, stretch, overlapMs);
-    this.#noticeGap(look, stretch.to);
-    this.#position = Math.min(stretch.to, look.readTo);
-    // The first answer may have told that this machine's clock runs ahead: then that was not yet the past.
-    if (stretch.to > this.#source.now() - overlapMs) this.#past = undefined;
-    // Until it is known how far a gap goes, who begins again here must meet it again.
-    return this.#gapFrom === undefined ? look : { ...look, readTo: this.#state.readTo };
+    this.#backfill ??= new Backfill(this.#source, this.#state.settled);
+    const part = await this.#backfill.next(wholeSecond(this.#source.now() - overlapMs));
+    const poll = pollBackfill(this.#source, this.#state, part, overlapMs);
+    this.#noticeGap(poll, part.to);
+    this.#reached = Math.min(part.to, poll.readTo);
+    // The first response may have shown that this machine's clock is ahead: then that was not yet the past.
+    if (part.to > this.#source.now() - overlapMs) this.#backfill = undefined;
+    // Until it is known how far a gap goes, a tail that restarts here must meet it again.
+    return this.#gapFrom === undefined ? poll : { ...poll, readTo: this.#state.readTo };
   }
 
   /** Reads no further. */
   stop(): void {
-    this.#past?.stop();
+    this.#backfill?.stop();
   }
 
   // The service forgets the oldest first: what it still has proves that it has all that came after.
   #noticeGap({ entries }: Poll, readTo: number): void {
-    const { overlapMs, retentionMs, onEvent } = this.#options;
+    const { overlapMs, retentionMs, onGap } = this.#options;
     const edge = this.#source.now() - retentionMs;
-    const known = this.#position ?? Math.max(this.#state.settled, this.#state.readTo - overlapMs);
+    const known = this.#reached ?? Math.max(this.#state.settled, this.#state.readTo - overlapMs);
     if (this.#keepsLonger || (this.#gapFrom ?? known) >= edge) return;
     this.#gapFrom ??= known;
     const oldest = Math.min(...entries.map(({ at }) => at), NO_TIME);
@@ -75,47 +68,41 @@ export class CatchUpReader {
     const gap = { from: this.#gapFrom, to: Math.min(oldest, edge) };
     this.#keepsLonger = oldest < edge;
     this.#gapFrom = undefined;
-    if (gap.to > gap.from) onEvent({ kind: 'gap', ...gap });
+    if (gap.to > gap.from) onGap(gap);
   }
 }
 
-/** A stretch of the past with all that was created in it. */
-export interface TimeRange extends Window {
-  readonly entries: readonly Entry[];
-  readonly pages: number;
-}
-
-/** A window on its way: being read, read, or given up until it is asked for. */
-interface Slot extends Window {
-  reading: Promise<{ entries: readonly Entry[]; pages: number }> | undefined;
+/** A range that is being read, was read, or failed until it is asked for again. */
+interface Slot extends TimeRange {
+  reading: Promise<Found> | undefined;
   failure: unknown;
 }
 
 const MINUTE_MS = 60_000;
 const WIDEST_MS = 6 * 60 * MINUTE_MS;
-/** Windows read side by side. With their pages they bound what is held: some 4,500 entries. */
-const SIDE_BY_SIDE = 16;
-/** Entries that a window should hold: three pages, the last of them nearly full. */
+/** Ranges read at once. With their pages they bound what is held: some 4,500 entries. */
+const CONCURRENCY = 16;
+/** Entries that a range should hold: three pages, the last of them nearly full. */
 const WANTED = 280;
-const MOST_PAGES = 8;
+const MAX_PAGES = 8;
 const GROWTH = 8;
 const PARTS = 4;
 /** The service's time is known to the second. */
 const LEEWAY_MS = 2 * SECOND_MS;
 
 /**
- * Reads the past in windows side by side and gives them in order of time. A request is the scarce thing, as a key
- * has 200 a minute: so the windows are as wide as a few pages, and what they hold tells how wide the next ones are.
- * The windows ahead wait until the reader has taken those before.
+ * Reads several ranges of the past at once and gives them in order of time. Requests are scarce, as a key has 200 a
+ * minute: so a range is as wide as a few pages, and what it holds decides how wide the next ones are. The ranges ahead
+ * wait until the reader has taken those before.
  */
 export class Backfill {
   readonly #source: LogSource;
   readonly #stop = new AbortController();
   #slots: Slot[] = [];
-  /** Up to here windows are planned. */
+  /** Ranges are planned up to here. */
   #plannedTo: number;
   #widthMs = MINUTE_MS;
-  /** How old an entry was that the service still had. What is younger than that, retention does not cut into. */
+  /** The age of the oldest entry that the service still had: retention does not cut into what is younger. */
   #keptMs = 0;
 
   constructor(source: LogSource, from: number) {
@@ -123,16 +110,16 @@ export class Backfill {
     this.#plannedTo = from;
   }
 
-  /** Whether windows are on their way that were not given yet. */
+  /** Whether ranges are being read that were not given yet. */
   get isReading(): boolean {
     return this.#slots.length > 0;
   }
 
   /**
-   * The next stretch, with nothing from `end` on unless that was planned before. Asked again after a failure, it
-   * tries again what failed. @throws SvcError
+   * The next range, with nothing from `end` on unless that was planned before. Called again after a failure, it tries
+   * again what failed. @throws SvcError
    */
-  async next(end: number): Promise<TimeRange> {
+  async next(end: number): Promise<TimeRange & Found> {
     this.#retry();
     for (;;) {
       this.#readAhead(end);
@@ -155,35 +142,35 @@ export class Backfill {
     this.#stop.abort();
   }
 
-  /** Plans and begins as many windows as may be on their way. What is not known yet is found out with one alone. */
+  /** Plans and starts as many reads as allowed: one until it is known how long the service keeps entries. */
   #readAhead(end: number): void {
-    while (this.#slots.length < this.#most && this.#plannedTo < end) {
+    while (this.#slots.length < this.#concurrency && this.#plannedTo < end) {
       const from = this.#plannedTo;
       const to = Math.max(from + SECOND_MS, Math.min(from + this.#widthMs, end));
-      this.#slots.push({ from, to, reading: undefined, failure: undefined });
+      this.#slots.push(newSlot(from, to));
       this.#plannedTo = to;
     }
     let busy = this.#slots.filter(({ reading }) => reading !== undefined).length;
     for (const [index, slot] of this.#slots.entries()) {
       if (slot.reading !== undefined || slot.failure !== undefined) continue;
-      // The first is what the reader waits for, also where its place was taken by smaller ones.
-      if (index > 0 && busy >= this.#most) return;
+      // The reader waits for the first one, also where smaller ones replaced it.
+      if (index > 0 && busy >= this.#concurrency) return;
       this.#begin(slot);
       busy += 1;
     }
   }
 
-  get #most(): number {
-    return this.#keptMs > 0 ? SIDE_BY_SIDE : 1;
+  get #concurrency(): number {
+    return this.#keptMs > 0 ? CONCURRENCY : 1;
   }
 
   #begin(slot: Slot): void {
     const startedAt = this.#source.now();
     const isStable = (): boolean => this.#source.now() - slot.from < this.#keptMs - LEEWAY_MS;
     const narrowest = slot.to - slot.from <= SECOND_MS;
-    // Where entries may vanish between two pages, a window is to be one page, which is of one moment.
-    const mostPages = narrowest ? Infinity : isStable() ? MOST_PAGES : 1;
-    slot.reading = readSettled(this.#source, slot, { mostPages, isStable, stop: this.#stop.signal });
+    // Where entries may vanish between two pages, a range has to be one page, which is of one moment.
+    const maxPages = narrowest ? Infinity : isStable() ? MAX_PAGES : 1;
+    slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
     slot.reading.then(
       ({ entries }) => this.#learn(slot, entries, startedAt),
       (error: unknown) => {
@@ -192,29 +179,33 @@ export class Backfill {
     );
   }
 
-  /** How wide windows are to be, and how long the service keeps entries. */
-  #learn({ from, to }: Window, entries: readonly Entry[], startedAt: number): void {
+  /** Learns how wide ranges should be, and how long the service keeps entries. */
+  #learn({ from, to }: TimeRange, entries: readonly Entry[], startedAt: number): void {
     const width = to - from;
     const wanted = entries.length === 0 ? Infinity : (width * WANTED) / entries.length;
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(wanted, width * GROWTH, WIDEST_MS)));
     for (const { at } of entries) this.#keptMs = Math.max(this.#keptMs, startedAt - at);
   }
 
-  /** Makes ready for another try what failed, and smaller what held too much. */
+  /** Prepares what failed for another try, and splits what held too much. */
   #retry(): void {
     this.#slots = this.#slots.flatMap((slot) => {
       if (slot.failure === undefined) return [slot];
       if (slot.failure instanceof TooManyPages) return this.#partsOf(slot);
-      return [{ from: slot.from, to: slot.to, reading: undefined, failure: undefined }];
+      return [newSlot(slot.from, slot.to)];
     });
   }
 
-  #partsOf({ from, to }: Window): Slot[] {
+  #partsOf({ from, to }: TimeRange): Slot[] {
     const width = Math.max(SECOND_MS, wholeSecond((to - from) / PARTS));
     this.#widthMs = Math.min(this.#widthMs, width);
     const parts: Slot[] = [];
     for (let begin = from; begin < to; begin += width)
-      parts.push({ from: begin, to: Math.min(to, begin + width), reading: undefined, failure: undefined });
+      parts.push(newSlot(begin, Math.min(to, begin + width)));
     return parts;
   }
+}
+
+function newSlot(from: number, to: number): Slot {
+  return { from, to, reading: undefined, failure: undefined };
 }

@@ -1,10 +1,44 @@
+import * as z from 'zod';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
 import { isoTime } from '../output/time.ts';
-import { Tally, type TallyLine } from './tally.ts';
+import type { TailPosition } from './position.ts';
 
-/** What a checkpoint is of: two tails of different logs must not share one. */
+const time = z.iso.datetime();
+const integer = z.number().int();
+const positionMembers = {
+  settled: time,
+  read_to: time,
+  newest: time.nullable(),
+  passed: z.array(z.tuple([z.string(), integer, integer.positive()])),
+};
+
+/** A position as checkpoints and archives keep it. Times are RFC 3339, UTC; the entries passed on are hashes only. */
+export const positionSchema = z.looseObject(positionMembers);
+
+/** A position as checkpoints and archives keep it. */
+export type StoredPosition = z.infer<typeof positionSchema>;
+
+export function toStored({ settled, readTo, newest, passed }: TailPosition): StoredPosition {
+  return {
+    settled: isoTime(settled),
+    read_to: isoTime(readTo),
+    newest: newest === undefined ? null : isoTime(newest),
+    passed: passed.map(([key, at, count]) => [key, at, count]),
+  };
+}
+
+export function fromStored({ settled, read_to: readTo, newest, passed }: StoredPosition): TailPosition {
+  return {
+    settled: Date.parse(settled),
+    readTo: Date.parse(readTo),
+    newest: newest === null ? undefined : Date.parse(newest),
+    passed,
+  };
+}
+
+/** What a checkpoint is of: tails of different logs must not share one. */
 export interface Subject {
   /** The service, as its base URL. */
   readonly service: string;
@@ -12,147 +46,66 @@ export interface Subject {
   readonly entityId: string | undefined;
 }
 
-/** Writes where a tail stands, whole or not at all. @throws SvcError `local` */
-export function writeCheckpoint(file: string, subject: Subject, standing: TailPosition): void {
-  writeFileAtomicSync(file, checkpointText(subject, standing));
+/** Writes a checkpoint, whole or not at all. @throws SvcError `local` */
+export function writeCheckpoint(file: string, subject: Subject, position: TailPosition): void {
+  writeFileAtomicSync(file, checkpointText(subject, position));
 }
 
-/** Reads where a tail stood, or undefined where there is no such file. @throws SvcError `local`, `config` */
+/** Reads a checkpoint; undefined where there is no such file. @throws SvcError `local`, `config` */
 export function readCheckpoint(file: string, subject: Subject): TailPosition | undefined {
   let text: string;
   try {
     text = readRegularFileSync(file);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return undefined;
     const code = systemCodeOf(error) ?? 'unknown';
+    if (code === 'ENOENT') return undefined;
     const problem = code === 'EINVAL' ? 'is not a regular file' : `could not be read (${code})`;
     throw new SvcError('local', `${file} ${problem}`, {
-      hint: 'Name another file with --checkpoint, or see that this one may be read.',
+      hint: 'Choose another checkpoint file, or make this one readable.',
       cause: error,
     });
   }
   return parseCheckpoint(file, text, subject);
 }
 
-/** The text of a checkpoint. Times are written for people; the entries passed on are only counted, by their hashes. */
-export function checkpointText(
-  { service, entityType, entityId }: Subject,
-  { settled, readTo, newest, passed }: TailPosition,
-): string {
-  const head = {
-    version: 1,
-    service,
-    entity_type: entityType ?? null,
-    entity_id: entityId ?? null,
-    settled: isoTime(settled),
-    read_to: isoTime(readTo),
-    newest: newest === undefined ? null : isoTime(newest),
-    passed,
-  };
-  return `${JSON.stringify(head)}\n`;
+export function checkpointText(subject: Subject, position: TailPosition): string {
+  return `${JSON.stringify({ version: 1, ...subjectMembers(subject), ...toStored(position) })}\n`;
 }
 
 /** Reads the text of a checkpoint. @throws SvcError `config` where it is damaged, newer, or of another log */
 export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
-  const found = parseObject(text);
-  if (found === undefined) throw damaged(file);
-  if (found['version'] !== 1) throw typeof found['version'] === 'number' ? newer(file) : damaged(file);
-  const [settled, readTo] = [timeOf(found['settled']), timeOf(found['read_to'])];
-  const newest = found['newest'] === null ? undefined : (timeOf(found['newest']) ?? Number.NaN);
-  const passed = found['passed'];
-  if (settled === undefined || readTo === undefined || Number.isNaN(newest) || !areLines(passed))
-    throw damaged(file);
-  checkSubject(file, found, subject);
-  return { settled, readTo, newest, passed };
-}
-
-function checkSubject(file: string, found: Record<string, unknown>, subject: Subject): void {
-  const asked = { service: subject.service, entity_type: subject.entityType, entity_id: subject.entityId };
-  for (const [name, value] of Object.entries(asked)) {
-    if (found[name] === (value ?? null)) continue;
+  const found = parseJson(text);
+  const { version } = versionSchema.safeParse(found).data ?? {};
+  if (version !== undefined && version !== 1)
+    throw new SvcError('config', `${file} was written by a newer svc`, {
+      hint: 'Update svc on this machine.',
+    });
+  const checkpoint = checkpointSchema.safeParse(found).data;
+  if (checkpoint === undefined)
+    throw new SvcError('config', `${file} is not a checkpoint, or is damaged`, {
+      hint: 'Choose another file, or delete this one and start from a time.',
+    });
+  for (const [name, value] of Object.entries(subjectMembers(subject))) {
+    if (checkpoint[name] === value) continue;
     throw new SvcError('config', `${file} is the checkpoint of another log: its ${name} differs`, {
-      hint: 'Give the options that it was made with, or another checkpoint file.',
-      facts: { file, [name]: found[name] },
+      hint: 'Use the options that it was created with, or another checkpoint file.',
+      facts: { file, [name]: checkpoint[name] },
     });
   }
+  return fromStored(checkpoint);
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+const versionSchema = z.looseObject({ version: z.number() });
+const checkpointSchema = z.looseObject({ version: z.literal(1), ...positionMembers });
+
+function subjectMembers({ service, entityType, entityId }: Subject) {
+  return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };
+}
+
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function areLines(value: unknown): value is TallyLine[] {
-  return Array.isArray(value) && value.every(isLine);
-}
-
-function isLine(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== 3) return false;
-  const [key, at, count] = value;
-  return typeof key === 'string' && Number.isSafeInteger(at) && Number.isSafeInteger(count) && count > 0;
-}
-
-function timeOf(value: unknown): number | undefined {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
-}
-
-function damaged(file: string): SvcError {
-  return new SvcError('config', `${file} is no checkpoint, or a damaged one`, {
-    hint: 'Name another file, or delete this one and say with --since where to begin.',
-  });
-}
-
-function newer(file: string): SvcError {
-  return new SvcError('config', `${file} was written by a newer svc`, {
-    hint: 'Update svc on this machine.',
-  });
-}
-
-/** Where a tail stands. All times in epoch milliseconds, by the service's clock. */
-export interface TailPosition {
-  /** Everything before this time is done with. */
-  readonly settled: number;
-  /** Up to here the log has been read; what comes late from before is still looked for. */
-  readonly readTo: number;
-  /** The time of the newest entry met. */
-  readonly newest: number | undefined;
-  /** The entries from `settled` on that have been passed on. */
-  readonly passed: readonly TallyLine[];
-}
-
-/** The standing of a tail that begins at a time. */
-export function beginAt(time: number): TailPosition {
-  return { settled: time, readTo: time, newest: undefined, passed: [] };
-}
-
-/** Where a tail stands, as it changes. Its size is bounded by what happens within the overlap. */
-export class TailState {
-  settled: number;
-  readTo: number;
-  newest: number | undefined;
-  readonly passed: Tally;
-
-  constructor({ settled, readTo, newest, passed }: TailPosition) {
-    this.settled = settled;
-    this.readTo = readTo;
-    this.newest = newest;
-    this.passed = new Tally(passed);
-  }
-
-  /** Is done with everything before this time. */
-  settle(time: number): void {
-    if (time <= this.settled) return;
-    this.settled = time;
-    this.passed.forgetBefore(time);
-  }
-
-  standing(): TailPosition {
-    const { settled, readTo, newest, passed } = this;
-    return { settled, readTo, newest, passed: passed.lines() };
   }
 }

@@ -1,51 +1,51 @@
 import { hash } from 'node:crypto';
-import type { Client } from '../api/client.ts';
-import { isLossy, type LogFilter, logText } from '../api/logs.ts';
-import type { Page } from '../api/pages.ts';
+import { isLossy, logText } from '../api/logs.ts';
 import { parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
-import type { Clock } from '../system.ts';
-import type { TailPosition } from './checkpoint.ts';
 
-/** A log entry with what the tail needs to know of it. */
+/** How long the service keeps entries, in milliseconds, unless an option says otherwise. */
+export const DEFAULT_RETENTION_MS = 86_400_000;
+/** How late an entry may arrive, in milliseconds, unless an option says otherwise. */
+export const DEFAULT_OVERLAP_MS = 120_000;
+
+/** A log entry with what its readers need to know of it. */
 export interface Entry {
   readonly log: Log;
-  /** Stands for the whole entry: two entries that say the same have the same one. */
+  /** Stands for the whole entry: equal entries have equal keys. */
   readonly key: string;
   /** When it was created, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** An entry whose time cannot be read: it is never old enough to be forgotten, so it is not shown twice. */
+/** The time of an entry whose own cannot be read: it is never old enough to be forgotten, so it is not shown twice. */
 export const NO_TIME = Number.MAX_SAFE_INTEGER;
 
-/** Takes note of what an entry is and when it was. */
 export function entryOf(log: Log): Entry {
   return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
 }
 
 /**
- * 132 bits of SHA-256 over the entry with its members in one order, whichever order the service writes them in; over
- * its text where the members do not say all of it. Checkpoints and archives hold these.
+ * 132 bits of SHA-256 over the entry with its members sorted, as the service may order them differently each time; over
+ * its text where the members do not say all of it. Checkpoints and archives hold these keys.
  */
 function fingerprint(log: Log): string {
-  return hash('sha256', isLossy(log) ? logText(log) : orderedText(log), 'base64url').slice(0, 22);
+  return hash('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);
 }
 
-function orderedText(log: Log): string {
+function sortedText(log: Log): string {
   const names = Object.keys(log).toSorted();
   const values = names.map((name) => log[name]);
-  // A function that looks at every member takes longer than all the rest, and hardly an entry has members within.
+  // A replacer function takes longer than all the rest, and hardly any entry has nested members.
   const isFlat = values.every((value) => typeof value !== 'object' || value === null);
-  return JSON.stringify([names, values], isFlat ? undefined : inOneOrder);
+  return JSON.stringify([names, values], isFlat ? undefined : withSortedMembers);
 }
 
-function inOneOrder(_name: string, value: unknown): unknown {
+function withSortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Windows begin and end with whole seconds: a service may not look at fractions. */
+/** Ranges begin and end at whole seconds: a service may ignore fractions. */
 export const SECOND_MS = 1000;
 
 /** The whole second that a time lies in, in milliseconds. */
@@ -53,107 +53,100 @@ export function wholeSecond(time: number): number {
   return Math.floor(time / SECOND_MS) * SECOND_MS;
 }
 
-/** Whether an entry belongs to a window. One whose time cannot be read belongs to all. */
-export function isIn({ from, to }: Window, { at }: Entry): boolean {
-  return at === NO_TIME || (at >= from && at < to);
-}
-
-/** The seconds that entries were created in, the fullest first. */
-export function secondsOf(entries: readonly Entry[]): Window[] {
-  const counts = new Map<number, number>();
-  for (const { at } of entries) {
-    if (at !== NO_TIME) counts.set(wholeSecond(at), (counts.get(wholeSecond(at)) ?? 0) + 1);
-  }
-  return Array.from(counts)
-    .toSorted(([, one], [, other]) => other - one)
-    .map(([from]) => ({ from, to: from + SECOND_MS }));
-}
-
-/** The entries, with those of a window as a better read found them. */
-export function replaced(
-  entries: readonly Entry[],
-  window: Window,
-  better: readonly Entry[],
-): readonly Entry[] {
-  return [
-    ...entries.filter((entry) => entry.at === NO_TIME || !isIn(window, entry)),
-    ...better.filter(({ at }) => at !== NO_TIME),
-  ];
-}
-
-/** How to follow. */
-export interface TailOptions {
-  /** Where to begin: a time, or the standing of an earlier tail. */
-  readonly begin: TailPosition;
-  /** How late an entry may come, in milliseconds. */
-  readonly overlapMs: number;
-  /** How long the service keeps entries, in milliseconds. */
-  readonly retentionMs: number;
-  /** Always this pause between two looks; by default 1 s to 15 s. */
-  readonly intervalMs?: number | undefined;
-  /** End after this time. */
-  readonly forMs?: number | undefined;
-  /** End when nothing new came for this long. */
-  readonly idleMs?: number | undefined;
-  /** End as soon as the present is reached; an outage ends it too, with its error. */
-  readonly untilPresent?: boolean | undefined;
-  /** End after this many entries. */
-  readonly most?: number | undefined;
-  /** At most this many entries in a batch; by default all that a look found. */
-  readonly atOnce?: number | undefined;
-  /** Which entries are passed on; the others are only counted. */
-  readonly keep?: ((log: Log) => boolean) | undefined;
-  /**
-   * Told what identifies an entry before it is passed on: of equal entries each has an id of its own, and an entry that
-   * comes again after a restart has the same one.
-   */
-  readonly onPass?: ((log: Log, id: string) => void) | undefined;
-  readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  /** Called with a standing once the reader has taken all entries up to it. */
-  readonly onStanding?: ((standing: TailPosition) => void) | undefined;
-}
-
-/** What happens beside the entries. */
-export type TailEvent =
-  /** Nothing came of a look; said once for each outage. */
-  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number }
-  /** The first look since an outage that reached the present. */
-  | { readonly kind: 'caught up'; readonly afterMs: number; readonly entries: number }
-  /** A look at the present, and the pause before the next one. */
-  | { readonly kind: 'looked'; readonly nextMs: number }
-  /** A stretch of the past was read. `readTo` and `now` by the service's clock. */
-  | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
-  /** The service may no longer have had what was created in this stretch of time. */
-  | { readonly kind: 'gap'; readonly from: number; readonly to: number };
-
-/** A half-open stretch of time, in epoch milliseconds: `from` belongs to it, `to` does not. */
-export interface Window {
+/** A half-open time range in epoch milliseconds: `from` belongs to it, `to` does not. */
+export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where a tail reads: the service, or a model of it. */
-export interface LogSource {
-  /** All pages of a window, in whatever order. */
-  pages(window: Window, pageSize: number): AsyncIterable<Page<Log>>;
-  /** The time by the service's clock. */
-  now(): number;
-  /** For pauses. */
-  readonly clock: Clock;
-  /** Ends everything when it aborts. */
-  readonly signal: AbortSignal;
+/** Whether an entry belongs to a range. One whose time cannot be read belongs to all. */
+export function isIn({ from, to }: TimeRange, { at }: Entry): boolean {
+  return at === NO_TIME || (at >= from && at < to);
 }
 
-/** The service's logs, or those of one kind of entity, as a tail reads them. */
-export function serviceLogs(client: Client, filter: Pick<LogFilter, 'entityType' | 'entityId'>): LogSource {
-  const { clock, signal } = client;
-  return {
-    clock,
-    signal,
-    now: () => client.now(),
-    pages: ({ from, to }, pageSize) => {
-      const [startDate, endDate] = [new Date(from).toISOString(), new Date(to).toISOString()];
-      return client.logs.list({ ...filter, startDate, endDate }, { pageSize }).pages();
-    },
-  };
+/** The seconds that entries were created in, the fullest first. */
+export function secondsOf(entries: readonly Entry[]): TimeRange[] {
+  const timed = entries.filter(({ at }) => at !== NO_TIME);
+  return [...countBy(timed, ({ at }) => wholeSecond(at))]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([from]) => ({ from, to: from + SECOND_MS }));
+}
+
+/** How many entries there are of each key. */
+export function countByKey(entries: readonly Entry[]): Map<string, number> {
+  return countBy(entries, ({ key }) => key);
+}
+
+function countBy<K>(entries: readonly Entry[], valueOf: (entry: Entry) => K): Map<K, number> {
+  const counts = new Map<K, number>();
+  for (const entry of entries) counts.set(valueOf(entry), (counts.get(valueOf(entry)) ?? 0) + 1);
+  return counts;
+}
+
+/** The entries, with those of one range as a better read found them. */
+export function replaced(entries: readonly Entry[], range: TimeRange, better: readonly Entry[]): Entry[] {
+  return [
+    ...entries.filter((entry) => entry.at === NO_TIME || !isIn(range, entry)),
+    ...better.filter(({ at }) => at !== NO_TIME),
+  ];
+}
+
+/** One line of a tally as a checkpoint keeps it. */
+export type TallyLine = readonly [key: string, at: number, count: number];
+
+/** How many of each entry there are: a multiset, because two entries may be equal in every field and still be two. */
+export class Tally {
+  /** By the second of their creation, as they are forgotten second by second. */
+  readonly #seconds = new Map<number, Map<string, TallyLine>>();
+  #total = 0;
+
+  constructor(lines: Iterable<TallyLine> = []) {
+    for (const line of lines) this.#put(line);
+  }
+
+  /** How many entries are counted, equal ones each. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add(entry: Entry): void {
+    this.#put([entry.key, entry.at, this.count(entry) + 1]);
+  }
+
+  count({ key, at }: Entry): number {
+    return this.#seconds.get(wholeSecond(at))?.get(key)?.[2] ?? 0;
+  }
+
+  /** Those of `entries` that go beyond what is counted here, in their order. */
+  surplus(entries: readonly Entry[]): Entry[] {
+    const met = new Map<string, number>();
+    return entries.filter((entry) => {
+      const nth = (met.get(entry.key) ?? 0) + 1;
+      met.set(entry.key, nth);
+      return nth > this.count(entry);
+    });
+  }
+
+  /** Forgets what is older than this whole second. */
+  forgetBefore(time: number): void {
+    for (const [second, lines] of this.#seconds) {
+      if (second >= time) continue;
+      for (const [, , count] of lines.values()) this.#total -= count;
+      this.#seconds.delete(second);
+    }
+  }
+
+  /** All that is counted, for a checkpoint. */
+  lines(): TallyLine[] {
+    return [...this.#seconds.values()].flatMap((lines) => Array.from(lines.values()));
+  }
+
+  #put(line: TallyLine): void {
+    const [key, at, count] = line;
+    const second = wholeSecond(at);
+    const lines = this.#seconds.get(second) ?? new Map<string, TallyLine>();
+    this.#seconds.set(second, lines);
+    this.#total += count - (lines.get(key)?.[2] ?? 0);
+    lines.set(key, line);
+  }
 }

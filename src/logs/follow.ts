@@ -1,40 +1,84 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { CatchUpReader } from './catch-up.ts';
-import { type TailPosition, TailState } from './checkpoint.ts';
-import type { Entry, LogSource, TailEvent, TailOptions } from './entry.ts';
-import { isWorthSettling, type Poll, pollLive, settledBy } from './poll.ts';
+import type { Entry, TimeRange } from './entry.ts';
+import { LiveWindow, type Poll, PollRate } from './poll.ts';
+import { type TailPosition, TailState } from './position.ts';
+import type { LogSource } from './read-range.ts';
+
+/** How to follow. Durations in milliseconds. */
+export interface TailOptions {
+  readonly begin: TailPosition;
+  /** How late an entry may arrive. */
+  readonly overlapMs: number;
+  /** How long the service keeps entries. */
+  readonly retentionMs: number;
+  /** Always this pause between two polls; by default 1 s to 15 s. */
+  readonly intervalMs?: number | undefined;
+  /** End after this time. */
+  readonly forMs?: number | undefined;
+  /** End when nothing new came for this long. */
+  readonly idleMs?: number | undefined;
+  /** End as soon as the present is reached; an outage ends it too, with its error. */
+  readonly untilPresent?: boolean | undefined;
+  /** End after this many entries. */
+  readonly limit?: number | undefined;
+  /** At most this many entries in a batch; by default all that a poll found. */
+  readonly batchSize?: number | undefined;
+  /** Which entries are passed on; the others are only counted. */
+  readonly keep?: ((log: Log) => boolean) | undefined;
+  /**
+   * Called before an entry is passed on, with its id: equal entries have ids of their own, and an entry that comes again
+   * after a restart has the same one.
+   */
+  readonly onPass?: ((log: Log, id: string) => void) | undefined;
+  readonly onEvent?: ((event: TailEvent) => void) | undefined;
+  /** Called with a position once the reader has taken all entries up to it. */
+  readonly onPosition?: ((position: TailPosition) => void) | undefined;
+}
+
+/** What a tail reports beside the entries. */
+export type TailEvent =
+  /** A poll failed; reported once for each outage. */
+  | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
+  /** The first poll since an outage that reached the present. */
+  | { readonly kind: 'caught up'; readonly afterMs: number; readonly entries: number }
+  /** A poll of the present, and the pause before the next one. */
+  | { readonly kind: 'polled'; readonly nextMs: number }
+  /** A range of the past was read. `readTo` and `now` by the service's clock. */
+  | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
+  /** The service may no longer have had the entries of this range. */
+  | ({ readonly kind: 'gap' } & TimeRange);
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response', 'truncated'] as const;
 const POSITION_EVERY_MS = 30_000;
-/** So many looks in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
-const MOST_INCOMPLETE = 10;
+/** So many polls in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
+const MAX_INCOMPLETE = 10;
 
 /**
- * Follows a log: nothing is lost and nothing comes twice, as long as no entry comes later than the overlap. Gives
- * entries in batches, each in order of time. The reader has taken a batch when it asks for the next one: only then
- * is the standing told. Outages do not end it; a refused key does, and pages
- * that can never be read to the end.
+ * Follows a log: nothing is lost or duplicated as long as no entry is later than the overlap. Gives entries in batches,
+ * each in order of time. A batch counts as taken when the next one is requested: only then is the position reported.
+ * Outages do not end it; a refused key does, and so do pages that can never all be read.
  */
 export class Tail {
   readonly #source: LogSource;
   readonly #options: TailOptions;
   readonly #state: TailState;
   readonly #catchUp: CatchUpReader;
-  readonly #present: LiveWindow;
-  readonly #pace: PollRate;
+  readonly #live: LiveWindow;
+  readonly #rate: PollRate;
   readonly #startedAt: number;
-  readonly #echo = new SelfEventFilter();
+  readonly #selfEvents = new SelfEventFilter();
   #lastNewsAt: number;
-  #toldAt = -Infinity;
+  #reportedAt = -Infinity;
   #counted = 0;
   #shown = 0;
   /** Those of them that this tail did not cause itself. */
   #news = 0;
   #failures = 0;
-  /** Those of them that broke off on the way through the pages. */
+  /** Those of them that broke off between two pages. */
   #incomplete = 0;
-  /** Since when it was cut off or behind, and how many entries came since. */
+  /** Since when it was disconnected or behind, and how many entries had been shown by then. */
   #behind: { at: number; shown: number } | undefined;
   #hasRead = false;
 
@@ -43,19 +87,16 @@ export class Tail {
     this.#options = options;
     this.#state = new TailState(options.begin);
     const { overlapMs, retentionMs } = options;
-    this.#catchUp = new CatchUpReader(source, this.#state, {
-      overlapMs,
-      retentionMs,
-      onEvent: (event) => this.#tell(event),
-    });
-    this.#present = new LiveWindow(source, this.#state, overlapMs, options.untilPresent === true);
-    this.#pace = new PollRate(options.intervalMs);
+    const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
+    this.#catchUp = new CatchUpReader(source, this.#state, { overlapMs, retentionMs, onGap });
+    this.#live = new LiveWindow(source, this.#state, overlapMs, options.untilPresent === true);
+    this.#rate = new PollRate(options.intervalMs);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
   }
 
-  /** Where it stands: every entry given so far is behind it. */
-  standing(): TailPosition {
-    return this.#state.standing();
+  /** The position behind every entry given so far. */
+  position(): TailPosition {
+    return this.#state.position();
   }
 
   /** The entries, until there is a reason to end. @throws SvcError that ends it; the signal's reason */
@@ -69,41 +110,42 @@ export class Tail {
 
   async *#batches(): AsyncGenerator<readonly Log[]> {
     while (this.#leftMs() > 0) {
-      const isBehind = this.#catchUp.isBehind;
+      const { isBehind } = this.#catchUp;
       if (isBehind) this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
-      const look = await this.#look(isBehind);
-      if (look === 'over') return;
-      if (look === 'failed') continue;
+      const poll = await this.#poll(isBehind);
+      if (poll === 'over') return;
+      if (poll === 'failed') continue;
       const [counted, shown, news] = [this.#counted, this.#shown, this.#news];
-      const isWhole = yield* this.#pass(look);
-      this.#echo.asked(look.requests);
-      // Whoever takes them may need long for it: only now the wait for news begins.
+      const isWhole = yield* this.#pass(poll);
+      this.#selfEvents.requested(poll.requests);
+      // The reader may take its time: only now the wait for news begins.
       if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
-      this.#tellStanding(this.#counted > counted);
-      if (!isWhole || this.#shown === this.#options.most) return;
-      if (isBehind) this.#tell({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
+      this.#reportPosition(this.#counted > counted);
+      if (!isWhole || this.#shown === this.#options.limit) return;
+      if (isBehind)
+        this.#report({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
       else if (this.#options.untilPresent === true) return;
-      else await this.#rest(look, this.#shown - shown);
+      else await this.#rest(poll, this.#shown - shown);
     }
   }
 
-  async #look(isBehind: boolean): Promise<Poll | 'over' | 'failed'> {
-    const work = isBehind ? this.#catchUp.look() : this.#present.look();
+  async #poll(isBehind: boolean): Promise<Poll | 'over' | 'failed'> {
+    const work = isBehind ? this.#catchUp.poll() : this.#live.poll();
     try {
-      const look = await this.#whileTimeLasts(work);
+      const poll = await this.#whileTimeLasts(work);
       this.#hasRead = true;
       this.#failures = this.#incomplete = 0;
-      return look;
+      return poll;
     } catch (error) {
       this.#source.signal.throwIfAborted();
       if (!this.#isOutage(error)) throw error;
-      if (isSvcError(error, 'truncated') && (this.#incomplete += 1) >= MOST_INCOMPLETE) throw error;
+      if (isSvcError(error, 'truncated') && (this.#incomplete += 1) >= MAX_INCOMPLETE) throw error;
       await this.#waitOut(error.message);
       return 'failed';
     }
   }
 
-  // At the start, what no waiting mends is a mistake in the settings and no outage.
+  // At the start, a failure that waiting does not fix is a mistake in the settings and no outage.
   #isOutage(error: unknown): error is Error {
     if (!isSvcError(error, ...OUTAGE) || this.#options.untilPresent === true) return false;
     return this.#hasRead || error.retryable || error.code === 'truncated';
@@ -111,55 +153,56 @@ export class Tail {
 
   async #waitOut(reason: string): Promise<void> {
     this.#failures += 1;
-    const nextMs = pauseAfterFailure(this.#failures);
+    const nextMs = Math.min(30_000, 1_000 * 2 ** (this.#failures - 1));
     this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
-    if (this.#failures === 1) this.#tell({ kind: 'cut off', reason, nextMs });
+    if (this.#failures === 1) this.#report({ kind: 'disconnected', reason, nextMs });
     await this.#sleep(nextMs);
   }
 
-  /** Counts what is new and gives what of it is to be shown. Not whole when there was no room for all. */
-  *#pass(look: Poll): Generator<readonly Log[], boolean> {
-    const { keep = () => true, most = Infinity, atOnce = Infinity, onPass } = this.#options;
+  /** Counts what is new and gives what of it is wanted. False when the limit left some of it over. */
+  *#pass(poll: Poll): Generator<readonly Log[], boolean> {
+    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass } = this.#options;
+    const { passed } = this.#state;
     let logs: Log[] = [];
     let isWhole = true;
-    for (const entry of this.#state.passed.surplus(look.entries.toSorted(byTime))) {
-      if (logs.length >= atOnce) {
+    for (const entry of passed.surplus(poll.entries.toSorted(byTime))) {
+      if (logs.length >= batchSize) {
         yield logs;
         logs = [];
-        this.#tellStanding(true);
+        this.#reportPosition(true);
       }
-      isWhole = this.#shown < most;
+      isWhole = this.#shown < limit;
       if (!isWhole) break;
-      this.#state.passed.add(entry);
+      passed.add(entry);
       this.#counted += 1;
       if (!keep(entry.log)) continue;
-      onPass?.(entry.log, `${entry.key}-${this.#state.passed.count(entry)}`);
+      onPass?.(entry.log, `${entry.key}-${passed.count(entry)}`);
       logs.push(entry.log);
       this.#shown += 1;
-      if (this.#options.idleMs === undefined || this.#echo.isNews(entry.log)) this.#news += 1;
+      if (this.#options.idleMs === undefined || this.#selfEvents.isNews(entry.log)) this.#news += 1;
     }
-    if (isWhole) this.#reach(look);
+    if (isWhole) this.#moveTo(poll);
     if (logs.length > 0) yield logs;
     return isWhole;
   }
 
-  // What is taken from here on comes from after the look: with its last entries all of it is passed on.
-  #reach({ newest, readTo, settleTo }: Poll): void {
+  // A reader that takes the last batch has taken all of the poll.
+  #moveTo({ newest, readTo, settleTo }: Poll): void {
     this.#state.newest = newest;
     this.#state.readTo = readTo;
     this.#state.settle(settleTo);
   }
 
-  /** The present is reached: says so if it was not before, and waits until the next look. */
+  /** The present is reached: reports it if it was not before, and waits until the next poll. */
   async #rest({ requests }: Poll, entries: number): Promise<void> {
-    const now = this.#source.clock.now();
     if (this.#behind) {
       const { at, shown } = this.#behind;
-      this.#tell({ kind: 'caught up', afterMs: now - at, entries: this.#shown - shown });
+      const afterMs = this.#source.clock.now() - at;
+      this.#report({ kind: 'caught up', afterMs, entries: this.#shown - shown });
       this.#behind = undefined;
     }
-    const nextMs = this.#pace.after(requests, entries);
-    this.#tell({ kind: 'looked', nextMs });
+    const nextMs = this.#rate.after(requests, entries);
+    this.#report({ kind: 'polled', nextMs });
     await this.#sleep(nextMs);
   }
 
@@ -168,14 +211,14 @@ export class Tail {
     await clock.sleep(Math.min(ms, this.#leftMs()), signal);
   }
 
-  /** Milliseconds until the time given is over, or until nothing came for as long as was given. */
+  /** Milliseconds until the given time is over, or until nothing came for as long as given. */
   #leftMs(): number {
     const { forMs = Infinity, idleMs = Infinity } = this.#options;
     const now = this.#source.clock.now();
     return Math.max(0, Math.min(this.#startedAt + forMs, this.#lastNewsAt + idleMs) - now);
   }
 
-  // A look can last long when answers fail to come, but the end that was asked for is kept.
+  // A poll can take long when responses are slow, but the requested end is kept.
   async #whileTimeLasts(work: Promise<Poll>): Promise<Poll | 'over'> {
     const left = this.#startedAt + (this.#options.forMs ?? Infinity) - this.#source.clock.now();
     if (left === Infinity) return work;
@@ -190,15 +233,15 @@ export class Tail {
     }
   }
 
-  // Without news only the time up to which was read has changed, and half a minute of that is soon read again.
-  #tellStanding(hasNews: boolean): void {
+  // Without news only `readTo` has changed, and half a minute of that is soon read again.
+  #reportPosition(hasNews: boolean): void {
     const now = this.#source.clock.now();
-    if (!hasNews && now - this.#toldAt < POSITION_EVERY_MS) return;
-    this.#toldAt = now;
-    this.#options.onStanding?.(this.standing());
+    if (!hasNews && now - this.#reportedAt < POSITION_EVERY_MS) return;
+    this.#reportedAt = now;
+    this.#options.onPosition?.(this.position());
   }
 
-  #tell(event: TailEvent): void {
+  #report(event: TailEvent): void {
     this.#options.onEvent?.(event);
   }
 }
@@ -208,122 +251,36 @@ function byTime(one: Entry, other: Entry): number {
 }
 
 function ignore(): void {
-  // What the race was decided by has been told.
+  // The race was decided without it.
 }
 
-const PAGE = 100;
-/** Seconds in doubt that a look reads again at once; the others come again with the next looks. */
-const MAX_DOUBTS = 5;
-/** How far before the last look a short one begins: most of what is late is late by less. */
-const SHORT_MS = 5_000;
-/** A look over the whole overlap may come this long after the one before, for each of its pages: 24 a minute. */
-const MS_PER_PAGE = 2_500;
-
-/**
- * Looks at the present. Where all that is not done with fits a page, each look takes in all of it. A busy log has
- * dozens of pages there: then most looks begin shortly before the last one, and the whole is read to a rhythm, for
- * what came late, or not at all while parts of it are read once more before they are done with.
- */
-class LiveWindow {
-  readonly #source: LogSource;
-  readonly #state: TailState;
-  readonly #overlapMs: number;
-  readonly #isOnce: boolean;
-  #wholeAt = -Infinity;
-
-  /** `isOnce`: no look follows that what is in doubt could be left to. */
-  constructor(source: LogSource, state: TailState, overlapMs: number, isOnce: boolean) {
-    this.#source = source;
-    this.#state = state;
-    this.#overlapMs = overlapMs;
-    this.#isOnce = isOnce;
-  }
-
-  /** Reads what is new. Not to be called again before all that it found was passed on. */
-  async look(): Promise<Poll> {
-    const { settled, readTo } = this.#state;
-    const now = this.#source.now();
-    const isWhole = this.#isOnce || this.#isWholeDue(now);
-    const from = isWhole ? settled : Math.max(settled, readTo - SHORT_MS);
-    const look = await pollLive(this.#source, this.#state, {
-      from,
-      overlapMs: this.#overlapMs,
-      mostDoubts: this.#isOnce ? Infinity : MAX_DOUBTS,
-    });
-    if (isWhole) this.#wholeAt = now;
-    return look;
-  }
-
-  #isWholeDue(now: number): boolean {
-    const { passed, newest, settled } = this.#state;
-    const pages = 1 + Math.floor(passed.total / PAGE);
-    if (pages === 1) return true;
-    const restMs = pages * MS_PER_PAGE;
-    if (now < this.#wholeAt + restMs) return false;
-    const settleTo = settledBy(newest, this.#overlapMs) ?? settled;
-    return restMs < this.#overlapMs || !isWorthSettling(this.#state, settleTo, this.#overlapMs);
-  }
-}
-
-const FASTEST_MS = 1_000;
-const SLOWEST_MS = 15_000;
-const LONGEST_MS = 60_000;
-/** With nothing new, this long a pause for each request: 30 a minute, a sixth of a management key's 200 is 33. */
-const IDLE_MS_PER_REQUEST = 2_000;
-/** With much news, this long a pause for each request: half of what a management key may ask. */
-const BUSY_MS_PER_REQUEST = 600;
-
-/** How long to wait between two looks: 1 s to 15 s by what the last ones found, or always the same. */
-class PollRate {
-  readonly #fixed: number | undefined;
-  #ms = 2_000;
-
-  constructor(fixedMs: number | undefined) {
-    this.#fixed = fixedMs;
-  }
-
-  /** Milliseconds to the next look. Each request may itself be logged, so as many entries as that are no news. */
-  after(requests: number, entries: number): number {
-    if (this.#fixed !== undefined) return this.#fixed;
-    const isNews = entries > requests;
-    this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
-    const each = isNews ? BUSY_MS_PER_REQUEST : IDLE_MS_PER_REQUEST;
-    return Math.min(LONGEST_MS, Math.max(this.#ms, requests * each));
-  }
-}
-
-/** How long to wait after the nth look in a row that brought no answer: 1 s at first, at most half a minute. */
-function pauseAfterFailure(failures: number): number {
-  return Math.min(30_000, 1_000 * 2 ** (failures - 1));
-}
-
-/** Reads are remembered by what they look like, the last so many of them. */
+/** Reads are remembered by their content, the last so many of them. */
 const MAX_KNOWN = 100;
 
 /**
- * Tells the entries that a tail's own reads leave in the log from those of others: reads that look like an earlier one
- * but for their time, one for each request. Without that, a tail of a service that logs reads would never be idle.
+ * Distinguishes the entries that a tail's own requests leave in the log from those of others: reads that equal an
+ * earlier one but for their time, one for each request. Without that, a tail of a service that logs reads would never
+ * be idle.
  */
 class SelfEventFilter {
   readonly #known = new Set<string>();
-  /** Requests whose entry was not met yet. The first one asked the service for its time. */
-  #asked = 1;
+  /** Requests whose entry was not met yet. The first one learned the service's time. */
+  #requests = 1;
 
-  /** Takes note of requests that were made. */
-  asked(requests: number): void {
-    this.#asked += requests;
+  requested(requests: number): void {
+    this.#requests += requests;
   }
 
-  /** Whether this is news, and no trace of the tail itself. */
+  /** Whether the entry is not caused by the tail itself. */
   isNews(log: Log): boolean {
     if (log.operation !== 'read') return true;
-    const looks = JSON.stringify({ ...log, created_at: undefined, id: undefined });
-    if (this.#known.delete(looks) && this.#asked > 0) {
-      this.#known.add(looks);
-      this.#asked -= 1;
+    const content = JSON.stringify({ ...log, created_at: undefined, id: undefined });
+    if (this.#known.delete(content) && this.#requests > 0) {
+      this.#known.add(content);
+      this.#requests -= 1;
       return false;
     }
-    this.#known.add(looks);
+    this.#known.add(content);
     for (const oldest of this.#known) {
       if (this.#known.size <= MAX_KNOWN) break;
       this.#known.delete(oldest);

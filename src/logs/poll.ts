@@ -1,116 +1,147 @@
-import type { TimeRange } from './catch-up.ts';
-import type { TailState } from './checkpoint.ts';
 import {
+  countByKey,
   type Entry,
-  type LogSource,
   NO_TIME,
   replaced,
   secondsOf,
+  type TimeRange,
   wholeSecond,
-  type Window,
 } from './entry.ts';
-import { type Found, readIfStable, readOnce, readSettled, resolved } from './read-window.ts';
+import type { TailState } from './position.ts';
+import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from './read-range.ts';
 
-/** So many equal entries are no page that shifted. */
-const MANY_EQUAL = 10;
-
-/** What a look found, and where the tail stands once all of it is passed on. */
+/** What a poll found, and how far the tail has got once all of it is passed on. */
 export interface Poll {
   readonly entries: readonly Entry[];
   readonly requests: number;
-  /** Up to here the log has been read. */
+  /** The log was read up to here. */
   readonly readTo: number;
-  /** Everything before this is done with. */
+  /** All entries from before this time are known. */
   readonly settleTo: number;
   readonly newest: number | undefined;
 }
 
-/** How to look at the present. */
-export interface LiveOptions {
-  /** Where the look begins, in epoch milliseconds. */
-  readonly from: number;
-  readonly overlapMs: number;
-  /** How many seconds in doubt are read again at once. */
-  readonly mostDoubts: number;
-}
+const PAGE = 100;
+/** Uncertain seconds that a poll reads again at once; the others come again with the next polls. */
+const MAX_DOUBTS = 5;
+/** How far before the last poll a short one begins: most late entries are late by less. */
+const SHORT_MS = 5_000;
+/** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
+const MS_PER_PAGE = 2_500;
+/** So many equal entries are no page that shifted. */
+const MANY_EQUAL = 10;
 
 /**
- * Reads from a time up to the present, and passes on what is beyond doubt. More of the same from several pages may be
- * one entry at a seam: some of those seconds are read again at once, the others come again with the next looks. What
- * is then done with is read once more, all of it and after the last that could come late to it, as it will not be
- * read again.
+ * Polls the present. Where the unsettled range fits a page, each poll reads all of it. On a busy log it has dozens of
+ * pages: then most polls begin shortly before the last one, and the whole range is read at intervals, for late entries,
+ * or not at all while parts of it are read once more before they are settled.
  */
-export async function pollLive(
-  source: LogSource,
-  state: TailState,
-  { from, overlapMs, mostDoubts }: LiveOptions,
-): Promise<Poll> {
-  const window = { from, to: wholeSecond(source.now()) };
-  if (window.to <= window.from) return nothingYet(state);
-  const quick = await readOnce(source, window);
-  const newest = newestOf(state, quick.entries, source.now());
-  const settleTo = settledBy(newest, overlapMs) ?? state.settled;
-  const readTo = Math.max(state.readTo, window.to);
-  if (quick.pages === 1 && from <= state.settled)
-    return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
-  const doubts = hasUncertainEntries(state, quick, from <= state.settled).slice(0, mostDoubts);
-  const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
-  if (!isWorthSettling(state, settleTo, overlapMs))
-    return { entries, requests: pages, readTo, newest, settleTo: state.settled };
-  const done = { from: state.settled, to: settleTo };
-  const settled = await readSettled(source, done);
-  const requests = pages + settled.pages;
-  return { entries: replaced(entries, done, settled.entries), requests, readTo, newest, settleTo };
+export class LiveWindow {
+  readonly #source: LogSource;
+  readonly #state: TailState;
+  readonly #overlapMs: number;
+  readonly #isOnce: boolean;
+  #wholeAt = -Infinity;
+
+  /** `isOnce`: no poll follows that uncertain entries could be left to. */
+  constructor(source: LogSource, state: TailState, overlapMs: number, isOnce: boolean) {
+    this.#source = source;
+    this.#state = state;
+    this.#overlapMs = overlapMs;
+    this.#isOnce = isOnce;
+  }
+
+  /** Reads what is new. Not to be called again before all that it found was passed on. */
+  async poll(): Promise<Poll> {
+    const { settled, readTo } = this.#state;
+    const now = this.#source.now();
+    const isWhole = this.#isOnce || this.#isWholeDue(now);
+    const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - SHORT_MS));
+    if (isWhole) this.#wholeAt = now;
+    return poll;
+  }
+
+  /**
+   * Passes on what is certain. More of the same entry from several pages may be one entry where two pages meet: some of
+   * those seconds are read again at once, the others come again with the next polls. What can be settled then is read
+   * once more, as a whole and when nothing late can come to it any more.
+   */
+  async #read(from: number): Promise<Poll> {
+    const [source, state] = [this.#source, this.#state];
+    const { settled } = state;
+    const range = { from, to: wholeSecond(source.now()) };
+    if (range.to <= range.from)
+      return { entries: [], requests: 0, readTo: state.readTo, settleTo: settled, newest: state.newest };
+    const quick = await readOnce(source, range);
+    const newest = newestOf(state, quick.entries, source.now());
+    const settleTo = settledBy(newest, this.#overlapMs) ?? settled;
+    const readTo = Math.max(state.readTo, range.to);
+    const isWhole = from <= settled;
+    if (quick.pages === 1 && isWhole)
+      return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
+    const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#isOnce ? Infinity : MAX_DOUBTS);
+    const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
+    if (!this.#isWorthSettling(settleTo))
+      return { entries, requests: pages, readTo, newest, settleTo: settled };
+    const done = { from: settled, to: settleTo };
+    const better = await readSettled(source, done);
+    const requests = pages + better.pages;
+    return { entries: replaced(entries, done, better.entries), requests, readTo, newest, settleTo };
+  }
+
+  #isWholeDue(now: number): boolean {
+    const { passed, newest, settled } = this.#state;
+    const pages = 1 + Math.floor(passed.total / PAGE);
+    if (pages === 1) return true;
+    const restMs = pages * MS_PER_PAGE;
+    if (now < this.#wholeAt + restMs) return false;
+    return restMs < this.#overlapMs || !this.#isWorthSettling(settledBy(newest, this.#overlapMs) ?? settled);
+  }
+
+  /** Whether so much could be settled that reading it once more pays. */
+  #isWorthSettling(settleTo: number): boolean {
+    return settleTo - this.#state.settled >= this.#overlapMs / 4;
+  }
 }
 
-/** Whether so much could be done with that reading it once more pays. */
-export function isWorthSettling({ settled }: TailState, settleTo: number, overlapMs: number): boolean {
-  return settleTo - settled >= overlapMs / 4;
-}
-
-/** What reading a stretch of the past found; after it all but the overlap is done with. */
+/** What reading a range of the past found; after it all but the overlap is settled. */
 export function pollBackfill(
   source: LogSource,
   state: TailState,
-  stretch: TimeRange,
+  { entries, pages, to }: TimeRange & Omit<Found, 'uncertain'>,
   overlapMs: number,
 ): Poll {
-  const { entries, pages, to } = stretch;
   const now = source.now();
   const newest = newestOf(state, entries, now);
-  // Until an answer has told the service's time, this machine's clock may have run ahead.
+  // Until a response has shown the service's time, this machine's clock may be ahead.
   const readTo = Math.max(state.readTo, Math.min(to, wholeSecond(now)));
-  // What comes after the stretch is still to be read, also where something newer was met before an outage.
+  // What comes after the range is still to be read, also where something newer was met before an outage.
   const settleTo = Math.min(to, settledBy(newest, overlapMs) ?? state.settled);
   return { entries, requests: pages, readTo, newest, settleTo };
 }
 
-/**
- * Up to where everything is in, behind the newest entry and not behind the clock: where the log itself falls behind,
- * the tail waits for it.
- */
-export function settledBy(newest: number | undefined, overlapMs: number): number | undefined {
+/** Up to where no late entries are expected: by the newest entry, not by the clock, as the log itself may lag behind. */
+function settledBy(newest: number | undefined, overlapMs: number): number | undefined {
   return newest === undefined ? undefined : wholeSecond(newest - overlapMs);
 }
 
 function newestOf(state: TailState, entries: readonly Entry[], now: number): number | undefined {
-  let newest = state.newest;
-  for (const { at } of entries) {
+  let { newest } = state;
+  for (const { at } of entries)
     if (at !== NO_TIME && (newest === undefined || at > newest)) newest = Math.min(at, now);
-  }
   return newest;
 }
 
 /**
- * The seconds to be read again, as there may be more of an entry than was passed on. A look at the newest entries alone
- * leaves the few that a seam may have doubled to those that follow.
+ * The seconds to be read again, as there may be more of an entry than was passed on. A short poll leaves the few that
+ * may have been duplicated where two pages meet to those that follow.
  */
-function hasUncertainEntries(
+function uncertainSeconds(
   { passed }: TailState,
   { entries, uncertain }: Found,
   isWhole: boolean,
-): Window[] {
-  const [met, doubted] = [countsOf(entries), countsOf(uncertain)];
+): TimeRange[] {
+  const [met, doubted] = [countByKey(entries), countByKey(uncertain)];
   const few = isWhole ? 1 : MANY_EQUAL;
   const news = uncertain.filter(
     (entry) => (doubted.get(entry.key) ?? 0) >= few && (met.get(entry.key) ?? 0) > passed.count(entry),
@@ -118,12 +149,29 @@ function hasUncertainEntries(
   return secondsOf(news);
 }
 
-function countsOf(entries: readonly Entry[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { key } of entries) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return counts;
-}
+const FASTEST_MS = 1_000;
+const SLOWEST_MS = 15_000;
+const LONGEST_MS = 60_000;
+/** With nothing new, this long a pause for each request: 30 a minute; a sixth of a management key's 200 is 33. */
+const IDLE_MS_PER_REQUEST = 2_000;
+/** With much news, this long a pause for each request: half of a management key's limit. */
+const BUSY_MS_PER_REQUEST = 600;
 
-function nothingYet({ readTo, settled: settleTo, newest }: TailState): Poll {
-  return { entries: [], requests: 0, readTo, settleTo, newest };
+/** How long to wait between two polls: 1 s to 15 s by what the last ones found, or always the same. */
+export class PollRate {
+  readonly #fixed: number | undefined;
+  #ms = 2_000;
+
+  constructor(fixedMs: number | undefined) {
+    this.#fixed = fixedMs;
+  }
+
+  /** Milliseconds to the next poll. Each request may itself be logged, so as many entries as that are no news. */
+  after(requests: number, entries: number): number {
+    if (this.#fixed !== undefined) return this.#fixed;
+    const isNews = entries > requests;
+    this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
+    const each = isNews ? BUSY_MS_PER_REQUEST : IDLE_MS_PER_REQUEST;
+    return Math.min(LONGEST_MS, Math.max(this.#ms, requests * each));
+  }
 }

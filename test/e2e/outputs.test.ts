@@ -76,7 +76,7 @@ describe('what is written', () => {
       'tail',
       '--since',
       '1h',
-      '--max',
+      '--limit',
       '3',
       '--checkpoint',
       'tail.json',

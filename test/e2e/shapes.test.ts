@@ -20,7 +20,7 @@ const LINES: readonly (readonly [
   keeps?: readonly [name: string, path: string],
 ])[] = [
   ['logs list', 'logs --limit 300'],
-  ['logs tail', 'logs tail --since 2d --max 50'],
+  ['logs tail', 'logs tail --since 2d --limit 50'],
   ['logs entity-types', 'logs entity-types'],
   ['logs stats', 'logs stats --since 2d'],
   ['logs archive', 'logs archive audit'],

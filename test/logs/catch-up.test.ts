@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
-import { Backfill, type TimeRange } from '../../src/logs/catch-up.ts';
-import type { LogSource, Window } from '../../src/logs/entry.ts';
+import { Backfill } from '../../src/logs/catch-up.ts';
+import type { TimeRange } from '../../src/logs/entry.ts';
+import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, type Manner, ModelClock, ModelService } from './model.ts';
+
+type ReadRange = Awaited<ReturnType<Backfill['next']>>;
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
@@ -32,8 +35,8 @@ function serve(happenings: readonly Happening[], manner: Partial<Manner> = {}): 
 }
 
 /** Reads to the start, trying again what fails. */
-async function readAll(past: Backfill, end = START): Promise<{ stretches: TimeRange[]; failures: number }> {
-  const stretches: TimeRange[] = [];
+async function readAll(past: Backfill, end = START): Promise<{ stretches: ReadRange[]; failures: number }> {
+  const stretches: ReadRange[] = [];
   let failures = 0;
   while ((stretches.at(-1)?.to ?? 0) < end) {
     try {
@@ -46,7 +49,7 @@ async function readAll(past: Backfill, end = START): Promise<{ stretches: TimeRa
   return { stretches, failures };
 }
 
-function words(stretches: readonly TimeRange[]): (string | null | undefined)[] {
+function words(stretches: readonly ReadRange[]): (string | null | undefined)[] {
   return stretches.flatMap(({ entries }) =>
     entries.toSorted((one, other) => one.at - other.at).map(({ log }) => log.message),
   );
@@ -56,17 +59,17 @@ function words(stretches: readonly TimeRange[]): (string | null | undefined)[] {
 class ByHand implements LogSource {
   readonly clock = new ModelClock(START);
   readonly signal = new AbortController().signal;
-  readonly asked: Window[] = [];
+  readonly asked: TimeRange[] = [];
   readonly answers: (() => void)[] = [];
 
   now(): number {
     return START;
   }
 
-  async *pages(window: Window): AsyncGenerator<Page<Log>> {
-    this.asked.push(window);
+  async *pages(range: TimeRange): AsyncGenerator<Page<Log>> {
+    this.asked.push(range);
     await new Promise<void>((resolve) => this.answers.push(resolve));
-    const created_at = new Date(window.from).toISOString();
+    const created_at = new Date(range.from).toISOString();
     yield { items: [{ created_at }], next: undefined };
   }
 }

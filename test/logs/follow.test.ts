@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { beginAt, parseCheckpoint } from '../../src/logs/checkpoint.ts';
-import type { LogSource, TailEvent, TailOptions } from '../../src/logs/entry.ts';
-import { Tail } from '../../src/logs/follow.ts';
+import { parseCheckpoint } from '../../src/logs/checkpoint.ts';
+import { beginAt } from '../../src/logs/position.ts';
+import type { LogSource } from '../../src/logs/read-range.ts';
+import { Tail, type TailEvent, type TailOptions } from '../../src/logs/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from './model.ts';
 
@@ -60,7 +61,7 @@ function happening(at: number, words: string): Happening {
 }
 
 function kinds({ events }: Seen): string[] {
-  return events.map(({ kind }) => kind).filter((kind) => kind !== 'looked' && kind !== 'catching up');
+  return events.map(({ kind }) => kind).filter((kind) => kind !== 'polled' && kind !== 'catching up');
 }
 
 describe('a tail', () => {
@@ -76,13 +77,13 @@ describe('a tail', () => {
   it('R29 tells after each batch where it stands: what comes twice after a crash is one batch at most', async () => {
     const happenings = Array.from({ length: 250 }, (_, index) => happening(30 * SECOND, `entry ${index}`));
     const service = new ModelService(new ModelClock(START), happenings, CALM, () => 0.5);
-    const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, atOnce: 100, most: 240 };
+    const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, batchSize: 100, limit: 240 };
     const taken: number[] = [];
     const told: number[] = [];
     const tail = new Tail(service, {
       ...options,
       begin: beginAt(START),
-      onStanding: ({ passed }) => void told.push(passed.length),
+      onPosition: ({ passed }) => void told.push(passed.length),
     });
     for await (const batch of tail.batches()) taken.push(batch.length);
     expect(taken).toEqual([100, 100, 40]);
@@ -94,7 +95,7 @@ describe('a tail', () => {
     const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], {
       outages,
     });
-    expect(kinds(seen)).toEqual(['cut off', 'caught up']);
+    expect(kinds(seen)).toEqual(['disconnected', 'caught up']);
     expect(seen.words).toEqual(['meanwhile', 'after']);
   });
 
@@ -227,10 +228,10 @@ describe('a tail', () => {
   it('keeps no more than what happens within the overlap', async () => {
     const steady = Array.from({ length: 5000 }, (_, index) => happening(index * 100, `one ${index}`));
     let largest = 0;
-    const onStanding: TailOptions['onStanding'] = ({ passed }) => {
+    const onPosition: TailOptions['onPosition'] = ({ passed }) => {
       largest = Math.max(largest, passed.length);
     };
-    const { words } = await follow(steady, {}, { onStanding });
+    const { words } = await follow(steady, {}, { onPosition });
     expect(words).toHaveLength(5000);
     expect(largest).toBeGreaterThan(500);
     expect(largest).toBeLessThan(1500);
@@ -241,10 +242,10 @@ describe('a tail', () => {
     const service = new ModelService(new ModelClock(START), twins, CALM, () => 0.5);
     const common = { overlapMs: 60 * SECOND, retentionMs: HOUR, idleMs: 60 * SECOND };
     let shown = 0;
-    const first = new Tail(service, { ...common, begin: beginAt(START), most: 4 });
+    const first = new Tail(service, { ...common, begin: beginAt(START), limit: 4 });
     for await (const batch of first.batches()) shown += batch.length;
     expect(shown).toBe(4);
-    const rest = new Tail(service, { ...common, begin: first.standing() });
+    const rest = new Tail(service, { ...common, begin: first.position() });
     for await (const batch of rest.batches()) shown += batch.length;
     expect(shown).toBe(10);
   });

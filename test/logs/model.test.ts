@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginAt, checkpointText, parseCheckpoint, type TailPosition } from '../../src/logs/checkpoint.ts';
+import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
+import { beginAt, type TailPosition } from '../../src/logs/position.ts';
 import { Tail } from '../../src/logs/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from './model.ts';
@@ -126,13 +127,13 @@ async function live(
       begin: parseCheckpoint('checkpoint', checkpoint, SUBJECT),
       overlapMs: overlap,
       retentionMs: manner.retentionMs,
-      onStanding: (standing: TailPosition) => {
+      onPosition: (standing: TailPosition) => {
         checkpoint = checkpointText(SUBJECT, standing);
         largestState = Math.max(largestState, standing.passed.length);
       },
       // Until all is over and what was late is in.
       onEvent: ({ kind }) => {
-        if (kind === 'looked' && clock.now() > end) throw new Killed();
+        if (kind === 'polled' && clock.now() > end) throw new Killed();
       },
     });
     let batches = 0;

@@ -1,6 +1,7 @@
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
-import type { LogSource, Window } from '../../src/logs/entry.ts';
+import type { TimeRange } from '../../src/logs/entry.ts';
+import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import type { Clock } from '../../src/system.ts';
 
@@ -23,7 +24,7 @@ export interface Manner {
   readonly failures: number;
   readonly expiries: number;
   readonly retentionMs: number;
-  readonly outages: readonly Window[];
+  readonly outages: readonly TimeRange[];
 }
 
 /** More requests than any history needs: a reader that makes no progress is a failure, and no endless test. */
@@ -87,7 +88,7 @@ export class ModelService implements LogSource {
     return this.clock.now();
   }
 
-  async *pages(window: Window, pageSize: number): AsyncGenerator<Page<Log>> {
+  async *pages(window: TimeRange, pageSize: number): AsyncGenerator<Page<Log>> {
     this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     try {
@@ -97,7 +98,7 @@ export class ModelService implements LogSource {
     }
   }
 
-  async *#pages(window: Window, pageSize: number): AsyncGenerator<Page<Log>> {
+  async *#pages(window: TimeRange, pageSize: number): AsyncGenerator<Page<Log>> {
     const size = Math.max(1, Math.round((pageSize * this.#manner.pageShare) / 100));
     let last: Shown | undefined;
     for (let from = 0; ;) {
@@ -127,7 +128,7 @@ export class ModelService implements LogSource {
       throw new SvcError('rejected', 'the cursor has expired', { status: this.#random() < 0.5 ? 400 : 410 });
   }
 
-  #list({ from, to }: Window): Shown[] {
+  #list({ from, to }: TimeRange): Shown[] {
     const now = this.now();
     const begin = Math.max(from, now - this.#manner.retentionMs);
     return this.#entries

@@ -5,8 +5,8 @@ import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
 import { alignedPercent, formatNumber, formatTime, parseTime } from '../../output/time.ts';
 
 const BAR_COLUMNS = 16;
-const MOST_BARS = 12;
-const MOST_NOTES = 20;
+const MAX_BARS = 12;
+const MAX_NOTES = 20;
 const NAME_COLUMNS = 40;
 /** How many hours one mark of the sparkline can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
@@ -14,30 +14,29 @@ const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
 const TITLES = {
   entity_type: 'entity types',
   operation: 'operations',
-  actor_type: 'types of actor',
+  actor_type: 'actor types',
   actor: 'actors',
 } as const;
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
-/** The counts for people: a sparkline over the hours, then a bar for each value, the most frequent first. */
+/** A sparkline over the hours, then a bar for each value, the most frequent first. */
 export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
   const entries = `${formatNumber(all)} log ${all === 1 ? 'entry' : 'entries'}`;
-  const time = (at: number): string => shownTime(context, at);
-  const title = `${entries} from ${time(interval.since)} to ${time(interval.until)}`;
+  const title = `${entries} from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
   const lines = wrapWords(title, context.out.width).map((line) => context.palette.strong(line));
   if (all > 0) {
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
-      lines.push('', ...barLines(context, by, ofKind(rows, by)));
+      lines.push('', ...barLines(context, by, rowsBy(rows, by)));
     lines.push(...noteLines(context, rows));
   }
   return `${lines.join('\n')}\n`;
 }
 
 function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
-  const hours = ofKind(rows, 'hour').flatMap(({ value, count }) => {
+  const hours = rowsBy(rows, 'hour').flatMap(({ value, count }) => {
     const at = parseTime(value ?? '');
     return at === undefined ? [] : [{ at, count }];
   });
@@ -52,25 +51,25 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
     const place = Math.floor((at - first.at) / HOUR_MS / hoursAMark);
     marks[place] = (marks[place] ?? 0) + count;
   }
-  const busiest = `most in one hour: ${formatNumber(most.count)}, at ${shownTime(context, most.at)}`;
-  if (context.plain) return [busiest];
-  const unit = hoursAMark === 1 ? 'an hour' : `${hoursAMark} hours`;
+  const peak = `peak: ${formatNumber(most.count)} at ${shownTime(context, most.at)}`;
+  if (context.plain) return [peak];
+  const unit = hoursAMark === 1 ? 'hour' : `${hoursAMark} hours`;
   return [
-    ...wrapWords(`by hour, from ${shownTime(context, first.at)}: a mark is ${unit}`, context.out.width),
+    ...wrapWords(`entries per ${unit} since ${shownTime(context, first.at)}`, context.out.width),
     `  ${context.palette.accent(drawSparkline(marks, context))}`,
-    hangingIndent('  ', 2, busiest, context.out.width),
+    hangingIndent('  ', 2, peak, context.out.width),
   ];
 }
 
 const NO_HOUR = { at: 0, count: 0 };
 
 function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRow[]): string[] {
-  const shown = rows.slice(0, MOST_BARS);
+  const shown = rows.slice(0, MAX_BARS);
   const most = Math.max(...shown.map(({ count }) => count));
   const names = shown.map(nameOf);
   const nameWidth = Math.max(...names.map((name) => name.length));
   const countWidth = formatNumber(most).length;
-  // On a narrow terminal the bar gives way; the numbers say the same.
+  // A narrow terminal shows the numbers alone.
   const columns = context.out.width;
   const room = columns - nameWidth - countWidth - '    100.0%    '.length;
   // Names that leave no room even for the numbers have them on a line below.
@@ -84,36 +83,35 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
       return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
     return `  ${name.padEnd(nameWidth)}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
   });
-  const left = rows.slice(MOST_BARS).reduce((sum, { count }) => sum + count, 0);
+  const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
     lines.push(
-      `  and ${rows.length - MOST_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`,
+      `  and ${rows.length - MAX_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`,
     );
   return [TITLES[by], ...lines];
 }
 
-/** What the archive's past says, in words. */
 function noteLines(context: Show, rows: readonly StatsRow[]): string[] {
   const noted = rows.filter(({ note }) => note !== null);
   if (noted.length === 0) return [];
-  const lines = noted.slice(0, MOST_NOTES).map((row) => {
+  const lines = noted.slice(0, MAX_NOTES).map((row) => {
     const at = row.by === 'hour' ? parseTime(row.value ?? '') : undefined;
     const name = at === undefined ? nameOf(row) : `hour ${shownTime(context, at)}`;
     return `  ${context.palette.warn(name)}: ${row.note ?? ''}`;
   });
-  if (noted.length > MOST_NOTES) lines.push(`  and ${noted.length - MOST_NOTES} more (-o jsonl shows them)`);
-  return ['', 'against the past of the archive', ...lines];
+  if (noted.length > MAX_NOTES) lines.push(`  and ${noted.length - MAX_NOTES} more (-o jsonl shows them)`);
+  return ['', 'compared with the past of the archive', ...lines];
 }
 
-/** A value for people. An actor's id is never cut, as no identifier is. */
+/** A value for people. An actor's id is never cut, like every identifier. */
 function nameOf({ by, value, actor_type: type }: StatsRow): string {
-  if (value === null) return '(not told)';
+  if (value === null) return '(none)';
   const clean = cleanText(value);
   if (by === 'actor') return type === null ? clean : `${clean} ${cleanText(type)}`;
   return clean.length > NAME_COLUMNS ? `${clean.slice(0, NAME_COLUMNS - 1)}…` : clean;
 }
 
-function ofKind(rows: readonly StatsRow[], by: StatsBy): StatsRow[] {
+function rowsBy(rows: readonly StatsRow[], by: StatsBy): StatsRow[] {
   return rows.filter((row) => row.by === by);
 }
 

@@ -1,8 +1,10 @@
 import type { LogFilter } from '../../api/logs.ts';
+import type { Page } from '../../api/pages.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { flag, type Input, positiveDuration, value } from '../../app/parameter.ts';
+import type { Input } from '../../app/parameter.ts';
 import {
   listPrinter,
+  type ListProgress,
   newListProgress,
   once,
   pageSizeFor,
@@ -10,9 +12,12 @@ import {
   reportRest,
   wanted,
 } from '../../app/print.ts';
-import { isoTime } from '../../output/time.ts';
-import type { EntityType } from '../../schema/log.ts';
+import { SvcError } from '../../errors.ts';
+import { isoTime, parseTime } from '../../output/time.ts';
+import type { EntityType, Log } from '../../schema/log.ts';
+import { nearest, typedWord } from '../../security/typed-word.ts';
 import {
+  clientFilters,
   ENTITY_PARAMETERS,
   entityFilter,
   entityTypeView,
@@ -20,32 +25,28 @@ import {
   firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
-  isFiltered,
   logView,
   matches,
+  OddEntries,
   reportFiltered,
-} from './entry-filter.ts';
-import { OddEntries } from './odd-entries.ts';
+  RETENTION_PARAMETERS,
+} from './entries.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
   ...ENTRY_PARAMETERS,
-  retention: value(
-    '--retention <duration>',
-    'how long the service keeps entries (default 24h)',
-    positiveDuration,
-  ),
-  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+  ...RETENTION_PARAMETERS,
 } as const;
 
 type ListInput = Input<typeof parameters>;
+type Interval = ReturnType<typeof intervalOf>;
 
 /** `svc logs list`, also `svc logs` */
 export const list = defineCommand({
   description:
-    'Entries are written page by page as they come. Options marked * are applied here, to what the service answered; the others go to the service.',
+    'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
     ['svc logs --since 2h --all -o csv --excel-safe > logs.csv', 'two hours of logs, for a spreadsheet'],
@@ -58,46 +59,106 @@ export const list = defineCommand({
   parameters,
   async run(context, input) {
     const interval = intervalOf(input, context.clock.now());
-    const filter = toFilter(input, interval);
     const print = await listPrinter(context, logView);
     const client = await context.client();
-    const { steadyPages } = await import('../../logs/steady-list.ts');
-    const { ListChecks } = await import('./list-checks.ts');
+    const { listSteadily } = await import('../../logs/list.ts');
     let isNarrower = false;
-    const pages = steadyPages(client.logs, filter, {
+    const pages = listSteadily(client.logs, toFilter(input, interval), {
       start: input.start,
-      pageSize: pageSizeFor(input, isFiltered(input)),
+      pageSize: pageSizeOf(input),
       onRestart: () => {
         isNarrower = true;
       },
     });
     const seen = newListProgress();
     const odd = new OddEntries();
-    const checks = new ListChecks({ ...input, ...interval });
+    const checks = new ListChecks(input, interval);
     await print(odd.counted(wanted(checks.noted(pages), input, seen, (log) => matches(log, input))));
     odd.warn(context);
-    // The cursor is of a list that these options would not give again.
+    // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;
     reportFiltered(context, input, seen);
     reportRest(context, seen, 'no log entries');
     await checks.finish(context, seen, client.now());
   },
   async request(context, input) {
-    const { start } = input;
-    return firstRequest(toFilter(input, intervalOf(input, context.clock.now())), {
-      start,
-      pageSize: pageSizeFor(input, isFiltered(input)),
-    });
+    const filter = toFilter(input, intervalOf(input, context.clock.now()));
+    return firstRequest(filter, { start: input.start, pageSize: pageSizeOf(input) });
   },
 });
 
-function toFilter(input: ListInput, { since, until }: ReturnType<typeof intervalOf>): LogFilter {
+function toFilter(input: ListInput, { since, until }: Interval): LogFilter {
   return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
+}
+
+function pageSizeOf(input: ListInput): number | undefined {
+  return pageSizeFor(input, clientFilters(input).length > 0);
+}
+
+/** Warns where a list may lack entries that the service no longer keeps, and of names that do not exist. */
+class ListChecks {
+  readonly #input: ListInput;
+  readonly #interval: Interval;
+  readonly #operations = new Set<string>();
+  #oldest = Infinity;
+
+  constructor(input: ListInput, interval: Interval) {
+    this.#input = input;
+    this.#interval = interval;
+  }
+
+  /** Passes pages on and notes what they hold. */
+  async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
+    const hasSince = this.#interval.since !== undefined;
+    const hasOperation = this.#input.operation.length > 0;
+    for await (const page of pages) {
+      for (const { created_at, operation: name } of page.items) {
+        if (hasSince) this.#oldest = Math.min(this.#oldest, parseTime(created_at) ?? Infinity);
+        if (hasOperation && typeof name === 'string') this.#operations.add(name);
+      }
+      yield page;
+    }
+  }
+
+  /** Reports once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
+  async finish(context: Context, seen: ListProgress, now: number): Promise<void> {
+    await this.#warnOfNames(context, seen);
+    const { since, until = Infinity } = this.#interval;
+    const { DEFAULT_RETENTION_MS } = await import('../../logs/entry.ts');
+    const edge = now - (this.#input.retention ?? DEFAULT_RETENTION_MS);
+    // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
+    const to = Math.min(edge, until, seen.more ? Infinity : this.#oldest);
+    if (since === undefined || since >= to) return;
+    const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
+    context.notices.warn(`${gap}: older than the service keeps them (--retention)`);
+    if (this.#input.strict)
+      throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {
+        hint: 'Search an archive of the logs instead, or choose a later --since.',
+      });
+  }
+
+  async #warnOfNames({ system, notices }: Context, seen: ListProgress): Promise<void> {
+    const { entityType, operation } = this.#input;
+    const { LOG_OPERATIONS } = await import('../../schema/log.ts');
+    const operations = [...new Set([...LOG_OPERATIONS, ...this.#operations])];
+    for (const name of operation)
+      if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
+    if (entityType === undefined || seen.read > 0) return;
+    const { ENTITY_TYPES, readEntityTypes } = await import('../../config/entity-types.ts');
+    const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
+    if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
+  }
+}
+
+function unknown(what: string, name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const end = meant === undefined ? `known: ${known.toSorted().join(', ')}` : `did you mean ${meant}?`;
+  return `unknown ${what} ${typedWord(name, known)}: ${end}`;
 }
 
 /** `svc logs entity-types` */
 export const entityTypes = defineCommand({
-  examples: [['svc logs entity-types', 'the kinds of entity that logs are about']],
+  examples: [['svc logs entity-types', 'the entity types that logs are about']],
   permissions: ['log:read'],
   fields: entityTypeView.fields,
   parameters: {},
@@ -106,15 +167,17 @@ export const entityTypes = defineCommand({
     const client = await context.client();
     const types = await client.logs.entityTypes();
     await print(once(types));
-    await remember(context, types);
+    await rememberForCompletion(context, types);
   },
   async request() {
     return (await import('../../api/logs.ts')).entityTypesRequest();
   },
 });
 
-// For completion, which asks no network.
-async function remember({ system, settings, notices }: Context, types: readonly EntityType[]): Promise<void> {
+async function rememberForCompletion(
+  { system, settings, notices }: Context,
+  types: readonly EntityType[],
+): Promise<void> {
   const { rememberEntityTypes } = await import('../../config/entity-types.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);

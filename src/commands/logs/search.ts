@@ -5,26 +5,30 @@ import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/merge.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { formatNumber } from '../../output/time.ts';
-import type { Log } from '../../schema/log.ts';
-import { ByteProgress } from '../au/options.ts';
-import { archiveLocation, openArchive } from './archive-location.ts';
+import {
+  archiveLocation,
+  countText,
+  gapText,
+  openArchive,
+  reportGaps,
+  withByteProgress,
+} from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
-  ENTRY_PARAMETERS_HERE,
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
   logView,
   matches,
-} from './entry-filter.ts';
-import { reportGaps } from './odd-entries.ts';
+  UNMARKED_ENTRY_PARAMETERS,
+} from './entries.ts';
 
 const parameters = {
   dir: archiveLocation,
   ...INTERVAL_PARAMETERS,
   ...ENTITY_PARAMETERS,
-  ...ENTRY_PARAMETERS_HERE,
+  ...UNMARKED_ENTRY_PARAMETERS,
   limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
@@ -32,13 +36,10 @@ const parameters = {
 type SearchInput = Input<typeof parameters>;
 type Bounds = ReturnType<typeof intervalOf>;
 
-const OVERLAP_MS = 120_000;
-const RETENTION_MS = 86_400_000;
-
 /** `svc logs search` */
 export const search = defineCommand({
   description:
-    'Entries come in order of time, the oldest first; those whose time cannot be read come last, and only without --since and --until. Files that hold nothing of the interval are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
+    'Entries come in order of time, oldest first; those without a readable time come last, and only without --since and --until. Files outside the time range are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
   examples: [
     ['svc logs search audit --since 90d --entity-type card --operation delete', 'deletions of a quarter'],
     [
@@ -59,65 +60,63 @@ export const search = defineCommand({
     ]);
     const store = await openArchive(context, input.dir);
     const manifest = await readManifest(store, bounds);
-    const isWanted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
     const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
     reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
     const { segments } = manifest;
-    const progress = new ByteProgress(context, 'search');
     const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-    let [done, read] = [0, 0];
-    const found = searchSegments(store, {
-      ...bounds,
-      segments,
-      matches: isWanted,
-      most: input.limit,
-      more,
-      signal: context.signal,
-      onBytes: (bytes) => progress.update((done += bytes), total),
-      onRead: (entries) => (read += entries),
-    });
-    let shown: number;
-    try {
-      shown = await print(found);
-      progress.done();
-    } finally {
-      progress.stop();
-    }
+    let read = 0;
+    const shown = await withByteProgress(context, 'search', total, (onBytes) =>
+      print(
+        searchSegments(store, {
+          ...bounds,
+          segments,
+          matches: (log) => isAbout(log, input) && matches(log, input),
+          limit: input.limit,
+          more,
+          signal: context.signal,
+          onBytes,
+          onRead: (entries) => (read += entries),
+        }),
+      ),
+    );
     reportEnd(context, input, { shown, read, manifest });
   },
 });
 
-/** What the service has beyond the archive; asks nothing yet but which tenant the key is of. */
+/** What the service has beyond the archive; only learns which tenant the key is of. */
 async function liveOf(
   context: Context,
   input: SearchInput,
   { store, manifest, bounds }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds },
 ): Promise<Lane> {
-  const [{ liveLane }, { checkSubject }, { fromStored }, { learnTenant }, { serviceLogs }, { serviceOf }] =
-    await Promise.all([
-      import('../../logs/archive/search.ts'),
-      import('../../logs/archive/manifest.ts'),
-      import('../../logs/archive/position.ts'),
-      import('../../logs/archive/record.ts'),
-      import('../../logs/entry.ts'),
-      import('../au/runs.ts'),
-    ]);
-  const { last } = manifest;
+  const [
+    { liveLane },
+    { checkSubject },
+    { fromStored },
+    { learnTenant },
+    { serviceLogs },
+    { serviceOf },
+    defaults,
+  ] = await Promise.all([
+    import('../../logs/archive/search.ts'),
+    import('../../logs/archive/manifest.ts'),
+    import('../../logs/checkpoint.ts'),
+    import('../../logs/archive/record.ts'),
+    import('../../logs/read-range.ts'),
+    import('../au/runs.ts'),
+    import('../../logs/entry.ts'),
+  ]);
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  return liveLane(serviceLogs(client, entityFilter(input)), fromStored(last.record.standing), {
+  const position = fromStored(manifest.last.record.standing);
+  return liveLane(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
-    overlapMs: OVERLAP_MS,
-    retentionMs: RETENTION_MS,
+    overlapMs: defaults.DEFAULT_OVERLAP_MS,
+    retentionMs: defaults.DEFAULT_RETENTION_MS,
     matches: (log) => matches(log, input),
-    onEvent: (event) => {
-      if (event.kind !== 'gap') return;
-      const [from, to] = [event.from, event.to].map((at) => new Date(at).toISOString());
-      context.notices.warn(
-        `entries may be missing from ${from ?? ''} to ${to ?? ''}: the archive was not brought up to date within the retention of the logs`,
-      );
-    },
+    onGap: (gap) =>
+      context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
   });
 }
 
@@ -127,8 +126,7 @@ function reportEnd(
   { shown, read, manifest }: { shown: number; read: number; manifest: Manifest },
 ): void {
   const { segments, allSegments } = manifest;
-  notices.note(
-    `${formatNumber(shown)} entries found; ${formatNumber(read)} read, in ${segments.length} of ${allSegments} segments`,
-  );
-  if (limit !== undefined && shown >= limit) notices.note('there may be more: a larger --limit shows them');
+  const where = `${segments.length} of ${countText(allSegments, 'segment')}`;
+  notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+  if (limit !== undefined && shown >= limit) notices.note('there may be more: use a larger --limit');
 }

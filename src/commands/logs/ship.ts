@@ -6,19 +6,20 @@ import { otlpSettings } from '../../logs/otlp/settings.ts';
 import { formatDuration } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
-/** Entries in one post: so many can come twice after a crash. */
-export const ENTRIES_AT_ONCE = 500;
+/** Entries in one post: so many can be repeated after a crash. */
+const BATCH_SIZE = 500;
 
-/** Sends entries to a collector, in place of what prints them. */
+/** Sends entries to a collector instead of printing them. */
 export interface Shipping {
+  readonly batchSize: number;
   readonly deliver: ListPrinter<Log>;
-  /** To be told what identifies an entry, before it is delivered. */
+  /** Notes the id of an entry that is going to be delivered. */
   readonly identify: (log: Log, id: string) => void;
-  /** Entries that the collector did not take and never will. */
+  /** How many entries the collector permanently rejected. */
   readonly rejected: () => number;
 }
 
-/** Makes ready to send, and asks the collector whether it would take any. */
+/** Prepares to send, and checks that the collector would accept entries. */
 export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
   refuseShaping(context);
   const [{ OtlpExporter: Exporter }, { createTransport }] = await Promise.all([
@@ -49,6 +50,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
   // With --curl nothing is sent, and the first request shown is the one to the service.
   if (!globals.curl) await exporter.check();
   return {
+    batchSize: BATCH_SIZE,
     deliver: (batches) => deliver(exporter, batches),
     identify: (log, id) => void ids.set(log, id),
     rejected: () => rejected,
@@ -67,7 +69,7 @@ async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly L
 function refuseShaping({ globals, query }: Context): void {
   const option = globals.fields !== undefined ? '--fields' : query === undefined ? undefined : '--jq';
   if (option === undefined) return;
-  throw new SvcError('usage', `${option} has no meaning with --to: entries are sent whole`, {
+  throw new SvcError('usage', `${option} cannot be combined with --to: entries are sent whole`, {
     hint: `Leave out ${option}, or choose attributes in the collector.`,
   });
 }
@@ -82,8 +84,8 @@ function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | un
   if (ms === undefined) return undefined;
   const [timeUp, done] = [new AbortController(), new AbortController()];
   context.onClose(() => done.abort());
-  const isOver = context.clock.sleep(ms, AbortSignal.any([done.signal, context.signal]));
-  isOver.then(
+  const sleep = context.clock.sleep(ms, AbortSignal.any([done.signal, context.signal]));
+  sleep.then(
     () => timeUp.abort(),
     () => undefined,
   );
@@ -92,15 +94,15 @@ function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | un
 
 function report({ notices }: Context, event: ExportEvent): void {
   switch (event.kind) {
-    case 'cut off':
-      return notices.warn(`the collector does not take entries: ${event.reason}; retrying`);
-    case 'taken again':
-      return notices.note(`the collector takes entries again after ${formatDuration(event.afterMs)}`);
+    case 'disconnected':
+      return notices.warn(`the collector is not accepting entries: ${event.reason}; retrying`);
+    case 'reconnected':
+      return notices.note(`the collector is accepting entries again after ${formatDuration(event.afterMs)}`);
     case 'partial success': {
       const said = event.message === '' ? '' : `: ${event.message}`;
-      if (event.rejected === 0) return notices.warn(`the collector says${said}`);
+      if (event.rejected === 0) return notices.warn(`message from the collector${said}`);
       return notices.warn(
-        `the collector rejected ${event.rejected} of ${event.entries} entries for good${said}`,
+        `the collector permanently rejected ${event.rejected} of ${event.entries} entries${said}`,
       );
     }
   }

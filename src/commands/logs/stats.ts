@@ -1,11 +1,15 @@
 import { type Context, defineCommand } from '../../app/command.ts';
-import { optionalArgument, text } from '../../app/parameter.ts';
+import { type Input, optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { StatsRow } from '../../logs/count.ts';
-import { isoTime } from '../../output/time.ts';
+import type { Manifest } from '../../logs/archive/manifest.ts';
+import type { ArchiveStore } from '../../logs/archive/store.ts';
+import type { Interval, LogCounts, Notes, StatsBackfill, StatsRow } from '../../logs/count.ts';
+import type { TailEvent } from '../../logs/follow.ts';
+import { formatNumber, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import type { Counted } from './count-entries.ts';
+import type { Log } from '../../schema/log.ts';
+import { countText, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -13,12 +17,15 @@ import {
   firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
-} from './entry-filter.ts';
+  isAbout,
+  matches,
+  reportFiltered,
+} from './entries.ts';
 
 const DAY_MS = 86_400_000;
 
 const parameters = {
-  dir: optionalArgument('[dir]', 'the place of an archive, to count its entries offline', text),
+  dir: optionalArgument('[dir]', 'an archive, whose entries are counted offline', text),
   since: {
     ...INTERVAL_PARAMETERS.since,
     description: 'only entries from this time on (default 24h, back from --until or the end of the archive)',
@@ -27,6 +34,8 @@ const parameters = {
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
 } as const;
+
+type CountInput = Omit<Input<typeof parameters>, 'dir'>;
 
 /** How counts of entries are shown. */
 const statsView: View<StatsRow> = {
@@ -45,7 +54,7 @@ const statsView: View<StatsRow> = {
 /** `svc logs stats` */
 export const stats = defineCommand({
   description:
-    'Of the service, or of an archive, which is then held against its own past: note tells actors that were not in it before, and hours with more than twice as many entries, or less than half as many, as the same hour of the 28 days before ever had. On a terminal a picture; to programs one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at, note. Each hour of the interval has a row, also an empty one. Options marked * are applied here.',
+    "Counts the service's entries, or those of an archive, which are then compared with its own past: note marks actors that are new to it, and hours with more than twice as many entries, or less than half as many, as the same hour ever had in the 28 days before. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at, note. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
   examples: [
     ['svc logs stats', 'the last 24 hours'],
     ['svc logs stats --since 2h --operation delete', 'who deleted what within two hours'],
@@ -62,20 +71,16 @@ export const stats = defineCommand({
   parameters,
   async run(context, { dir, ...input }) {
     const print = await statsPrinter(context);
-    const { countArchive, countService } = await import('./count-entries.ts');
     const counted =
       dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
-    if (counted.counts.hasOtherActors) {
-      context.notices.note(
-        'too many different actors to tell all apart: those met last are counted as (others)',
-      );
-    }
+    if (counted.counts.hasOtherActors)
+      context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
   },
   async request(context, { dir, ...input }) {
     if (dir !== undefined)
-      throw new SvcError('usage', '--curl has nothing to show: an archive is counted offline');
+      throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
     const now = context.clock.now();
     const { since, until } = intervalOf(input, now);
     const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
@@ -83,10 +88,15 @@ export const stats = defineCommand({
   },
 });
 
-type StatsPrinter = (counted: Counted) => Promise<void>;
+/** What was counted in which time range, and how it compares with an archive's past. */
+interface Counted {
+  readonly counts: LogCounts;
+  readonly interval: Interval;
+  readonly notes?: Notes | undefined;
+}
 
-// Checks --fields before anything is asked of the service.
-async function statsPrinter(context: Context): Promise<StatsPrinter> {
+// Checks --fields before the first request.
+async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
   if (isForPeople(context) && context.globals.fields === undefined) {
     const { drawStats } = await import('./draw-stats.ts');
     return ({ counts, interval, notes }) =>
@@ -96,4 +106,119 @@ async function statsPrinter(context: Context): Promise<StatsPrinter> {
   return async ({ counts, interval, notes }) => {
     await print(once(counts.rows(interval, notes)));
   };
+}
+
+/** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
+async function countService(context: Context, input: CountInput): Promise<Counted> {
+  const [{ LogCounts: Counts }, { beginAt }, { DEFAULT_OVERLAP_MS, wholeSecond }, { Tail }, { serviceLogs }] =
+    await Promise.all([
+      import('../../logs/count.ts'),
+      import('../../logs/position.ts'),
+      import('../../logs/entry.ts'),
+      import('../../logs/follow.ts'),
+      import('../../logs/read-range.ts'),
+    ]);
+  const now = context.clock.now();
+  const { since: asked, until } = intervalOf(input, now);
+  const since = asked ?? (until ?? now) - DAY_MS;
+  const client = await context.client();
+  const counts = new Counts();
+  const tail = new Tail(serviceLogs(client, entityFilter(input)), {
+    begin: beginAt(wholeSecond(since)),
+    overlapMs: DEFAULT_OVERLAP_MS,
+    retentionMs: DAY_MS,
+    untilPresent: true,
+    onEvent: (event) => reportGap(context, event),
+  });
+  const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
+  let read = 0;
+  try {
+    for await (const logs of tail.batches()) {
+      for (const log of logs) {
+        const at = parseTime(log.created_at);
+        if (at !== undefined && (at < since || at >= (until ?? Infinity))) continue;
+        read += 1;
+        if (matches(log, input)) counts.add(log);
+      }
+      live?.update({ state: `${formatNumber(read)} entries read` });
+      if (until !== undefined && tail.position().settled >= until) break;
+    }
+  } finally {
+    live?.fail();
+  }
+  reportFiltered(context, input, { shown: counts.entries, read });
+  return { counts, interval: { since, until: until ?? client.now() } };
+}
+
+/** Retention always removes a little while the first entries are read. */
+const LEAST_GAP_MS = 60_000;
+
+function reportGap({ notices }: Context, event: TailEvent): void {
+  if (event.kind === 'gap' && event.to - event.from >= LEAST_GAP_MS)
+    notices.warn(`${gapText(event)}: older than the service keeps them`);
+}
+
+const CONCURRENCY = 3;
+
+/** Counts an archive's entries and compares them with earlier ones. @throws SvcError as `readManifest` */
+async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
+  const [{ readManifest }, { LogCounts: Counts, StatsBackfill: Past }] = await Promise.all([
+    import('../../logs/archive/manifest.ts'),
+    import('../../logs/count.ts'),
+  ]);
+  const now = context.clock.now();
+  const asked = intervalOf(input, now);
+  const store = await openArchive(context, dir);
+  const manifest = await readManifest(store, { until: asked.until });
+  const covered = manifest.coverage.covered();
+  const end = covered.at(-1)?.to ?? now;
+  const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
+  const interval = { since: asked.since ?? until - DAY_MS, until };
+  reportGaps(context, manifest, interval, "'svc logs archive' updates it");
+  const counts = new Counts();
+  const past = new Past(interval, covered);
+  if (!past.isLong)
+    context.notices.note(
+      `the archive holds less than 7 days before ${isoTime(interval.since)}: too little to tell what is new or unusual`,
+    );
+  const isCounted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
+  const read = await readSegments(context, store, manifest, (log) =>
+    count(log, isCounted(log), { counts, past, interval }),
+  );
+  context.notices.debug(`read ${countText(read, 'entry')} of the archive`);
+  return { counts, interval, notes: past };
+}
+
+async function readSegments(
+  context: Context,
+  store: ArchiveStore,
+  { segments }: Manifest,
+  onEntry: (log: Log) => void,
+): Promise<number> {
+  const [{ readSegment }, { sideBySide }] = await Promise.all([
+    import('../../logs/archive/segment.ts'),
+    import('../../logs/archive/store.ts'),
+  ]);
+  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  return withByteProgress(context, 'stats', total, async (onBytes) => {
+    const reading = sideBySide(segments, CONCURRENCY, async (segment) => {
+      for await (const batch of readSegment(store, segment, { signal: context.signal, onBytes }))
+        for (const log of batch) onEntry(log);
+      return segment.entries;
+    });
+    let read = 0;
+    for await (const entries of reading) read += entries;
+    return read;
+  });
+}
+
+function count(
+  log: Log,
+  isCounted: boolean,
+  { counts, past, interval }: { counts: LogCounts; past: StatsBackfill; interval: Interval },
+): void {
+  const at = parseTime(log.created_at);
+  if (at === undefined || at >= interval.until) return;
+  past.add(log, at, isCounted);
+  if (isCounted && at >= interval.since) counts.add(log);
 }

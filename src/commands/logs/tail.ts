@@ -1,104 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { type Context, defineCommand } from '../../app/command.ts';
+import { option, typedCommand } from '../../app/hint.ts';
 import {
-  flag,
   type Input,
+  suggesting,
+  value,
   integer,
   moment,
   positiveDuration,
   resolvePath,
-  suggesting,
   text,
-  value,
 } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
+import { stateDirectory } from '../../config/paths.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
-import type { Subject, TailPosition } from '../../logs/checkpoint.ts';
-import { parseDestination } from '../../logs/otlp/settings.ts';
+import type { Subject } from '../../logs/checkpoint.ts';
+import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
+import type { Tail, TailOptions } from '../../logs/follow.ts';
+import type { TailPosition } from '../../logs/position.ts';
 import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { isLoopback } from '../../security/address.ts';
 import {
+  clientFilters,
   ENTITY_PARAMETERS,
   entityFilter,
   ENTRY_PARAMETERS,
   firstRequest,
-  isFiltered,
   logView,
   matches,
-} from './entry-filter.ts';
+  OVERLAP_PARAMETER,
+  RETENTION_PARAMETERS,
+} from './entries.ts';
 import { TailNotices } from './notices.ts';
-import { resumeTail } from './resume-tail.ts';
-import { ENTRIES_AT_ONCE, openShipping } from './ship.ts';
+import { openShipping, type Shipping } from './ship.ts';
 
 const parameters = {
   since: value(
     '--since <time>',
-    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now); a checkpoint goes before',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now); ignored once there is a checkpoint',
     moment,
   ),
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
   checkpoint: value(
     '--checkpoint <file>',
-    'keep in this file how far the output is, and resume exactly there when run again',
+    'keep the position in this file, and resume exactly there when run again',
     text,
   ),
   to: suggesting(
     () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
     value(
-      '--to <address>',
-      'send entries to an OpenTelemetry collector in place of stdout: otlp+https://…, otlp+http://… on this machine',
+      '--to <destination>',
+      'send entries to an OpenTelemetry collector instead of stdout: otlp+https://…, otlp+http://… on this machine',
       parseDestination,
     ),
   ),
-  overlap: value('--overlap <duration>', 'how late an entry may come (default 2m)', positiveDuration),
+  overlap: OVERLAP_PARAMETER,
   interval: value(
     '--interval <duration>',
-    'always this pause between two looks, 1s or longer (default 1s to 15s)',
-    positiveDuration,
-  ),
-  retention: value(
-    '--retention <duration>',
-    'how long the service keeps entries (default 24h)',
+    'fixed pause between two polls, 1s or longer (default 1s to 15s)',
     positiveDuration,
   ),
   for: value('--for <duration>', 'end after this time', positiveDuration),
-  max: value('-n, --max <n>', 'end after this many entries', integer(1)),
-  idleExit: value('--idle-exit <duration>', 'end when nothing came for this long', positiveDuration),
-  strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+  limit: value('-n, --limit <n>', 'end after this many entries', integer(1)),
+  idleExit: value('--idle-exit <duration>', 'end when nothing new came for this long', positiveDuration),
+  ...RETENTION_PARAMETERS,
 } as const;
 
-/** What was given to `svc logs tail`. */
-export type TailInput = Input<typeof parameters>;
+type TailInput = Input<typeof parameters>;
 
 /** `svc logs tail` */
 export const tail = defineCommand({
   description:
-    'Entries are read with an overlap, because they can come late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are applied here, the others by the service. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then comes again after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
+    'Entries are read with an overlap, because they can arrive late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are filtered client-side. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then is repeated after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
     [
       'svc logs tail --checkpoint tail.json >> logs.jsonl',
-      'into a file; run again, it goes on where it stopped',
+      'into a file; run again, it resumes where it stopped',
     ],
     [
       'svc logs tail --to otlp+https://collector.example:4318 --checkpoint tail.json',
       'to an OpenTelemetry collector; headers as in OTEL_EXPORTER_OTLP_HEADERS',
     ],
-    ['svc logs tail --since 1h --idle-exit 30s -o csv', 'the last hour, until nothing more comes'],
+    ['svc logs tail --since 1h --idle-exit 30s -o csv', 'the last hour, until no more entries come'],
   ],
   permissions: ['log:read'],
   exitCodes: [8, 14, 130, 143],
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    const filter = entityFilter(input);
     checkInterval(context, input.interval);
-    // Only the printer knows the fields: they are checked before anything is asked of anyone.
+    // Only the printer knows the fields: they are checked before the first request.
     const print = await listPrinter(context, logView);
     const { serviceOf } = await import('../au/runs.ts');
-    const subject = { service: serviceOf(context), entityType: undefined, entityId: undefined, ...filter };
+    const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
     const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
     const work = (): Promise<number> => follow(context, input, { subject, file, print });
     if (file === undefined) return work();
@@ -115,6 +116,7 @@ export const tail = defineCommand({
 
 interface Following {
   readonly subject: Subject;
+  /** The checkpoint. */
   readonly file: string | undefined;
   readonly print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>;
 }
@@ -124,71 +126,94 @@ async function follow(
   input: TailInput,
   { subject, file, print }: Following,
 ): Promise<number> {
-  const [{ Tail: TailClass }, { serviceLogs }, { readCheckpoint, writeCheckpoint }] = await Promise.all([
-    import('../../logs/follow.ts'),
-    import('../../logs/entry.ts'),
+  const [{ readCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
     import('../../logs/checkpoint.ts'),
+    import('../../logs/follow-logs.ts'),
   ]);
-  const { beginNow, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } = await import('../../logs/follow-logs.ts');
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
-  const notices = new TailNotices(context, input);
+  const notices = new TailNotices(context);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
-  const begin = kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
-  let taken = begin;
-  const save = (standing: TailPosition): void => {
-    if (file !== undefined) writeCheckpoint(file, subject, standing);
-    taken = standing;
+  let taken = kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  const onPosition = (position: TailPosition): void => {
+    if (file !== undefined) writeCheckpoint(file, subject, position);
+    taken = position;
   };
-  const following = new TailClass(serviceLogs(client, subject), {
-    begin,
+  const onEvent = notices.show.bind(notices);
+  const tailing = await openTail(client, input, { begin: taken, shipping, onEvent, onPosition });
+  reportStart(context, input, kept);
+  try {
+    await (shipping?.deliver ?? print)(notices.counted(tailing.batches()));
+    onPosition(tailing.position());
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  } finally {
+    const keep = (path: string): void => writeCheckpoint(path, subject, taken);
+    notices.end(taken, () => resume(context, input, { settled: taken.settled, keep }));
+  }
+  return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
+}
+
+async function openTail(
+  client: Awaited<ReturnType<Context['client']>>,
+  input: TailInput,
+  {
+    shipping,
+    ...options
+  }: { shipping: Shipping | undefined } & Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'>,
+): Promise<Tail> {
+  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] =
+    await Promise.all([
+      import('../../logs/follow.ts'),
+      import('../../logs/read-range.ts'),
+      import('../../logs/entry.ts'),
+    ]);
+  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
+  return new Following(serviceLogs(client, entityFilter(input)), {
+    ...options,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
     forMs: input.for,
     idleMs: input.idleExit,
-    most: input.max,
-    atOnce: shipping && ENTRIES_AT_ONCE,
+    limit: input.limit,
+    batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
-    keep: isFiltered(input) || input.entityId !== undefined ? (log) => matches(log, input) : undefined,
-    onEvent: (event) => notices.show(event),
-    onStanding: save,
+    keep: isFiltered ? (log) => matches(log, input) : undefined,
   });
-  notices.start(kept);
-  try {
-    await (shipping?.deliver ?? print)(notices.counted(following.batches()));
-    save(following.standing());
-  } catch (error) {
-    if (!context.signal.aborted) throw error;
-  } finally {
-    notices.end(taken, () => resumeTail(context, input, subject, taken));
-  }
-  return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
 }
 
-// Being interrupted is how a tail ends: no error, but the exit code says what ended it.
-function exitCode({ signal }: Context, { strict }: TailInput, missing: Missing): number {
+// `--since` stays in a command that runs again and again, and counts for its first run.
+function reportStart(
+  { notices }: Context,
+  { to, checkpoint, since }: TailInput,
+  kept: TailPosition | undefined,
+): void {
+  const ignored = since === undefined ? '' : ' (--since ignored)';
+  if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
+  if (to && checkpoint === undefined)
+    notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
+}
+
+// Being interrupted is how a tail ends: no error, but the exit code names the signal.
+function exitCode(
+  { signal }: Context,
+  { strict }: TailInput,
+  { gaps, rejected }: { readonly gaps: number; readonly rejected: number },
+): number {
   if (signal.aborted) {
     if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
     throw signal.reason;
   }
-  if (!strict) return 0;
-  if (missing.gaps > 0)
-    throw new SvcError('entries_missing', 'entries may be missing, as the service no longer had them', {
+  if (strict && gaps > 0)
+    throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
       hint: 'Run the tail at least once within the retention of the logs.',
     });
-  if (missing.rejected > 0)
-    throw new SvcError('entries_missing', `the collector rejected ${missing.rejected} entries for good`, {
-      hint: 'Its words are above. Read those entries from the service with another tail or an archive.',
+  if (strict && rejected > 0)
+    throw new SvcError('entries_missing', `the collector permanently rejected ${rejected} entries`, {
+      hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
     });
   return 0;
-}
-
-interface Missing {
-  /** Stretches of time that the service no longer had. */
-  readonly gaps: number;
-  /** Entries that the collector did not take. */
-  readonly rejected: number;
 }
 
 const SHORTEST_MS = 1_000;
@@ -198,6 +223,69 @@ function checkInterval({ settings }: Context, intervalMs: number | undefined): v
   const url = settings.baseUrl?.value;
   if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
   throw new SvcError('usage', '--interval must be 1s or longer', {
-    hint: 'A key has 200 requests a minute for everything; without --interval the pace follows what happens.',
+    hint: 'A key has 200 requests a minute for everything; without --interval the pace adapts.',
   });
+}
+
+/**
+ * The command that resumes a tail behind the entries that were taken, with its filters and format. A tail without a
+ * checkpoint gets one of its own; where that cannot be written, a time from which nothing is missed, but some repeated.
+ */
+function resume(
+  context: Context,
+  input: TailInput,
+  { settled, keep }: { readonly settled: number; readonly keep: (file: string) => void },
+): { command: string; mayRepeat: boolean } {
+  const file = input.checkpoint ?? keepCheckpoint(context, keep);
+  const words = [
+    'logs',
+    'tail',
+    ...(file === undefined ? ['--since', isoTime(settled)] : option('--checkpoint', file)),
+    ...option('--entity-type', input.entityType),
+    ...option('--entity-id', input.entityId),
+    ...option('--operation', input.operation),
+    ...option('--actor', input.actor),
+    ...option('--actor-type', input.actorType),
+    ...option('--grep', input.grep?.source),
+    ...option('--to', input.to && destinationText(input.to)),
+    // With a shorter overlap an entry could come too late.
+    ...option('--overlap', durationText(input.overlap)),
+    ...option('--interval', durationText(input.interval)),
+    ...option('--retention', durationText(input.retention)),
+    ...(input.strict ? ['--strict'] : []),
+  ];
+  return { command: typedCommand(words, context.globals), mayRepeat: file === undefined };
+}
+
+function durationText(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** Keeps a checkpoint in the state directory; undefined where it cannot be written, as the tail has ended all the same. */
+function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {
+  const state = stateDirectory(system);
+  if (state === undefined) return undefined;
+  const directory = path.join(state, 'tails');
+  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  const file = path.join(directory, `${stamp}-${randomBytes(4).toString('hex')}.json`);
+  try {
+    makeDirectory(directory);
+    removeUnused(directory, clock.now() - KEPT_MS);
+    keep(file);
+    return file;
+  } catch (error) {
+    if (error instanceof Error && (isSvcError(error, 'local') || 'code' in error)) return undefined;
+    throw error;
+  }
+}
+
+// A lock is as old as the tail that holds it: the checkpoint beside it shows whether that is in use.
+function removeUnused(directory: string, before: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    const used = fs.statSync(path.join(directory, name.replace(/\.lock$/, '')), { throwIfNoEntry: false });
+    if (used === undefined || used.mtimeMs < before) fs.rmSync(path.join(directory, name), { force: true });
+  }
 }

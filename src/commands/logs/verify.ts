@@ -2,30 +2,27 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, sha256, value } from '../../app/parameter.ts';
 import { isForPeople, listPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { CoverageRange } from '../../logs/archive/coverage.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
-import { cleanText, wrapWords } from '../../output/text.ts';
+import type { TimeRange } from '../../logs/entry.ts';
 import { formatBytes, isoTime } from '../../output/time.ts';
-import { MARKS, type View } from '../../output/view.ts';
+import type { View } from '../../output/view.ts';
 import { ByteProgress } from '../au/options.ts';
-import { archiveLocation, countText, openArchive, rangeText } from './archive-location.ts';
+import {
+  archiveLocation,
+  countText,
+  gapSentence,
+  openArchive,
+  rangeText,
+  type Sentence,
+  sentencesText,
+} from './archives.ts';
+
+const COUNTS = ['records', 'segments', 'entries', 'bytes'] as const;
 
 /** How the rows are shown; a table shows only those of findings. */
 const archiveCheckView: View<ArchiveCheckRow> = {
   name: 'row of a verification',
-  fields: [
-    'kind',
-    'problem',
-    'path',
-    'message',
-    'from',
-    'to',
-    'records',
-    'segments',
-    'entries',
-    'bytes',
-    'sha256',
-  ],
+  fields: ['kind', 'problem', 'path', 'message', 'from', 'to', ...COUNTS, 'sha256'],
   columns: [
     { path: 'problem', kind: 'text', paint: () => 'bad' },
     { path: 'path', kind: 'id' },
@@ -46,11 +43,11 @@ export const verify = defineCommand({
   fields: archiveCheckView.fields,
   parameters: {
     dir: archiveLocation,
-    expect: value('--expect <sha256>', 'the chain must hold the record with this hash', sha256),
-    strict: flag('--strict', 'end with exit code 14 when entries may be missing'),
+    expect: value('--expect <sha256>', 'the archive must contain the record with this hash', sha256),
+    strict: flag('--strict', 'exit with 14 when entries may be missing'),
   },
   async run(context, { dir, expect, strict }) {
-    const isPicture = isForPeople(context) && context.globals.fields === undefined;
+    const hasSentences = isForPeople(context) && context.globals.fields === undefined;
     const print = await listPrinter(context, archiveCheckView);
     const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);
@@ -62,12 +59,12 @@ export const verify = defineCommand({
     });
     const tally: Tally = { findings: 0 };
     try {
-      await print(rowsOf(verification, tally, !isPicture));
+      await print(rowsOf(verification, tally, !hasSentences));
       progress.done();
     } finally {
       progress.stop();
     }
-    if (isPicture) await context.out.write(summaryText(context, verification.result(), tally.findings));
+    if (hasSentences) await context.out.write(summaryText(context, verification.result(), tally.findings));
     judge(verification.result(), tally, { name: store.name, strict });
   },
 });
@@ -76,7 +73,7 @@ interface Tally {
   findings: number;
 }
 
-/** A row a finding as they come, then what there is in all. */
+/** A row for each problem as it is found, then the summary. */
 async function* rowsOf(
   verification: Verification,
   tally: Tally,
@@ -89,13 +86,13 @@ async function* rowsOf(
   if (withSummary) yield summaryRows(verification.result());
 }
 
-/** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` with gaps where that was asked for */
+/** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for gaps with --strict */
 function judge(
   { coverage }: Verified,
   { findings }: Tally,
   { name, strict }: { readonly name: string; readonly strict: boolean },
 ): void {
-  if (findings > 0) {
+  if (findings > 0)
     throw new SvcError(
       'checksum_mismatch',
       `the archive at ${name} is damaged: ${countText(findings, 'problem')}`,
@@ -104,12 +101,11 @@ function judge(
         facts: { findings },
       },
     );
-  }
   const gaps = coverage.gaps();
   if (!strict || gaps.length === 0) return;
   throw new SvcError('entries_missing', `the archive at ${name} has ${countText(gaps.length, 'gap')}`, {
-    hint: "What is archived is intact. Run 'svc logs archive' at least once within the retention of the logs.",
-    facts: { gaps: gaps.map(stretchRow) },
+    hint: 'What is archived is intact. Archive the logs at least once within their retention.',
+    facts: { gaps: gaps.map(isoRange) },
   });
 }
 
@@ -122,13 +118,14 @@ function summaryRows({
   bytes,
   sha256: newest,
 }: Verified): ArchiveCheckRow[] {
-  const covered = coverage.covered();
+  const covered = coverage.covered().map(isoRange);
+  const gaps = coverage.gaps().map(isoRange);
   return [
-    ...covered.map((one) => checkRow('covered', 'nothing is missing here', stretchRow(one))),
-    ...coverage.gaps().map((one) => checkRow('gap', 'entries may be missing here', stretchRow(one))),
+    ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
+    ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     checkRow('archive', `${entries} entries in ${segments} segments`, {
-      from: iso(covered[0]?.from),
-      to: iso(covered.at(-1)?.to),
+      from: covered[0]?.from ?? null,
+      to: covered.at(-1)?.to ?? null,
       records,
       segments,
       entries,
@@ -138,45 +135,32 @@ function summaryRows({
   ];
 }
 
-/** The same in words, with the verdict. */
+/** The same in sentences, with the verdict. */
 function summaryText(context: Context, found: Verified, findings: number): string {
   const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
-  const { palette, out, marks } = context;
-  const columns = out.isTerminal ? out.width : Infinity;
-  const wrap = (text: string): string[] => wrapWords(text, columns);
-  const verdict =
+  const verdict: Sentence =
     findings === 0
-      ? wrap(
-          `${marks ? MARKS.good : ''}archive intact: nothing changed, removed, reordered, truncated or added`,
-        ).map(palette.good)
-      : wrap(`${marks ? MARKS.bad : ''}archive damaged: ${countText(findings, 'problem')}`).map(palette.bad);
-  const lines = [
-    ...(findings > 0 ? [''] : []),
-    ...(begin ? wrap(`tenant ${cleanText(begin.tenant_id)} of ${cleanText(begin.service)}`) : []),
-    ...wrap(`${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`),
-    ...(shared === 0 ? [] : wrap(`${countText(shared, 'entry')} of other tenants, which share them`)),
-    ...coverage.covered().flatMap((one) => wrap(`covered: ${rangeText(context, one)}`)),
-    ...coverage
-      .gaps()
-      .flatMap((one) => wrap(`gap, entries may be missing: ${rangeText(context, one)}`).map(palette.warn)),
-    ...wrap(`newest hash: ${newest ?? 'none'}`),
-    ...verdict,
-  ];
-  return `${lines.join('\n')}\n`;
+      ? ['good', 'archive intact: nothing changed, removed, reordered, truncated or added']
+      : ['bad', `archive damaged: ${countText(findings, 'problem')}`];
+  const text = sentencesText(context, [
+    ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
+    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`,
+    ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
+    ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
+    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    `newest hash: ${newest ?? 'none'}`,
+    verdict,
+  ]);
+  return findings > 0 ? `\n${text}` : text;
 }
 
-/** The two ends of a stretch as a row has them. */
-function stretchRow({ from, to }: CoverageRange): { from: string | null; to: string | null } {
-  return { from: iso(from), to: iso(to) };
-}
-
-function iso(time: number | undefined): string | null {
-  return time === undefined ? null : isoTime(time);
+function isoRange({ from, to }: TimeRange): { from: string; to: string } {
+  return { from: isoTime(from), to: isoTime(to) };
 }
 
 /**
- * A line of what `svc logs verify` finds: something wrong, a stretch of time that is covered or that is not, and in
- * the end the archive as a whole. Every row has the same members; those that do not apply are null.
+ * A row of the output: a problem, a time range that is covered or not, and last the archive as a whole. Every row has
+ * the same members; those that do not apply are null.
  */
 export interface ArchiveCheckRow {
   readonly kind: 'finding' | 'covered' | 'gap' | 'archive';
@@ -189,11 +173,9 @@ export interface ArchiveCheckRow {
   readonly segments: number | null;
   readonly entries: number | null;
   readonly bytes: number | null;
-  /** Of the newest record: it stands for all that was written. */
   readonly sha256: string | null;
 }
 
-/** A row with nothing but its kind and its words. */
 function checkRow(
   kind: ArchiveCheckRow['kind'],
   message: string,

@@ -1,7 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { beginAt } from '../checkpoint.ts';
-import { serviceLogs, wholeSecond } from '../entry.ts';
+import { wholeSecond } from '../entry.ts';
+import { beginAt } from '../position.ts';
+import { serviceLogs } from '../read-range.ts';
 import { type CatchUpOptions, syncArchive } from './catch-up.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';

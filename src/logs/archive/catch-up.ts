@@ -1,7 +1,8 @@
 import type { Log } from '../../schema/log.ts';
-import type { TailPosition } from '../checkpoint.ts';
-import type { LogSource, TailEvent, Window } from '../entry.ts';
-import { Tail } from '../follow.ts';
+import type { TimeRange } from '../entry.ts';
+import { Tail, type TailEvent } from '../follow.ts';
+import type { TailPosition } from '../position.ts';
+import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 
 /** How an archive is brought up to date. */
@@ -20,7 +21,7 @@ export interface CatchUpOptions {
 }
 
 interface Gap {
-  readonly window: Window;
+  readonly window: TimeRange;
   /** Where the tail stood when it was noticed: what it had given by then comes before the gap. */
   readonly standing: TailPosition;
 }
@@ -61,7 +62,7 @@ class ArchiveSync {
       retentionMs,
       untilPresent: !follow,
       onEvent: (event) => this.#note(event),
-      onStanding: (standing) => {
+      onPosition: (standing) => {
         this.#standing = standing;
       },
     });
@@ -83,7 +84,7 @@ class ArchiveSync {
       const { done, value } = await this.#commitWhile(batches.next());
       // Until it is asked for more, the tail stands right behind what it gave.
       if (done !== true) await this.#take(value);
-      this.#standing = this.#tail.standing();
+      this.#standing = this.#tail.position();
       if (done === true) return;
       if (this.#writer.isFull || this.#dueInMs() <= 0) await this.#commit();
     }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { isoTime } from '../../output/time.ts';
-import type { Window } from '../entry.ts';
+import type { TimeRange } from '../entry.ts';
 import { appendRecord, type Draft } from './chain.ts';
-import { fromStored, type StoredPosition } from './position.ts';
+import { fromStored, type StoredPosition } from '../checkpoint.ts';
 import {
   type ArchiveRecord,
   dayOf,
@@ -19,6 +18,7 @@ import {
 } from './record.ts';
 import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
+import { isoTime } from '../../output/time.ts';
 
 // Where nothing happened for a year, not each of its days is looked through.
 const MOST_DAYS_BACK_MS = 35 * 86_400_000;
@@ -122,7 +122,7 @@ async function removeOrphans(
   store: ArchiveStore,
   tenantId: string,
   record: ArchiveRecord,
-  { from, to }: Window,
+  { from, to }: TimeRange,
 ): Promise<void> {
   const named = namedBy(record);
   // Its next run meets the same entries, and so the same tenants.

@@ -1,8 +1,8 @@
 import { SvcError } from '../../errors.ts';
-import type { TailPosition } from '../checkpoint.ts';
+import { toStored } from '../checkpoint.ts';
+import type { TailPosition } from '../position.ts';
 import { appendRecord, readFirst, readLast, readRecords } from './chain.ts';
 import { Coverage } from './coverage.ts';
-import { toStored } from './position.ts';
 import { type BeginRecord, damaged, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 

@@ -4,7 +4,7 @@ import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { positionSchema } from './position.ts';
+import { positionSchema } from '../checkpoint.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.number().int().nonnegative();

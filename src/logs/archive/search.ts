@@ -1,8 +1,9 @@
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TailPosition } from '../checkpoint.ts';
-import type { LogSource, TailEvent } from '../entry.ts';
+import type { TimeRange } from '../entry.ts';
 import { Tail } from '../follow.ts';
+import type { TailPosition } from '../position.ts';
+import type { LogSource } from '../read-range.ts';
 import type { Bounds } from './manifest.ts';
 import { type Lane, merged, type Timed } from './merge.ts';
 import type { Segment } from './record.ts';
@@ -15,7 +16,7 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
   /** Which entries are wanted. */
   readonly matches: (log: Log) => boolean;
   /** Stop after this many. */
-  readonly most?: number | undefined;
+  readonly limit?: number | undefined;
   /** Entries from elsewhere that go between those of the segments. */
   readonly more?: Lane | undefined;
   /** Told how many entries were read. */
@@ -33,7 +34,7 @@ export async function* searchSegments(
   store: ArchiveStore,
   options: SearchOptions,
 ): AsyncGenerator<readonly Log[]> {
-  let left = options.most ?? Infinity;
+  let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
   const lanes = options.segments.map((segment) => laneOf(store, segment, options, isOver));
   const all = options.more ? [...lanes, untilOver(options.more, isOver)] : lanes;
@@ -85,7 +86,7 @@ export interface LiveOptions extends Bounds {
   /** How long the service keeps entries, in milliseconds. */
   readonly retentionMs: number;
   readonly matches: (log: Log) => boolean;
-  readonly onEvent?: ((event: TailEvent) => void) | undefined;
+  readonly onGap: (gap: TimeRange) => void;
 }
 
 /**
@@ -100,16 +101,22 @@ export function liveLane(source: LogSource, standing: TailPosition, options: Liv
 async function* read(
   source: LogSource,
   standing: TailPosition,
-  { since = -Infinity, until = Infinity, matches, ...options }: LiveOptions,
+  { since = -Infinity, until = Infinity, matches, onGap, ...options }: LiveOptions,
 ): AsyncGenerator<readonly Timed[]> {
   if (until <= standing.settled) return;
   const isTimed = since !== -Infinity || until !== Infinity;
   const isWanted = ({ at }: Timed): boolean => (at === Infinity ? !isTimed : at >= since && at < until);
-  const tail = new Tail(source, { ...options, begin: standing, untilPresent: true, keep: matches });
+  const tail = new Tail(source, {
+    ...options,
+    begin: standing,
+    untilPresent: true,
+    keep: matches,
+    onEvent: (event) => event.kind === 'gap' && onGap(event),
+  });
   let held: Timed[] = [];
   for await (const logs of tail.batches()) {
     held = [...held, ...logs.map(timed)].toSorted(byTime);
-    const { settled } = tail.standing();
+    const { settled } = tail.position();
     const ready = held.filter(({ at }) => at < settled);
     held = held.slice(ready.length);
     const wanted = ready.filter(isWanted);

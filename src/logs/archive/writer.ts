@@ -1,13 +1,13 @@
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TailPosition } from '../checkpoint.ts';
-import type { Window } from '../entry.ts';
+import { fromStored, toStored } from '../checkpoint.ts';
+import type { TimeRange } from '../entry.ts';
+import { settledBefore, type TailPosition } from '../position.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import type { Draft } from './chain.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import { beyond, fromStored, toStored } from './position.ts';
 import type { Link, Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -36,7 +36,7 @@ export interface Written {
   /** How many hold what looks like a card number. */
   cardNumbers: number;
   segments: number;
-  gaps: Window[];
+  gaps: TimeRange[];
 }
 
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
@@ -120,7 +120,7 @@ export class ArchiveWriter {
    * @throws SvcError `conflict` when another writer was faster, `local`
    */
   async commit(tailStanding: TailPosition): Promise<void> {
-    const standing = beyond(tailStanding, this.#gapTo);
+    const standing = settledBefore(tailStanding, this.#gapTo);
     if (this.#pending.entries === 0 && standing.readTo <= this.#standing.readTo) return;
     await this.#wholly(() => this.#commit(standing));
   }
@@ -146,9 +146,9 @@ export class ArchiveWriter {
   }
 
   /** Commits a gap: entries of this stretch of time may be missing. All entries taken must be committed. */
-  async commitGap(gap: Window): Promise<void> {
+  async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
-    const standing = beyond(this.#standing, gap.to);
+    const standing = settledBefore(this.#standing, gap.to);
     const stretch = { from: isoTime(gap.from), to: isoTime(gap.to) };
     await this.#wholly(() => this.#append({ kind: 'gap', ...stretch, ...this.#now(standing) }, standing));
     this.beginAt(gap.to);

@@ -37,8 +37,8 @@ export interface ExporterOptions {
 /** What happens beside the entries. */
 export type ExportEvent =
   /** The collector is away; said once for each outage. */
-  | { readonly kind: 'cut off'; readonly reason: string; readonly nextMs: number }
-  | { readonly kind: 'taken again'; readonly afterMs: number }
+  | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
+  | { readonly kind: 'reconnected'; readonly afterMs: number }
   /** It took a request, and says something of it. */
   | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
 
@@ -100,13 +100,13 @@ export class OtlpExporter {
       return this.#failure(last, index);
     };
     const onWait = (nextMs: number): void => {
-      if (cutOffAt === undefined && last) onEvent?.({ kind: 'cut off', reason: reasonOf(last), nextMs });
+      if (cutOffAt === undefined && last) onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
       cutOffAt ??= clock.now();
     };
     const patience = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
     const answer = await withRetry(attempt, { clock, signal, random, ...patience, onWait });
     if (cutOffAt !== undefined && answer !== 'too large')
-      onEvent?.({ kind: 'taken again', afterMs: clock.now() - cutOffAt });
+      onEvent?.({ kind: 'reconnected', afterMs: clock.now() - cutOffAt });
     return answer;
   }
 

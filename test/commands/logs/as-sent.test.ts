@@ -24,7 +24,7 @@ describe('entries as they were sent', () => {
     expect(stdout).toBe(ENTRIES.map((entry) => `${entry}\n`).join(''));
     for (const words of ['nested more than 200 levels deep: 1', 'other types than documented: 1'])
       expect(stderr).toContain(words);
-    for (const words of ['without a time that can be read (created_at): 1', 'that are no objects: 1'])
+    for (const words of ['without a readable time (created_at): 1', 'that are not objects: 1'])
       expect(stderr).toContain(words);
     const json = await svcHere(['logs', '-o', 'json'], { baseUrl });
     expect(json.stdout).toBe(`[\n${ENTRIES.map((entry) => `  ${entry}`).join(',\n')}\n]\n`);
@@ -38,7 +38,7 @@ describe('entries as they were sent', () => {
     const { code, stdout, stderr } = await svcHere(tail, { baseUrl });
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n').toSorted()).toEqual(ENTRIES.toSorted());
-    expect(stderr).toContain('without a time that can be read (created_at): 1');
+    expect(stderr).toContain('without a readable time (created_at): 1');
   });
 
   it('R60 are printed token for token for any tokens', async () => {

@@ -42,11 +42,18 @@ describe('svc logs tail --to', () => {
   it('sends the entries that pass the filters to the collector, and none to stdout', async () => {
     for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
     server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
-    const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
+    const { code, stdout, stderr } = await ship([
+      '--since',
+      '1h',
+      '--operation',
+      'create',
+      '--limit',
+      '1050',
+    ]);
     expect({ code, stdout, stderr }).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/without --checkpoint[^]*1050 entries[^]*--to otlp\+http:\/\/127/),
+      stderr: expect.stringMatching(/without --checkpoint[^]*1,050 entries[^]*--to otlp\+http:\/\/127/),
     });
     expect(stderr.match(/without --checkpoint/g)).toHaveLength(1);
     expect(new Set(collector.messages()).size).toBe(1050);
@@ -60,10 +67,10 @@ describe('svc logs tail --to', () => {
       status: 200,
       body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1"}}',
     });
-    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
+    const { code, stderr } = await ship(['--since', '1h', '--limit', '1', '--debug'], headers);
     expect(code).toBe(0);
     expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
-    expect(stderr).toContain('the collector says');
+    expect(stderr).toContain('message from the collector');
     expect(stderr).toContain(`< 200 POST ${collector.url}/v1/logs`);
     expect(stderr).not.toContain('canary');
     expect(JSON.stringify(collector.taken)).not.toContain('4111111111111111');
@@ -97,10 +104,10 @@ describe('svc logs tail --to', () => {
     const { code, stderr } = await ship(argv);
     expect({ code, stderr }).toMatchObject({
       code: 8,
-      stderr: expect.stringMatching(/does not take entries[^]*failed \(503\)/),
+      stderr: expect.stringMatching(/not accepting entries[^]*failed \(503\)/),
     });
     collector.reply = undefined;
-    expect((await ship([...argv, '--max', '1'])).code).toBe(0);
+    expect((await ship([...argv, '--limit', '1'])).code).toBe(0);
     expect(collector.messages()).toEqual(['first']);
   });
 
@@ -108,10 +115,10 @@ describe('svc logs tail --to', () => {
     server.logs.push(logAgo(60_000, 'first'));
     const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
     collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
-    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
+    const { code, stderr } = await ship(['--since', '1h', '--limit', '1', '--strict']);
     expect({ code, stderr }).toMatchObject({
       code: 14,
-      stderr: expect.stringContaining('rejected 1 of 1 entries for good: too old'),
+      stderr: expect.stringContaining('permanently rejected 1 of 1 entries: too old'),
     });
   });
 

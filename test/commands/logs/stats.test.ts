@@ -56,7 +56,7 @@ describe('svc logs stats', () => {
   it('takes the filters of logs list and says which of them were applied here', async () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--operation', 'create', '-o', 'csv']);
     expect(stdout.split('\n')[1] ?? '').toBe('all,,,1,1,2026-02-28T06:30:00Z,2026-02-28T06:30:00Z,');
-    expect(stderr).toContain('1 of 252 entries match');
+    expect(stderr).toContain('1 match in the 252 entries read (--operation is filtered client-side)');
   });
 
   it('counts back as far as it is told, and says what the service no longer had', async () => {
@@ -74,9 +74,9 @@ describe('svc logs stats', () => {
       [
         '251 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z',
         '',
-        'by hour, from 2026-02-28 12:00:00Z: a mark is an hour',
+        'entries per hour since 2026-02-28 12:00:00Z',
         `  ${'▁'.repeat(19)}▂▆███▅`,
-        '  most in one hour: 60, at 2026-03-01 09:00:00Z',
+        '  peak: 60 at 2026-03-01 09:00:00Z',
         '',
         'entity types',
         '  card  251  100.0%  ████████████████',
@@ -85,7 +85,7 @@ describe('svc logs stats', () => {
         '  read    250   99.6%  ████████████████',
         '  delete    1    0.4%  ▏',
         '',
-        'types of actor',
+        'actor types',
         '  user  251  100.0%  ████████████████',
         '',
         'actors',
@@ -99,7 +99,7 @@ describe('svc logs stats', () => {
   it('draws with plain characters where the terminal has no others', async () => {
     const { stdout } = await stats(['-o', 'table', '--since', '30d'], { LANG: 'C' });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
-    expect(stdout).toContain('a mark is 12 hours');
+    expect(stdout).toContain('entries per 12 hours since');
   });
 
   it('says in words that there is nothing', async () => {
@@ -154,7 +154,7 @@ describe('svc logs stats of an archive', () => {
     const { stdout } = await stats([top, '-o', 'table']);
     expect(stdout).toContain('60 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z\n');
     expect(stdout).toContain(
-      'against the past of the archive\n  hour 2026-03-01 09:00:00Z: 60 entries; the same hour had at most 1',
+      'compared with the past of the archive\n  hour 2026-03-01 09:00:00Z: 60 entries; the same hour had at most 1',
     );
     expect(stdout).toContain('\n  stranger user: first seen in this archive\n');
   });

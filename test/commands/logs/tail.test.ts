@@ -54,8 +54,8 @@ describe('svc logs tail', () => {
     ['just now', 8_000],
   ])('R28 writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
     burst(ageMs);
-    const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1300 entries') });
+    const { code, stdout, stderr } = await tail('--since', '1h', '--limit', '1300');
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1,300 entries') });
     const found = messages(stdout);
     expect(found.filter((message) => message === 'twin')).toHaveLength(300);
     expect(new Set(found).size).toBe(1001);
@@ -144,7 +144,7 @@ describe('svc logs tail', () => {
     expect(first.stderr).toContain('  svc logs tail --checkpoint stopped.json --entity-type token\n');
     expect(messages(first.stdout)).toHaveLength(3);
     server.logs.push(logAgo(10_000, 'twin'), logAgo(5_000, 'late'));
-    const second = await home.svc([...argv, '--max', '1'], { env: env() });
+    const second = await home.svc([...argv, '--limit', '1'], { env: env() });
     expect([second.code, messages(second.stdout).length]).toEqual([0, 1]);
     const other = await home.svc(['logs', 'tail', '--checkpoint', 'stopped.json'], { env: env() });
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
@@ -196,13 +196,13 @@ describe('svc logs tail on a terminal', () => {
     try {
       await screen.waitFor(/logs: following/);
       server.refusal = 503;
-      await screen.waitFor('cut off: ', 60_000);
+      await screen.waitFor('disconnected: ', 60_000);
       server.refusal = undefined;
       await screen.waitFor(/caught up after \d+s: 0 entries/, 60_000);
       screen.type('\u0003');
       expect(await screen.exited).toEqual({ exitCode: 130 });
       expect(screen.cursorShows).toBe(true);
-      expect(screen.screen().match(/cut off: /g)).toHaveLength(1);
+      expect(screen.screen().match(/disconnected: /g)).toHaveLength(1);
     } finally {
       screen.kill();
     }

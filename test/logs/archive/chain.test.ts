@@ -10,7 +10,7 @@ import {
   readRecords,
 } from '../../../src/logs/archive/chain.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
-import { fromStored, toStored } from '../../../src/logs/archive/position.ts';
+import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
 import {
   type Link,
   parseRecord,

@@ -7,7 +7,7 @@ import { isSvcError } from '../../../src/errors.ts';
 import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
-import { beginAt } from '../../../src/logs/checkpoint.ts';
+import { beginAt } from '../../../src/logs/position.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
 import { readArchive } from './archived.ts';

@@ -5,11 +5,11 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
-import { fromStored } from '../../../src/logs/archive/position.ts';
+import { fromStored } from '../../../src/logs/checkpoint.ts';
 import { liveLane, searchSegments } from '../../../src/logs/archive/search.ts';
 import type { ArchiveStore } from '../../../src/logs/archive/store.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
-import { beginAt } from '../../../src/logs/checkpoint.ts';
+import { beginAt } from '../../../src/logs/position.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type Happening, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
 import { openStore } from './build.ts';
@@ -102,7 +102,7 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
 
 async function searchLive(store: ArchiveStore, service: ModelService): Promise<Log[]> {
   const { segments, last } = await readManifest(store);
-  const all = { matches: () => true, ...TIMES };
+  const all = { matches: () => true, onGap: () => undefined, ...TIMES };
   const more = liveLane(service, fromStored(last.record.standing), all);
   const found: Log[] = [];
   for await (const batch of searchSegments(store, { segments, more, ...all })) found.push(...batch);

@@ -59,7 +59,7 @@ describe('a search of an archive', () => {
     const [first, , , last] = segments;
     const bytes = fs.readFileSync(path.join(top, last!.path));
     fs.writeFileSync(path.join(top, last!.path), Buffer.from(bytes).fill(0, 12, 15));
-    expect((await searched(top, { most: 2 })).found).toEqual(['a', 'b']);
+    expect((await searched(top, { limit: 2 })).found).toEqual(['a', 'b']);
     await expect(searched(top)).rejects.toMatchObject({
       code: 'checksum_mismatch',
       message: expect.stringContaining(last!.path) as string,
@@ -68,7 +68,7 @@ describe('a search of an archive', () => {
       path.join(top, first!.path),
       Buffer.concat([fs.readFileSync(path.join(top, first!.path)), bytes]),
     );
-    await expect(searched(top, { most: 1 })).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    await expect(searched(top, { limit: 1 })).rejects.toMatchObject({ code: 'checksum_mismatch' });
     fs.rmSync(path.join(top, first!.path));
     await expect(searched(top)).rejects.toMatchObject({
       message: expect.stringContaining(first!.path) as string,

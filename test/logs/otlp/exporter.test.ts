@@ -78,7 +78,7 @@ describe('an exporter', () => {
       expect(collector.messages()).toHaveLength(5);
       expect(slept).toHaveLength(7);
       expect(Math.min(...slept)).toBeGreaterThanOrEqual(7_000);
-      expect(events.map(({ kind }) => kind)).toEqual(['cut off', 'taken again']);
+      expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'reconnected']);
     },
   );
 
@@ -95,7 +95,7 @@ describe('an exporter', () => {
     }).export(LOGS);
     await work;
     expect(collector.messages()).toHaveLength(5);
-    expect(events).toMatchObject([{ kind: 'cut off', reason: expect.stringContaining('refused') }, {}]);
+    expect(events).toMatchObject([{ kind: 'disconnected', reason: expect.stringContaining('refused') }, {}]);
   });
 
   it.each([

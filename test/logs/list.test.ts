@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LogFilter } from '../../src/api/logs.ts';
 import { type PageOptions, Pages } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
-import { steadyPages } from '../../src/logs/steady-list.ts';
+import { listSteadily } from '../../src/logs/list.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
@@ -69,7 +69,7 @@ describe('a list of logs', () => {
           for (const { created_at } of all)
             seconds.set(created_at.slice(0, 19), (seconds.get(created_at.slice(0, 19)) ?? 0) + 1);
           const service = logs(all, Math.ceil(Math.max(...seconds.values()) / pageSize) + 1);
-          const found = await take(steadyPages(service, {}, { pageSize }));
+          const found = await take(listSteadily(service, {}, { pageSize }));
           expect(text(found)).toEqual(text(all));
           expect(found.map((one) => one.created_at.slice(0, 19))).toEqual(
             all.map((one) => one.created_at.slice(0, 19)),
@@ -86,24 +86,26 @@ describe('a list of logs', () => {
     const all = Array.from({ length: 100 }, (_, index) => log([(99 - index) * 1_000, 0]));
     const service = logs(all, 2);
     const filter = { startDate: log([10_000, 0]).created_at, endDate: log([90_000, 0]).created_at };
-    const found = await take(steadyPages(service, filter, { pageSize: 5 }));
+    const found = await take(listSteadily(service, filter, { pageSize: 5 }));
     expect(found).toEqual(all.slice(10, 90));
     expect(service.expired).toBeGreaterThan(5);
   });
 
   it('R27 says so where nobody can tell what the rest is', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
-    await expect(take(steadyPages(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
+    await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
       code: 'truncated',
     });
     const one = [log([0, 0]), log([0, 1]), log([0, 2])];
-    await expect(take(steadyPages(logs(one, 1), {}, { pageSize: 1, start: '1' }))).rejects.toMatchObject({
+    await expect(take(listSteadily(logs(one, 1), {}, { pageSize: 1, start: '1' }))).rejects.toMatchObject({
       code: 'truncated',
     });
   });
 
   it('R27 gives up on a cursor that never lives for a page', async () => {
     const all = Array.from({ length: 30 }, () => log([0, 0]));
-    await expect(take(steadyPages(logs(all, 1), {}, { pageSize: 5 }))).rejects.toMatchObject({ status: 410 });
+    await expect(take(listSteadily(logs(all, 1), {}, { pageSize: 5 }))).rejects.toMatchObject({
+      status: 410,
+    });
   });
 });

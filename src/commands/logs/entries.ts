@@ -1,21 +1,25 @@
-import type { LogFilter } from '../../api/logs.ts';
+import { LOG_FIELDS, type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { PageOptions } from '../../api/pages.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import {
+  flag,
   type Input,
-  moment,
   type Parameter,
-  pattern,
   repeated,
   suggesting,
-  text,
   value,
+  moment,
+  pattern,
+  positiveDuration,
+  text,
 } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
+import { MAX_DEPTH } from '../../json/source.ts';
+import { formatNumber, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
 
-/** Which entries are wanted, as far as the service can tell. */
+/** Filters that the service applies. */
 export const ENTITY_PARAMETERS = {
   entityType: suggesting(
     'entity type',
@@ -24,7 +28,7 @@ export const ENTITY_PARAMETERS = {
   entityId: value('--entity-id <id>', 'only the entity with this id', text),
 } as const;
 
-/** Which stretch of time is wanted. */
+/** The time range. */
 export const INTERVAL_PARAMETERS = {
   since: value(
     '--since <time>',
@@ -34,7 +38,7 @@ export const INTERVAL_PARAMETERS = {
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 
-/** Which entries are wanted, as far as that is decided here. */
+/** Filters that svc applies. */
 export const ENTRY_PARAMETERS = {
   operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
   actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
@@ -46,54 +50,72 @@ export const ENTRY_PARAMETERS = {
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
 } as const;
 
-/** The same where everything is decided here, so that nothing needs a mark. */
-export const ENTRY_PARAMETERS_HERE = {
+/** The same without the mark, for commands where svc applies every filter. */
+export const UNMARKED_ENTRY_PARAMETERS = {
   operation: unmarked(ENTRY_PARAMETERS.operation),
   actor: unmarked(ENTRY_PARAMETERS.actor),
   actorType: unmarked(ENTRY_PARAMETERS.actorType),
   grep: unmarked(ENTRY_PARAMETERS.grep),
 } as const;
 
-/** The filters as they were asked for. */
+/** Options of what the service may no longer have. */
+export const RETENTION_PARAMETERS = {
+  retention: value(
+    '--retention <duration>',
+    'how long the service keeps entries (default 24h)',
+    positiveDuration,
+  ),
+  strict: flag('--strict', 'exit with 14 when entries may be missing'),
+} as const;
+
+export const OVERLAP_PARAMETER = value(
+  '--overlap <duration>',
+  'how late an entry may arrive (default 2m)',
+  positiveDuration,
+);
+
+/** The filters as given. */
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
+export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
+export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
 
 /** What the service can filter by itself. */
-export function entityFilter({
-  entityType,
-  entityId,
-}: Input<typeof ENTITY_PARAMETERS>): Pick<LogFilter, 'entityType' | 'entityId'> {
+export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
   return { entityType, entityId };
 }
 
 /** The interval in epoch milliseconds, as far as it was given. @throws SvcError `usage` where it is empty */
 export function intervalOf(
-  { since, until }: Input<typeof INTERVAL_PARAMETERS>,
+  { since, until }: IntervalInput,
   now: number,
 ): { since: number | undefined; until: number | undefined } {
   const interval = { since: since?.(now), until: until?.(now) };
-  if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until) {
-    throw new SvcError('usage', '--since must be before --until', {
-      hint: 'Swap them, or widen the interval.',
-    });
-  }
+  if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
+    throw new SvcError('usage', '--since must be before --until', { hint: 'Swap them, or widen the range.' });
   return interval;
 }
 
-/** Whether entries are also dropped here. */
-export function isFiltered(input: EntryInput): boolean {
-  return input.operation.length + input.actor.length + input.actorType.length > 0 || input.grep !== undefined;
+/** The given filters that svc applies to what the service sent. */
+export function clientFilters({ operation, actor, actorType, grep }: EntryInput): string[] {
+  const given = {
+    '--operation': operation.length > 0,
+    '--actor': actor.length > 0,
+    '--actor-type': actorType.length > 0,
+    '--grep': grep !== undefined,
+  };
+  return Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
 }
 
-/** Whether an entry is about what was asked for, where no service looks at that. */
-export function isAbout(log: Log, { entityType, entityId }: Input<typeof ENTITY_PARAMETERS>): boolean {
+/** Whether an entry is about the requested entity, where no service applies that filter. */
+export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolean {
   return (
     (entityType === undefined || log.entity_type === entityType) &&
     (entityId === undefined || log.entity_id === entityId)
   );
 }
 
-/** Whether an entry is wanted. */
-export function matches(log: Log, input: EntryInput & Input<typeof ENTITY_PARAMETERS>): boolean {
+/** Whether an entry passes the filters that svc applies. */
+export function matches(log: Log, input: EntryInput & EntityInput): boolean {
   return (
     isAboutId(log, input) &&
     isOneOf(log.operation, input.operation) &&
@@ -103,24 +125,24 @@ export function matches(log: Log, input: EntryInput & Input<typeof ENTITY_PARAME
   );
 }
 
-// The interface speaks of an id together with its type: a service may ignore an id alone, and then it is checked here.
-function isAboutId(
-  { entity_id: id }: Log,
-  { entityType, entityId }: Input<typeof ENTITY_PARAMETERS>,
-): boolean {
+// The API documents an id together with its type: a service may ignore an id alone, so it is checked here.
+function isAboutId({ entity_id: id }: Log, { entityType, entityId }: EntityInput): boolean {
   if (entityId === undefined || entityType !== undefined) return true;
   return id?.toLowerCase() === entityId.toLowerCase();
 }
 
-/** Says how much of what the service answered was dropped here. */
+/** Reports how many of the entries that the service sent were dropped here. */
 export function reportFiltered(
   { notices }: Context,
   input: EntryInput,
   { shown, read }: { readonly shown: number; readonly read: number },
 ): void {
-  if (!isFiltered(input)) return;
+  const filters = clientFilters(input);
+  if (filters.length === 0) return;
+  const found = shown === 0 ? 'no match' : shown === 1 ? '1 match' : `${formatNumber(shown)} matches`;
+  const are = filters.length === 1 ? 'is' : 'are';
   notices.note(
-    `${shown} of ${read} entries match; the service cannot filter by operation, actor or message, so this was done here`,
+    `${found} in the ${formatNumber(read)} entries read (${filters.join(', ')} ${are} filtered client-side)`,
   );
 }
 
@@ -147,16 +169,7 @@ function isOneOf(found: string | null | undefined, asked: readonly string[]): bo
 /** How log entries are shown. */
 export const logView: View<Log> = {
   name: 'log entry',
-  fields: [
-    'tenant_id',
-    'actor_id',
-    'actor_type',
-    'entity_type',
-    'entity_id',
-    'operation',
-    'message',
-    'created_at',
-  ],
+  fields: LOG_FIELDS,
   columns: [
     { path: 'created_at', kind: 'time' },
     { path: 'operation', kind: 'text', paint: (value) => (value === 'delete' ? 'bad' : undefined) },
@@ -168,7 +181,7 @@ export const logView: View<Log> = {
   ],
 };
 
-// "Card created" beside "create" and "card" tells nothing.
+// "Card created" beside "create" and "card" adds nothing.
 function onlyRepeats({ operation, entity_type: type, message }: Log): boolean {
   const noun = wordsOf(type);
   const said = wordsOf(message);
@@ -186,7 +199,7 @@ function wordsOf(text: string | null | undefined): string {
     .trim();
 }
 
-/** How the kinds of entity are shown. */
+/** How entity types are shown. */
 export const entityTypeView: View<EntityType> = {
   name: 'entity type',
   fields: ['value', 'display_name'],
@@ -195,3 +208,34 @@ export const entityTypeView: View<EntityType> = {
     { path: 'display_name', kind: 'text' },
   ],
 };
+
+type Oddity = LogOddity | 'no time';
+
+const ODDITIES: Readonly<Record<Oddity, string>> = {
+  'no time': 'without a readable time (created_at)',
+  'too deep': `nested more than ${MAX_DEPTH} levels deep`,
+  'other types': 'with fields of other types than documented',
+  'not an object': 'that are not objects',
+};
+
+/** Counts entries that are not as documented. They are kept like all others. */
+export class OddEntries {
+  readonly #counts = new Map<Oddity, number>();
+
+  /** Passes batches on and counts their entries. */
+  async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    for await (const logs of batches) {
+      for (const log of logs) {
+        const oddity = oddityOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
+        if (oddity !== undefined) this.#counts.set(oddity, (this.#counts.get(oddity) ?? 0) + 1);
+      }
+      yield logs;
+    }
+  }
+
+  /** Warns of each oddity, with its count. */
+  warn({ notices }: Pick<Context, 'notices'>): void {
+    for (const [oddity, count] of this.#counts)
+      notices.warn(`entries ${ODDITIES[oddity]}: ${formatNumber(count)}, kept as the service sent them`);
+  }
+}

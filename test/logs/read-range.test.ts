@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
-import type { LogSource, Window } from '../../src/logs/entry.ts';
-import { readFirmly, readOnce } from '../../src/logs/read-window.ts';
+import type { TimeRange } from '../../src/logs/entry.ts';
+import type { LogSource } from '../../src/logs/read-range.ts';
+import { readReliably, readOnce } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { ModelClock } from './model.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
-const MINUTE: Window = { from: START, to: START + 60_000 };
+const MINUTE: TimeRange = { from: START, to: START + 60_000 };
 
 /** A source whose nth read of a window gives the nth list of pages, the last list from then on. */
 function reads(
@@ -56,13 +57,13 @@ describe('a window', () => {
 
   it('R28 of several pages is read until two reads agree', async () => {
     const source = reads([['a', 'b'], ['b']], [['a', 'b'], ['c']], [['a', 'b'], ['c']]);
-    expect(words(await readFirmly(source, MINUTE))).toEqual(['a', 'b', 'c']);
+    expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'b', 'c']);
     expect(source.count).toBe(3);
   });
 
   it('R28 of one page is taken as it is', async () => {
     const source = reads([['a', 'a']]);
-    expect(words(await readFirmly(source, MINUTE))).toEqual(['a', 'a']);
+    expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
     expect(source.count).toBe(1);
   });
 });

@@ -1,0 +1,122 @@
+import type { Context } from '../../app/command.ts';
+import { argument, text } from '../../app/parameter.ts';
+import { SvcError } from '../../errors.ts';
+import type { Coverage } from '../../logs/archive/coverage.ts';
+import type { ArchiveStore } from '../../logs/archive/store.ts';
+import type { TimeRange } from '../../logs/entry.ts';
+import { S3_SECRETS } from '../../logs/s3/settings.ts';
+import { cleanText, wrapWords } from '../../output/text.ts';
+import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
+import { MARKS, type Tone } from '../../output/view.ts';
+import type { Environment } from '../../system.ts';
+import { ByteProgress } from '../au/options.ts';
+
+/** The location of an archive to read. */
+export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
+
+/**
+ * Opens the archive at a location, without reading it. From here on the credentials of a bucket are kept out of all
+ * output. `signal` ends its work; by default the command's.
+ * @throws SvcError `usage`, and for a bucket `key_missing`, `config`
+ */
+export async function openArchive(
+  context: Context,
+  location: string,
+  signal = context.signal,
+): Promise<ArchiveStore> {
+  const { openArchiveStore } = await import('../../logs/archive/store.ts');
+  const { clock, system, notices, trace } = context;
+  const { platform, home, cwd, pid } = system;
+  const env = /^s3:/i.test(location) ? await bucketEnvironment(context) : system.env;
+  const isAlive = (one: number): boolean => system.isAlive(one);
+  const onWarning = (words: string): void => notices.warn(words);
+  const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
+  return openArchiveStore(host, location);
+}
+
+async function bucketEnvironment(context: Context): Promise<Environment> {
+  if (context.globals.curl)
+    throw new SvcError('usage', '--curl does not show requests to a bucket, and they come first', {
+      hint: 'Leave --curl out.',
+    });
+  const env = await context.storeEnvironment();
+  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
+  return env;
+}
+
+/** Does work that reads much of an archive, and shows how many of its bytes are done. */
+export async function withByteProgress<T>(
+  context: Context,
+  label: string,
+  total: number,
+  work: (onBytes: (bytes: number) => void) => Promise<T>,
+): Promise<T> {
+  const progress = new ByteProgress(context, label);
+  let done = 0;
+  try {
+    const result = await work((bytes) => progress.update((done += bytes), total));
+    progress.done();
+    return result;
+  } finally {
+    progress.stop();
+  }
+}
+
+/** A line of a summary: a sentence, and the tone of what is good or bad. */
+export type Sentence = string | readonly [tone: Tone, text: string];
+
+/** Sentences as lines that fit the terminal. */
+export function sentencesText({ palette, out, marks }: Context, sentences: readonly Sentence[]): string {
+  const columns = out.isTerminal ? out.width : Infinity;
+  const lines = sentences.flatMap((sentence) => {
+    if (typeof sentence === 'string') return wrapWords(cleanText(sentence), columns);
+    const [tone, words] = sentence;
+    const mark = marks && (tone === 'good' || tone === 'bad') ? MARKS[tone] : '';
+    return wrapWords(mark + cleanText(words), columns).map(palette[tone]);
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** The sentence for a gap. */
+export function gapSentence(context: Context, gap: TimeRange): Sentence {
+  return ['warn', `gap, entries may be missing: ${rangeText(context, gap)}`];
+}
+
+/** A time range in words, with its length. */
+export function rangeText({ settings, out, clock }: Context, { from, to }: TimeRange): string {
+  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
+  const shown = (at: number): string => formatTime(isoTime(at), style, clock.now());
+  return `${shown(from)} to ${shown(to)} (${formatDuration(to - from)})`;
+}
+
+/** A warning of a gap. */
+export function gapText({ from, to }: TimeRange): string {
+  return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
+}
+
+/** A number with its noun. */
+export function countText(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
+}
+
+const MAX_GAPS = 5;
+
+/** Reports which parts of the given range the archive does not cover. `newer`: how to get newer entries, if at all. */
+export function reportGaps(
+  { notices, clock }: Context,
+  { coverage }: { readonly coverage: Coverage },
+  { since = -Infinity, until = Infinity }: { since?: number | undefined; until?: number | undefined },
+  newer: string | undefined,
+): void {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
+  if (gaps.length > MAX_GAPS)
+    notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps: 'svc logs verify' lists them`);
+  const covered = coverage.covered();
+  const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
+  if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
+  if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${isoTime(begin)}`);
+  if (newer !== undefined && Math.min(until, clock.now()) > end)
+    notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
+}
