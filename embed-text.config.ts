@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+const PREFIX = '\0text:';
+const SUFFIX = '.js';
 
 /** What gives the text of files that are data as modules. */
 interface EmbeddedText {
   readonly name: string;
+  readonly enforce: 'pre';
+  resolveId(source: string, importer?: string): string | undefined;
   load(id: string): string | undefined;
 }
 
@@ -10,9 +16,14 @@ interface EmbeddedText {
 export function embeddedText(): EmbeddedText {
   return {
     name: 'embedded-text',
-    load: (id) =>
-      /\.(csv|css|md)$/.test(id)
-        ? `export const text = ${JSON.stringify(readFileSync(id, 'utf8'))};\n`
-        : undefined,
+    enforce: 'pre',
+    // The suffix keeps Vite from handling a style sheet as one.
+    resolveId: (source, importer = '') =>
+      /^\..*\.(csv|css|md)$/.test(source) ? PREFIX + resolve(dirname(importer), source) + SUFFIX : undefined,
+    load(id) {
+      if (!id.startsWith(PREFIX)) return undefined;
+      const text = readFileSync(id.slice(PREFIX.length, -SUFFIX.length), 'utf8');
+      return `export const text = ${JSON.stringify(text)};\n`;
+    },
   };
 }

@@ -86,10 +86,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     expect(await heading()).toBe('Confirm your payment');
     expect(await status()).toBe('challenge');
     await click('Cancel');
-    expect(await heading()).toBe('Cancelled');
+    expect(await heading()).toBe('Canceled');
     expect((await read(id)).authentication.challenge_cancel_reason).toBe('cardholder-canceled');
     await page.reload();
-    expect(await heading()).toBe('Cancelled');
+    expect(await heading()).toBe('Canceled');
   });
 
   it.each([

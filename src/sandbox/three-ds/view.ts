@@ -17,7 +17,7 @@ import type { AuthenticationEvent } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
 import { eciOf, findNetwork, scenarioOf } from './networks.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { challengeAddress, methodAddress, notificationAddress } from './pages/page.ts';
+import { notificationAddress, pageAddress } from './pages/page.ts';
 
 /** A session as its creation answers it. */
 export function createdView(service: Service, session: Session): CreatedSession {
@@ -27,7 +27,7 @@ export function createdView(service: Service, session: Session): CreatedSession 
     type: created.sessionType,
     card_brand: created.network,
     ...(needsMethod(session) && {
-      method_url: methodAddress(service, session),
+      method_url: pageAddress(service, 'method', session),
       method_notification_url: notificationAddress(service, session),
     }),
     directory_server_id: findNetwork(created.network)?.directoryServer,
@@ -84,7 +84,7 @@ function deviceView({ created, visit }: Session): Pick<ThreeDsSession, 'device' 
 function methodView(service: Service, session: Session): ThreeDsSession['method'] {
   if (!needsMethod(session)) return { method_completion_indicator: 'U' };
   return {
-    method_url: methodAddress(service, session),
+    method_url: pageAddress(service, 'method', session),
     method_completion_indicator: session.notified === undefined ? 'N' : 'Y',
   };
 }
@@ -139,7 +139,7 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
     ...resultView(authenticated),
     acs_challenge_mandated: scenarioOf(session.created.scenario).mandated === true ? 'Y' : 'N',
     authentication_challenge_type: challenge?.type,
-    acs_challenge_url: isOnPage ? challengeAddress(service, session) : undefined,
+    acs_challenge_url: isOnPage ? pageAddress(service, 'challenge', session) : undefined,
     challenge_attempts: challenge && String(challenge.attempts),
     message_extensions: [],
   });

@@ -75,7 +75,7 @@ describe('a challenge', () => {
       challenge_cancel_reason: 'cardholder-canceled',
       challenge_cancel_reason_code: '01',
     });
-    expect((await on.look()).text).toContain('Cancelled');
+    expect((await on.look()).text).toContain('Canceled');
   });
 
   it('is answered in the bank’s app where that is its kind', async () => {
@@ -193,7 +193,7 @@ describe('the pages', () => {
       purchase_info: { ...PURCHASE, amount: '5', currency: '392', exponent: '0' },
     });
     const { text } = await on.look();
-    expect(text).toContain('&#60;img src=x onerror=alert(1)&#62; &#38; &#34;Söhne&#34;');
+    expect(text).toContain('&lt;img src=x onerror=alert(1)&gt; &#38; &#34;Söhne&#34;');
     expect(text).not.toContain('<img');
     expect(text).toContain('<dd>5 JPY</dd>');
     expect(text).toContain('ending in 0000');

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { STYLE } from '../../../src/sandbox/three-ds/pages/page.ts';
+import { text as STYLE } from '../../../src/sandbox/three-ds/pages/style.css';
 
-/** Colours by name, of one theme: the first rule is light, the second dark. */
+/** Colors by name, of one theme: the first rule is light, the second dark. */
 function theme(place: number): Record<string, string> {
   const rule = [...STYLE.matchAll(/:root \{([^}]*)\}/g)][place]?.[1] ?? '';
-  const colours = [...rule.matchAll(/--([a-z-]+): (#[0-9a-f]{3,6});/g)];
-  return Object.fromEntries(colours.map(([, name = '', value = '']) => [name, value]));
+  const colors = [...rule.matchAll(/--([a-z-]+): (#[0-9a-f]{3,6});/g)];
+  return Object.fromEntries(colors.map(([, name = '', value = '']) => [name, value]));
 }
 
 /** Relative luminance as WCAG 2 defines it. */
-function luminance(colour: string): number {
-  const digits = colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, '$&$&') : colour;
+function luminance(color: string): number {
+  const digits = color.length === 4 ? color.replaceAll(/[0-9a-f]/g, '$&$&') : color;
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
     const value = Number.parseInt(digits.slice(start, start + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
@@ -36,14 +36,14 @@ const PAIRS = [
   ['line', 'paper', 3],
 ] as const;
 
-describe('the colours of the pages', () => {
+describe('the colors of the pages', () => {
   it.each([
     ['light', 0],
     ['dark', 1],
   ])('have enough contrast: %s', (_, place) => {
-    const colours = theme(place);
+    const colors = theme(place);
     const found = PAIRS.map(([front, back, least]) => {
-      const ratio = contrast(colours[front] ?? '', colours[back] ?? '');
+      const ratio = contrast(colors[front] ?? '', colors[back] ?? '');
       return { front, back, enough: ratio >= least };
     });
     expect(found.filter(({ enough }) => !enough)).toEqual([]);

@@ -1,8 +1,8 @@
+import { html } from 'hono/html';
 import type { AuthenticationEvent, ChallengeReply } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
 import {
-  html,
   type Html,
   OtherPage,
   type Page,
@@ -13,35 +13,43 @@ import {
   visitedSession,
 } from './page.ts';
 
+/** The code that is right on every challenge page. The page shows it. */
+export const RIGHT_CODE = '123456';
+
 /** Shows a challenge. */
-export function showChallenge(visit: Visit): Response {
-  return pageResponse(challengePage(challengedOf(visit)));
+export function showChallenge(visit: Visit): Promise<Response> {
+  return pageResponse(challengePage(challengedIn(visit)));
 }
 
-/** Takes an answer to a challenge. The browser then asks for the page anew, so that going back sends nothing. */
+/** Takes a reply to a challenge. The browser is then sent to the page again, so that going back posts nothing. */
 export async function submitChallenge(visit: Visit): Promise<Response> {
   const form = await readForm(visit);
-  const challenged = challengedOf(visit);
-  const { session, authentication, now } = challenged;
-  const outcome = outcomeOf(session, authentication, now);
-  if (outcome.status !== 'challenge') throw new OtherPage(completedPage());
+  const challenged = challengedIn(visit);
+  const { session, outcome } = challenged;
+  if (outcome.status !== 'challenge') throw new OtherPage(ALREADY_ANSWERED);
   const answer = replyIn(form, outcome.challenge?.type === 'out-of-band');
   if (answer === undefined) throw new OtherPage(challengePage(challenged, true));
-  const { service, request } = visit;
+  const { service, request, now } = visit;
   service.state.record({ type: '3ds-challenge', at: now, session: session.id, answer });
   const { pathname, search } = new URL(request.url);
   return redirect(303, pathname + search);
 }
 
-function challengedOf(visit: Visit): Challenged {
-  const session = visitedSession(visit, 'challenge');
-  const { authentication } = session;
-  // The address is known to nobody before.
-  if (authentication === undefined) throw new Error('a challenge page without a challenge');
-  return { session, authentication, now: visit.now };
+interface Challenged {
+  readonly session: Session;
+  readonly authentication: AuthenticationEvent;
+  readonly outcome: Outcome;
 }
 
-/** Undefined for a form that holds no answer. */
+function challengedIn(visit: Visit): Challenged {
+  const session = visitedSession(visit, 'challenge');
+  const { authentication } = session;
+  // The address is not given out before.
+  if (authentication === undefined) throw new Error('a challenge page without a challenge');
+  return { session, authentication, outcome: outcomeOf(session, authentication, visit.now) };
+}
+
+/** Undefined for a form without a reply. */
 function replyIn(form: URLSearchParams, isApp: boolean): ChallengeReply | undefined {
   const answer = form.get('answer');
   if (answer === 'cancel') return answer;
@@ -52,59 +60,40 @@ function replyIn(form: URLSearchParams, isApp: boolean): ChallengeReply | undefi
   return code === RIGHT_CODE ? 'right-code' : 'wrong-code';
 }
 
-/** The code that is right on every challenge page. The page tells it. */
-export const RIGHT_CODE = '123456';
-
-/** A session with a challenge page, at a time. */
-export interface Challenged {
-  readonly session: Session;
-  readonly authentication: AuthenticationEvent;
-  readonly now: number;
-}
-
-/** The challenge page of a session as things stand. `missing`: a form came without a code. */
-function challengePage(challenged: Challenged, missing = false): Page {
-  const outcome = outcomeOf(challenged.session, challenged.authentication, challenged.now);
+/** `missing`: a form came without a code. */
+function challengePage({ session, authentication: { shown }, outcome }: Challenged, missing = false): Page {
   if (outcome.status !== 'challenge') return settledPage(outcome);
-  const { shown } = challenged.authentication;
   const title = shown.amount === undefined ? 'Confirm that it is you' : 'Confirm your payment';
-  const isApp = outcome.challenge?.type === 'out-of-band';
-  const main = html` <h1>${title}</h1>
-    ${facts(challenged)} ${isApp ? appForm() : codeForm(outcome.challenge?.attempts ?? 0, missing)}`;
+  const { type, attempts = 0 } = outcome.challenge ?? {};
+  const amount =
+    shown.amount !== undefined &&
+    html`<dt>Amount</dt>
+      <dd>${shown.amount}</dd>`;
+  const main = html`<h1>${title}</h1>
+    <dl>
+      <dt>Merchant</dt>
+      <dd><bdi>${shown.merchant}</bdi></dd>
+      ${amount}
+      <dt>Card</dt>
+      <dd>ending in ${session.created.lastFour}</dd>
+    </dl>
+    ${type === 'out-of-band' ? APP_FORM : codeForm(attempts, missing)}`;
   return { status: missing ? 400 : 200, title, main };
 }
 
-/** What is said to an answer that comes after the challenge was settled. */
-function completedPage(): Page {
-  const title = 'Already answered';
-  return {
-    status: 409,
-    title,
-    main: html` <h1>${title}</h1>
-      <p>This question was answered before. The first answer counts, and nothing was changed now.</p>
-      <p>You can close this page.</p>`,
-  };
-}
-
-function facts({ session, authentication: { shown } }: Challenged): Html {
-  const amount =
-    shown.amount === undefined
-      ? html``
-      : html`<dt>Amount</dt>
-          <dd>${shown.amount}</dd>`;
-  return html`<dl>
-    <dt>Merchant</dt>
-    <dd><bdi>${shown.merchant}</bdi></dd>
-    ${amount}
-    <dt>Card</dt>
-    <dd>ending in ${session.created.lastFour}</dd>
-  </dl>`;
-}
+const ALREADY_ANSWERED: Page = {
+  status: 409,
+  title: 'Already answered',
+  main: html`<h1>Already answered</h1>
+    <p>This question was answered before. The first answer counts; nothing was changed now.</p>
+    <p>You can close this page.</p>`,
+};
 
 function codeForm(attempts: number, missing: boolean): Html {
   const wrong = wrongText(attempts, missing);
-  const state = wrong === '' ? html`` : html` aria-invalid="true" aria-describedby="wrong hint" autofocus`;
-  const usual = wrong === '' ? html` aria-describedby="hint"` : html``;
+  const state = wrong
+    ? html` aria-invalid="true" aria-describedby="wrong hint" autofocus`
+    : html` aria-describedby="hint"`;
   return html`<form method="post">
       <label for="code">Code from your bank</label>
       <input
@@ -113,17 +102,17 @@ function codeForm(attempts: number, missing: boolean): Html {
         inputmode="numeric"
         autocomplete="one-time-code"
         maxlength="20"
-        required${state}${usual}
+        required${state}
       />
-      ${wrong === '' ? html`` : html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
+      ${wrong && html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
       <div class="buttons">
         <button class="first" name="answer" value="code">Confirm</button>
         <button name="answer" value="cancel" formnovalidate>Cancel</button>
       </div>
     </form>
     <p class="hint" id="hint">
-      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${String(MAX_ATTEMPTS)}
-      wrong ones end the challenge.
+      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong
+      ones end the challenge.
     </p>`;
 }
 
@@ -134,42 +123,40 @@ function wrongText(attempts: number, missing: boolean): string {
   return `That code is not right. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
 }
 
-function appForm(): Html {
-  return html`<p>Your bank asks you to confirm this in its app.</p>
-    <form method="post">
-      <div class="buttons">
-        <button class="first" name="answer" value="approve">Approve in the bank’s app</button>
-        <button name="answer" value="decline">Decline in the bank’s app</button>
-        <button name="answer" value="cancel">Cancel</button>
-      </div>
-    </form>
-    <p class="hint">The sandbox has no app: these buttons stand for it.</p>`;
-}
+const APP_FORM = html`<p>Your bank asks you to confirm this in its app.</p>
+  <form method="post">
+    <div class="buttons">
+      <button class="first" name="answer" value="approve">Approve in the bank’s app</button>
+      <button name="answer" value="decline">Decline in the bank’s app</button>
+      <button name="answer" value="cancel">Cancel</button>
+    </div>
+  </form>
+  <p class="hint">The sandbox has no app: these buttons stand for it.</p>`;
 
 function settledPage({ status, reason, cancelReason }: Outcome): Page {
   const [title, text] = settledText(status, cancelReason ?? reason);
   return {
     status: 200,
     title,
-    main: html` <h1>${title}</h1>
+    main: html`<h1>${title}</h1>
       <p role="status">${text}</p>
       <p>You can close this page and go back to the merchant.</p>
       <p class="hint">
         In the sandbox: the challenge result now says
-        <b>${status}</b>${reason === undefined ? '' : html` (${reason})`}.
+        <b>${status}</b>${reason !== undefined && html` (${reason})`}.
       </p>`,
   };
 }
 
 function settledText(status: Outcome['status'], why = ''): readonly [title: string, text: string] {
-  const words = WORDS[why];
-  if (words !== undefined) return words;
-  if (status === 'successful' || status === 'attempted') return ['Thank you', 'Your answer was taken.'];
+  const text = SETTLED_TEXTS[why];
+  if (text !== undefined) return text;
+  if (status === 'successful' || status === 'attempted') return ['Thank you', 'Your answer was recorded.'];
   return ['Not confirmed', 'Your bank did not confirm that it is you.'];
 }
 
-const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = {
-  'cardholder-canceled': ['Cancelled', 'You cancelled. The merchant is told that you were not confirmed.'],
+const SETTLED_TEXTS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  'cardholder-canceled': ['Canceled', 'You canceled. The merchant is told that you were not confirmed.'],
   'acs-timeout': ['Time is up', 'The question was not answered in time.'],
   'max-challenges-exceeded': ['Not confirmed', 'The code was wrong too often.'],
 };
