@@ -1,26 +1,29 @@
-import { StoreRefusal } from '../store/responses.ts';
+import { StoreRefusal, xmlElement } from '../store/responses.ts';
 import type { StoredObject } from './objects.ts';
 
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
-/** The answer to ListObjectsV2, as XML: one page of the objects, which are in order of their keys. */
+/** The response to ListObjectsV2, as XML: one page of the objects, which are in order of their keys. */
 export function objectList(bucket: string, objects: readonly StoredObject[], query: URLSearchParams): string {
-  const asked = readQuery(query);
-  const rows = rowsOf(objects, asked);
-  const page = rows.slice(0, asked.size);
+  const list = readQuery(query);
+  const rows = rowsOf(objects, list);
+  const page = rows.slice(0, list.size);
   const last = page.at(-1);
-  const code = (text: string): string =>
-    asked.isEncoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text;
+  const isTruncated = rows.length > page.length;
+  const encode = (text: string): string =>
+    list.isEncoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text;
   return xmlDocument('ListBucketResult', [
-    element('Name', bucket),
-    element('Prefix', code(asked.prefix)),
-    element('KeyCount', String(page.length)),
-    element('MaxKeys', String(asked.size)),
-    ...(asked.isEncoded ? [element('EncodingType', 'url')] : []),
-    element('IsTruncated', String(rows.length > page.length)),
-    ...(rows.length > page.length && last ? [element('NextContinuationToken', tokenOf(last.after))] : []),
+    xmlElement('Name', bucket),
+    xmlElement('Prefix', encode(list.prefix)),
+    xmlElement('KeyCount', String(page.length)),
+    xmlElement('MaxKeys', String(list.size)),
+    ...(list.isEncoded ? [xmlElement('EncodingType', 'url')] : []),
+    xmlElement('IsTruncated', String(isTruncated)),
+    ...(isTruncated && last ? [xmlElement('NextContinuationToken', tokenOf(last.after))] : []),
     ...page.map(({ object, prefix }) =>
-      object === undefined ? commonPrefix(code(prefix)) : contents(object, code(object.key)),
+      object === undefined
+        ? `<CommonPrefixes>${xmlElement('Prefix', encode(prefix))}</CommonPrefixes>`
+        : contents(object, encode(object.key)),
     ),
   ]);
 }
@@ -34,16 +37,16 @@ interface ListQuery {
   readonly isEncoded: boolean;
 }
 
-/** An object, or what several keys have in common up to the delimiter. */
+/** An object, or the common prefix of several keys up to the delimiter. */
 interface Row {
   readonly object?: StoredObject;
   readonly prefix: string;
-  /** The last key that the row stands for. */
+  /** The last key of the row. */
   readonly after: string;
 }
 
 function readQuery(query: URLSearchParams): ListQuery {
-  const size = Number(query.get('max-keys') ?? MOST_KEYS);
+  const size = Number(query.get('max-keys') ?? MAX_KEYS);
   if (!Number.isInteger(size) || size < 0)
     throw new StoreRefusal(400, 'InvalidArgument', 'max-keys must be a whole number.');
   const token = query.get('continuation-token');
@@ -51,7 +54,7 @@ function readQuery(query: URLSearchParams): ListQuery {
     prefix: query.get('prefix') ?? '',
     delimiter: query.get('delimiter') ?? '',
     after: token === null ? (query.get('start-after') ?? '') : readToken(token),
-    size: Math.min(size, MOST_KEYS),
+    size: Math.min(size, MAX_KEYS),
     isEncoded: query.get('encoding-type') === 'url',
   };
 }
@@ -75,20 +78,16 @@ function rowsOf(objects: readonly StoredObject[], { prefix, delimiter, after }: 
 
 function contents({ bytes, md5, at }: StoredObject, key: string): string {
   const inner = [
-    element('Key', key),
-    element('LastModified', new Date(at).toISOString()),
-    element('ETag', `"${md5}"`),
-    element('Size', String(bytes)),
-    element('StorageClass', 'STANDARD'),
+    xmlElement('Key', key),
+    xmlElement('LastModified', new Date(at).toISOString()),
+    xmlElement('ETag', `"${md5}"`),
+    xmlElement('Size', String(bytes)),
+    xmlElement('StorageClass', 'STANDARD'),
   ];
   return `<Contents>${inner.join('')}</Contents>`;
 }
 
-function commonPrefix(prefix: string): string {
-  return `<CommonPrefixes>${element('Prefix', prefix)}</CommonPrefixes>`;
-}
-
-// Opaque, and with signs that an address must encode, as real ones have.
+// Opaque, and with characters that an address must encode, as real ones have.
 function tokenOf(key: string): string {
   return `1/${Buffer.from(key).toString('base64')}`;
 }
@@ -99,23 +98,8 @@ function readToken(token: string): string {
   return Buffer.from(token.slice(2), 'base64').toString('utf8');
 }
 
-const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
-
-/** An element that holds text. */
-export function element(name: string, text: string): string {
-  return `<${name}>${escape(text)}</${name}>`;
-}
-
-/** A document, of elements that are XML already. */
+/** A document whose elements are XML already. */
 export function xmlDocument(name: string, inner: readonly string[]): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="${NAMESPACE}">${inner.join('')}</${name}>`;
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replace(/[\r\n]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="${namespace}">${inner.join('')}</${name}>`;
 }

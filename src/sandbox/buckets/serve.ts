@@ -1,26 +1,25 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Service } from '../service.ts';
 import {
   checkFraming,
   conditionFailed,
   fileResponse,
+  receiveBody,
   refusalResponse,
   StoreRefusal,
+  xmlElement,
   xmlResponse,
 } from '../store/responses.ts';
-import { element, objectList, xmlDocument } from './list-objects.ts';
+import { objectList, xmlDocument } from './list-objects.ts';
 import { type ObjectFiles, objectHead } from './objects.ts';
 import { checkSignature } from './signature.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
- * Serves a request to the buckets: those that are signed as requests to S3-compatible stores are, with the bucket in
- * the path. Buckets are not part of the tenant, and leave no audit logs.
+ * Serves a request to the buckets: signed as for S3-compatible stores, with the bucket in the path. Buckets are not part
+ * of the tenant, and leave no audit logs.
  */
 export async function serveBuckets({ state, objects }: Service, request: Request): Promise<Response> {
   try {
@@ -89,7 +88,7 @@ function requireBucket({ objects, bucket }: ObjectCall): void {
 }
 
 function bucketList(names: readonly string[]): string {
-  const buckets = names.map((name) => `<Bucket>${element('Name', name)}</Bucket>`);
+  const buckets = names.map((name) => `<Bucket>${xmlElement('Name', name)}</Bucket>`);
   return xmlDocument('ListAllMyBucketsResult', [`<Buckets>${buckets.join('')}</Buckets>`]);
 }
 
@@ -118,7 +117,7 @@ async function putObject(call: ObjectCall): Promise<Response> {
   const isNew = checkConditions(call);
   const draft = objects.draft(bucket);
   try {
-    const { md5, sha256 } = await receive(request, draft);
+    const { md5, sha256 } = await receiveBody(request, draft.path, draft.start);
     if (payload !== undefined && payload !== sha256)
       throw new StoreRefusal(
         400,
@@ -129,7 +128,6 @@ async function putObject(call: ObjectCall): Promise<Response> {
           S3ComputedContentSHA256: sha256,
         },
       );
-    checkMd5(request, md5);
     await writeHead(draft.path, objectHead(key, md5, now));
     if (!objects.keep(bucket, key, draft.path, isNew)) throw conditionFailed('If-None-Match');
     return new Response(null, { headers: { etag: `"${md5}"` } });
@@ -148,28 +146,6 @@ function checkConditions({ objects, request, bucket, key }: ObjectCall): boolean
   if (none !== null && found) throw conditionFailed('If-None-Match');
   if (match !== null && match !== `"${found?.md5}"`) throw conditionFailed('If-Match');
   return none !== null;
-}
-
-function checkMd5({ headers }: Request, md5: string): void {
-  const given = headers.get('content-md5');
-  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== md5)
-    throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
-}
-
-async function receive(
-  { body }: Request,
-  { path, start }: { readonly path: string; readonly start: number },
-): Promise<{ md5: string; sha256: string }> {
-  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
-  const digest = new Transform({
-    transform(chunk: Buffer, _encoding, done): void {
-      md5.update(chunk);
-      sha256.update(chunk);
-      done(null, chunk);
-    },
-  });
-  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600, start }));
-  return { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
 }
 
 async function writeHead(path: string, head: Buffer): Promise<void> {

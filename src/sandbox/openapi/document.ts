@@ -2,7 +2,7 @@ import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater
 import { problemSchema, type Shape } from '../../schema/response.ts';
 import { API_ROUTES } from '../routes/api.ts';
 import type { ApiRoute } from '../service.ts';
-import { componentSchemas, EXAMPLES, reference, WEBHOOK_EXAMPLE } from './components.ts';
+import { componentSchemas, EXAMPLES, reference } from './components.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function openApiDocument(): Json {
       title: 'Card vault: logs, tenant, 3-D Secure, Account Updater',
       version: '1',
       description:
-        'What the sandbox of svc emulates. The permission that the key of a request needs is in x-permission, the kind of key in x-key-kind. Answers can hold further members.',
+        'What the sandbox of svc emulates. x-permission is the permission that the key of a request needs, x-key-kind the kind of key. Responses can hold further members.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://127.0.0.1:4010', description: 'svc sandbox start' }],
@@ -62,10 +62,10 @@ function success({ response }: ApiRoute, example: unknown): Json {
 function refusals({ request, query, path }: ApiRoute): Json {
   const takesInput = request !== undefined || query !== undefined;
   return {
-    ...(takesInput && { 400: refusal('Something in the request is not as it should be; see errors.') }),
+    ...(takesInput && { 400: refusal('The request is invalid; see errors.') }),
     401: refusal('The key is missing or not known.'),
-    403: refusal('The key lacks the permission, or is of the other kind.'),
-    ...(path.includes(':') && { 404: refusal('There is none, or no longer.') }),
+    403: refusal('The key lacks the permission, or is of the wrong kind.'),
+    ...(path.includes(':') && { 404: refusal('It does not exist, or no longer does.') }),
     429: refusal('Too many requests; Retry-After may say how long to wait.'),
   };
 }
@@ -84,7 +84,6 @@ export const STORE_ADDRESSES = [
   { method: 'GET', path: '/store/results/:object', summary: 'Download a result file' },
 ] as const;
 
-// The query of a pre-signed address is its signature, and no one's business but the store's.
 function storeOperation({ method, path, summary }: (typeof STORE_ADDRESSES)[number]): Json {
   const file = { 'text/csv': { schema: { type: 'string' } } };
   const parameters = ['expires', 'signature'].map((name) => ({
@@ -110,8 +109,10 @@ function webhooks(): Json {
   const names = [...EVENT_TYPES, 'tenant.updated', 'tenant.deleted'];
   const post = {
     security: [],
-    requestBody: { content: { 'application/json': content(webhookDeliverySchema, WEBHOOK_EXAMPLE) } },
-    responses: { '2XX': { description: 'Taken. Anything else is tried again.' } },
+    requestBody: {
+      content: { 'application/json': content(webhookDeliverySchema, EXAMPLES['webhook']?.request) },
+    },
+    responses: { '2XX': { description: 'Accepted. Anything else is retried.' } },
   };
   return Object.fromEntries(
     names.map((name) => [name, { post: { operationId: operationId('on', name), summary: name, ...post } }]),

@@ -1,23 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { textResponse } from '../problem.ts';
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Ends a request to the store with an error body as object stores write it. */
 export class StoreRefusal extends Error {
   readonly status: number;
   readonly code: string;
   /** Further elements. Real stores echo signatures here, and clients must cope. */
-  readonly details: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly details: Texts;
+  readonly headers: Texts;
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    details: Readonly<Record<string, string>> = {},
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(status: number, code: string, message: string, details: Texts = {}, headers: Texts = {}) {
     super(message);
     this.status = status;
     this.code = code;
@@ -32,7 +29,7 @@ export function refusalResponse(error: unknown, request: Request): Response {
   const { code, message, details, headers, status } = refusal;
   const requestId = request.headers.get('x-request-id') ?? randomUUID();
   const elements = { Code: code, Message: message, ...details, RequestId: requestId };
-  const inner = Object.entries(elements).map(([name, text]) => `<${name}>${escape(text)}</${name}>`);
+  const inner = Object.entries(elements).map(([name, text]) => xmlElement(name, text));
   return xmlResponse(
     `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`,
     status,
@@ -43,26 +40,26 @@ export function refusalResponse(error: unknown, request: Request): Response {
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
 
 /** A response with an XML document. */
-export function xmlResponse(
-  text: string,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+export function xmlResponse(text: string, status = 200, headers: Texts = {}): Response {
   return textResponse(status, text, { 'content-type': 'application/xml', ...headers });
 }
 
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** An XML element that holds text. */
+export function xmlElement(name: string, text: string): string {
+  const escaped = text.replaceAll(/[&<>"\r\n]/g, (sign) => XML_ESCAPES[sign] ?? `&#${sign.charCodeAt(0)};`);
+  return `<${name}>${escaped}</${name}>`;
 }
 
-/** Refuses a request one of whose conditions does not hold. */
+const XML_ESCAPES: Texts = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Refuses a request with a condition that does not hold. */
 export function conditionFailed(condition: string): StoreRefusal {
   return new StoreRefusal(412, 'PreconditionFailed', 'A condition of the request does not hold.', {
     Condition: condition,
   });
 }
 
-/** Refuses an upload that does not say how long it is. */
+/** Refuses an upload without its length. */
 export function checkFraming({ headers }: Request): void {
   if (headers.has('transfer-encoding'))
     throw new StoreRefusal(501, 'NotImplemented', 'A header implies functionality that is not implemented.', {
@@ -72,10 +69,32 @@ export function checkFraming({ headers }: Request): void {
     throw new StoreRefusal(411, 'MissingContentLength', 'The Content-Length header is required.');
 }
 
-/** What is sent of a file. */
+/** Writes a body to a new file, from a position on, and returns its hashes in hex. Checks Content-MD5. */
+export async function receiveBody(
+  { body, headers }: Request,
+  path: string,
+  start = 0,
+): Promise<{ md5: string; sha256: string }> {
+  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+  const digest = new Transform({
+    transform(chunk: Buffer, _encoding, done): void {
+      md5.update(chunk);
+      sha256.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600, start }));
+  const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
+  const given = headers.get('content-md5');
+  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== hashes.md5)
+    throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
+  return hashes;
+}
+
+/** Content to send. */
 export interface SentFile {
   readonly path: string;
-  /** Where the content begins in the file, and how long it is. */
+  /** Where the content begins in the file, and its length. */
   readonly start: number;
   readonly bytes: number;
   readonly type: string;
@@ -84,28 +103,20 @@ export interface SentFile {
   readonly modified: number;
 }
 
-/** A response with a file, or with the range of it that the request names. HEAD has no body. */
+/** A response with a file, or with the range of it that the request asks for. HEAD has no body. */
 export function fileResponse({ headers, method }: Request, file: SentFile): Response {
   const { path, start, bytes, type, etag, modified } = file;
   const range = bytes === 0 ? undefined : readRange(headers.get('range') ?? undefined, bytes);
-  if (range === 'unsatisfiable')
-    throw new StoreRefusal(
-      416,
-      'InvalidRange',
-      'The range cannot be satisfied.',
-      {},
-      {
-        'content-range': `bytes */${bytes}`,
-      },
-    );
+  if (range === 'unsatisfiable') {
+    const contentRange = { 'content-range': `bytes */${bytes}` };
+    throw new StoreRefusal(416, 'InvalidRange', 'The range cannot be satisfied.', {}, contentRange);
+  }
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
-  const isEmpty = method === 'HEAD' || last < first;
-  const content = isEmpty
-    ? null
-    : Readable.toWeb(
-        createReadStream(path, { start: start + first, end: start + last, highWaterMark: 1 << 18 }),
-      );
-  return new Response(content, {
+  const content =
+    method === 'HEAD' || last < first
+      ? null
+      : createReadStream(path, { start: start + first, end: start + last, highWaterMark: 1 << 18 });
+  return new Response(content && Readable.toWeb(content), {
     status: range === undefined ? 200 : 206,
     headers: {
       etag,
@@ -118,19 +129,18 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
   });
 }
 
-/** Part of a file: both ends belong to it. */
+/** The first and last byte of a part of a file. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * Reads a Range header against a size in bytes. Undefined when the whole is meant: no header, one that makes no
- * sense, or several ranges at once.
+ * Reads a Range header for a size in bytes. Undefined for the whole file: without the header, for a malformed one, or
+ * for several ranges at once.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
-  const [, from = '', to = ''] = match ?? [];
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
   if (from === '')
     return Number(to) === 0 ? 'unsatisfiable' : { first: Math.max(0, size - Number(to)), last: size - 1 };

@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto';
 import { renameSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Hono } from 'hono/tiny';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
 import { recordAudit, type SandboxEnv, type Service } from '../service.ts';
 import { type Job, jobStatus } from '../state/world.ts';
 import { checkAddress, jobOfObject } from './files.ts';
-import { checkFraming, conditionFailed, fileResponse, refusalResponse, StoreRefusal } from './responses.ts';
+import {
+  checkFraming,
+  conditionFailed,
+  fileResponse,
+  receiveBody,
+  refusalResponse,
+  StoreRefusal,
+} from './responses.ts';
 
 /** What every path of the store begins with. */
 export const STORE_PATH = '/store/';
@@ -38,13 +41,12 @@ async function putRequest(service: Service, request: Request): Promise<Response>
   const bytes = checkLength(request);
   const draft = service.files.draft();
   try {
-    const md5 = await receive(request, draft);
-    checkDigest(request, md5);
+    const { md5 } = await receiveBody(request, draft);
     service.state.refresh();
     openJob(service, path);
     renameSync(draft, service.files.path(path));
-    recordUpload(service, job, { bytes, md5: md5.toString('hex') });
-    return new Response(null, { headers: { etag: `"${md5.toString('hex')}"` } });
+    recordUpload(service, job, { bytes, md5 });
+    return new Response(null, { headers: { etag: `"${md5}"` } });
   } finally {
     service.files.discard(draft);
   }
@@ -72,31 +74,12 @@ function checkLength({ headers }: Request): number {
   return bytes;
 }
 
-function checkDigest({ headers }: Request, md5: Buffer): void {
-  const given = headers.get('content-md5');
-  if (given !== null && given !== md5.toString('base64'))
-    throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
-}
-
 // A store knows no jobs: what it answers once processing began looks like an address that is no longer good.
 function openJob(service: Service, path: string): Job {
   const job = service.state.world.jobs.find(jobOfObject(path));
   if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
     throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
   return job;
-}
-
-async function receive({ body }: Request, path: string): Promise<Buffer> {
-  const md5 = createHash('md5');
-  const digest = new Transform({
-    transform(chunk: Buffer, _encoding, done): void {
-      md5.update(chunk);
-      done(null, chunk);
-    },
-  });
-  const file = await open(path, 'wx', 0o600);
-  await pipeline(body ?? [], digest, file.createWriteStream());
-  return md5.digest();
 }
 
 /** A result file, or a range of it. `If-Match` is honoured; `If-Range` is not, as in many stores. */

@@ -193,7 +193,7 @@ describe('the pages', () => {
       purchase_info: { ...PURCHASE, amount: '5', currency: '392', exponent: '0' },
     });
     const { text } = await on.look();
-    expect(text).toContain('&lt;img src=x onerror=alert(1)&gt; &#38; &#34;Söhne&#34;');
+    expect(text).toContain('&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Söhne&quot;');
     expect(text).not.toContain('<img');
     expect(text).toContain('<dd>5 JPY</dd>');
     expect(text).toContain('ending in 0000');
