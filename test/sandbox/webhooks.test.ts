@@ -90,7 +90,7 @@ describe('webhooks', () => {
 
   it('are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
     const to = await receiver([500, 302, 404, 'hang', 503, 200]);
-    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 50 });
+    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 1000 });
     await on.createJob();
     for (const [attempts, ms] of [1000, 5000, 30_000, 120_000].entries()) {
       await until(() => to.got.length === attempts + 1 && delivered(on).length === attempts + 1);
