@@ -10,7 +10,7 @@ import { type Page, Pages } from './pages.ts';
 /** A request to any endpoint, described or not. */
 export type AnyRequest = Pick<
   ApiRequest<unknown>,
-  'method' | 'path' | 'query' | 'body' | 'key' | 'howToCheck' | 'permission' | 'attempts'
+  'method' | 'path' | 'query' | 'body' | 'key' | 'whenUnclear' | 'permission' | 'attempts'
 >;
 
 /** Endpoints that no resource describes, with the same key, retries, pacing and errors. */

@@ -40,12 +40,6 @@ export interface ClientOptions {
 
 /** The typed client of the service. Close it when done: it keeps connections open. */
 export class Client {
-  readonly logs: Logs;
-  readonly tenant: Tenant;
-  readonly accountUpdater: AccountUpdater;
-  readonly threeDs: ThreeDs;
-  /** Endpoints that no resource describes. */
-  readonly any: AnyEndpoint;
   /** The connections, for files that go to and from pre-signed addresses. */
   readonly transport: Transport;
   readonly clock: Clock;
@@ -79,11 +73,27 @@ export class Client {
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
     });
-    this.logs = new Logs(this.#core);
-    this.tenant = new Tenant(this.#core);
-    this.any = new AnyEndpoint(this.#core);
-    this.accountUpdater = new AccountUpdater(this.#core);
-    this.threeDs = new ThreeDs(this.#core);
+  }
+
+  get logs(): Logs {
+    return new Logs(this.#core);
+  }
+
+  get tenant(): Tenant {
+    return new Tenant(this.#core);
+  }
+
+  get accountUpdater(): AccountUpdater {
+    return new AccountUpdater(this.#core);
+  }
+
+  get threeDs(): ThreeDs {
+    return new ThreeDs(this.#core);
+  }
+
+  /** Endpoints that no resource describes. */
+  get any(): AnyEndpoint {
+    return new AnyEndpoint(this.#core);
   }
 
   /** The service's time in milliseconds since the epoch, as far as its answers have told it. */

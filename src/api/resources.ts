@@ -46,8 +46,10 @@ export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
     key: 'private',
     permission: 'account-updater:job:create',
     subject: 'creating a job',
-    howToCheck:
-      "Look whether a new pending job appeared with 'svc au list'; one that gets no file vanishes after an hour and costs nothing.",
+    whenUnclear: {
+      hint: 'Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.',
+      next: ['au', 'list'],
+    },
     shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
   };
 }
@@ -134,7 +136,7 @@ export function updateTenantRequest(body: TenantUpdate): ApiRequest<TenantRecord
     key: 'management',
     permission: 'tenant:update',
     subject: 'updating the tenant',
-    howToCheck: "See what the tenant holds now with 'svc tenant show' before you update it again.",
+    whenUnclear: { hint: 'Check the tenant before you update it again.', next: ['tenant', 'show'] },
     shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
   };
 }
@@ -147,7 +149,7 @@ export function deleteTenantRequest(): ApiRequest<void> {
     key: 'management',
     permission: 'tenant:delete',
     subject: 'deleting the tenant',
-    howToCheck: "See with 'svc tenant show' whether the tenant is still there.",
+    whenUnclear: { hint: 'Check whether the tenant still exists.', next: ['tenant', 'show'] },
   };
 }
 
@@ -205,8 +207,7 @@ export function createSessionRequest(session: CreateSession): ApiRequest<Created
     key: 'private',
     permission: '3ds:session:create',
     subject: 'creating a 3DS session',
-    howToCheck:
-      'Run the command again: a session that nobody uses expires by itself, and nobody was asked for anything.',
+    whenUnclear: { hint: 'It is safe to run the command again: an unused session expires by itself.' },
     shape: async () => (await import('../schema/three-ds/session.ts')).createdSessionSchema,
   };
 }
@@ -233,7 +234,7 @@ export function authenticateRequest(
     key: 'private',
     permission: '3ds:session:authenticate',
     subject: `authenticating 3DS session ${id}`,
-    howToCheck: `Look at the outcome with 'svc 3ds show ${id}', or 'svc 3ds challenge-result ${id}' after a challenge; do not send it again before.`,
+    whenUnclear: { hint: 'Check the outcome before you send it again.', next: ['3ds', 'show', id] },
     shape: async () => (await import('../schema/three-ds/session.ts')).authenticationResultSchema,
   };
 }

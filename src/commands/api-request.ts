@@ -39,7 +39,7 @@ export async function toRequest(context: Context, input: ApiInput): Promise<AnyR
     key,
     query: queryOf([...query, ...input.query.map((one) => [one.name, one.value] as const)]),
     body: await bodyOf(context, input),
-    howToCheck: `Look at what is there now, for example with 'svc api GET ${path}', before you run it again.`,
+    whenUnclear: { hint: 'Check the current state before you run it again.', next: ['api', 'GET', path] },
   };
 }
 

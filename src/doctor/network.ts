@@ -2,9 +2,8 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { isSvcError, SvcError } from '../errors.ts';
-import { type Proxy, proxyFor } from '../http/proxy.ts';
-import { toTransportFailure, TransportFailure } from '../http/transport-failure.ts';
-import { openTunnel } from '../http/tunnel.ts';
+import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
+import { toTransportFailure, TransportFailure } from '../http/failure.ts';
 import { isLoopback } from '../security/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from './finding.ts';
@@ -187,8 +186,9 @@ function connectTo(host: string, port: number, ms: number): Promise<Socket> {
 }
 
 /** Opens a tunnel through a proxy to `target` (host and port), with a timeout of `ms`. */
-function throughProxy(proxy: Proxy, target: string, ms: number): Promise<Socket> {
-  return connectedWithin(ms, (done) => openTunnel(proxy, target, done));
+async function throughProxy(proxy: Proxy, target: string, ms: number): Promise<Socket> {
+  const openTunnel = await loadTunnel(proxy);
+  return connectedWithin(ms, (done) => openTunnel(target, done));
 }
 
 /** Performs a TLS handshake on a connection, with the usual certificate checks. */

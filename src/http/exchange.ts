@@ -12,7 +12,7 @@ import {
 } from './receiver.ts';
 import type { KeyType } from './request.ts';
 import type { TimeLimits } from './retry.ts';
-import { toTransportFailure, TransportFailure } from './transport-failure.ts';
+import { toTransportFailure, TransportFailure } from './failure.ts';
 import type { Line, Transport } from './transport.ts';
 
 /** One request on the wire, exactly once unless it is one that may be put on a used connection. */

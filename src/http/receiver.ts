@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './retry.ts';
-import { type Stage, TransportFailure } from './transport-failure.ts';
+import { type Stage, TransportFailure } from './failure.ts';
 
 /** The head of a response. */
 export interface Head {
@@ -195,7 +195,7 @@ export class Watchdog {
     if (this.#over) return;
     if (Number.isFinite(this.#limits.body)) {
       this.#bodyTimer = setTimeout(
-        () => this.#expire('its answer was not complete within', this.#limits.body),
+        () => this.#expire('its response was not complete within', this.#limits.body),
         this.#limits.body,
       );
     }

@@ -1,11 +1,13 @@
-import { SvcError } from '../errors.ts';
 import type { Clock } from '../system.ts';
-import type { Repeatable } from './retry.ts';
+import { type ErrorDetails, SvcError } from '../errors.ts';
 
 /** The two kinds of key: management for logs and the tenant, private for 3DS and the Account Updater. */
 export type KeyType = 'management' | 'private';
 
-/** A shape that an answer must have. Any zod schema is one. */
+/** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
+export type Repeatable = 'always' | 'unsent';
+
+/** A shape that a response must have. Any zod schema is one. */
 export interface Shape<T> {
   safeParse(
     value: unknown,
@@ -29,17 +31,17 @@ export interface ApiRequest<T> {
   readonly key: KeyType;
   /** The permission that the key needs, for the message when it is refused. */
   readonly permission?: string | undefined;
-  /** The answer's shape, or how to load it while the answer is on its way. Without one the body is not looked at. */
+  /** The response's shape, or how to load it while the response is on its way. Without one the body is not read. */
   readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
-  /** The caller looks at the items of this list one by one: they may be nested as deep as they like. */
+  /** The caller reads the items of this list one by one: they may be nested as deep as they like. */
   readonly itemsOfAnyDepth?: boolean | undefined;
   /** By default only GET is always repeatable. */
   readonly repeatable?: Repeatable | undefined;
   /** Sent at most this many times, however clear it is that it had no effect; five by default. */
   readonly attempts?: number | undefined;
-  /** How to find out what happened when no clear answer came: a sentence with a command. */
-  readonly howToCheck?: string | undefined;
-  /** What is asked for, for messages: «job 3f…». */
+  /** How to find out what happened when no clear response came. */
+  readonly whenUnclear?: Pick<ErrorDetails, 'hint' | 'next'> | undefined;
+  /** What is requested, for messages: «job 3f…». */
   readonly subject?: string | undefined;
 }
 

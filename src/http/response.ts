@@ -1,7 +1,9 @@
 import type { SvcError } from '../errors.ts';
 import { MAX_DEPTH, sourceFrom } from '../json/source.ts';
-import { badResponseError, type CallFacts, describeText, plainLine, unclearError } from './refusal.ts';
-import { repeatableOf, type Shape } from './request.ts';
+import { objectOrUndefined } from '../schema/guards.ts';
+import { maskCardNumbers } from '../security/card-number.ts';
+import { type CallFacts, type Problem, unreadableError } from './failure.ts';
+import type { Shape } from './request.ts';
 
 /** An answer that was read whole, or up to a limit. */
 export interface ReadResponse {
@@ -15,31 +17,25 @@ export interface ReadResponse {
 }
 
 /** Reads a successful answer in its shape, or says what about it made no sense. */
-export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, answer: ReadResponse): T {
+export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, response: ReadResponse): T {
   // Without a shape the caller asked for none: T is undefined there.
   if (!shape) return undefined as T;
-  const value = parseJson(answer);
-  if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, answer);
+  const value = parseJson(response);
+  if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, response);
   const result = value === undefined ? undefined : shape.safeParse(value.json);
   if (result?.success) return result.data;
-  throw unreadableError(facts, answer, result ? describeIssue(result.error.issues) : describeBody(answer));
+  throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
 }
 
 /** Refuses an answer that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
-function checkDepth(facts: CallFacts, answer: ReadResponse): void {
+function checkDepth(facts: CallFacts, response: ReadResponse): void {
   // A short text cannot hold so many brackets.
-  if (answer.text.length <= 2 * MAX_DEPTH || sourceFrom(answer.text).depth <= MAX_DEPTH) return;
-  throw unreadableError(facts, answer, `it is nested more than ${MAX_DEPTH} levels deep`);
+  if (response.text.length <= 2 * MAX_DEPTH || sourceFrom(response.text).depth <= MAX_DEPTH) return;
+  throw unreadable(facts, response, `it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
-/** The error for an answer that says yes and cannot be used. What had an effect may have had it. */
-function unreadableError(facts: CallFacts, answer: ReadResponse, what: string): SvcError {
-  const { status } = answer;
-  const words = facts.hide(what);
-  const id = requestIdOf(answer);
-  return repeatableOf(facts.request) === 'unsent'
-    ? unclearError(facts, `its answer (${status}) could not be read: ${words}`, status, id)
-    : badResponseError(facts, status, words, id);
+function unreadable(facts: CallFacts, response: ReadResponse, what: string): SvcError {
+  return unreadableError(facts, what, { status: response.status, requestId: requestIdOf(response) });
 }
 
 /** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
@@ -53,9 +49,9 @@ function parseJson({ text, complete }: ReadResponse): { json: unknown } | undefi
 }
 
 /** What a body that is not JSON seems to be. */
-function describeBody(answer: ReadResponse): string {
-  if (!answer.complete) return 'a body that is far too long';
-  return describeText(answer.text, answer.header('content-type')) ?? 'an empty body';
+function describeBody(response: ReadResponse): string {
+  if (!response.complete) return 'a body that is far too long';
+  return describeText(response.text, response.header('content-type')) ?? 'an empty body';
 }
 
 function describeIssue(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
@@ -90,10 +86,153 @@ export interface AnyResponse {
 }
 
 /** Reads an answer that may be any JSON, or empty. Throws what a shaped answer would for all else. */
-export function readAnyResponse(facts: CallFacts, answer: ReadResponse): AnyResponse {
-  const isEmpty = answer.complete && answer.text.trim() === '';
-  const body = isEmpty ? undefined : parseJson(answer);
-  if (!isEmpty && body === undefined) throw unreadableError(facts, answer, describeBody(answer));
-  if (body) checkDepth(facts, answer);
-  return { status: answer.status, headers: answer.headers(), body: body && { ...body, text: answer.text } };
+export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
+  const isEmpty = response.complete && response.text.trim() === '';
+  const body = isEmpty ? undefined : parseJson(response);
+  if (!isEmpty && body === undefined) throw unreadable(facts, response, describeBody(response));
+  if (body) checkDepth(facts, response);
+  return {
+    status: response.status,
+    headers: response.headers(),
+    body: body && { ...body, text: response.text },
+  };
+}
+
+const MAX_FIELDS = 20;
+const SAYING = ['title', 'message', 'detail', 'error_description', 'reason', 'msg', 'description'];
+const NAMING = ['code', 'error_code', 'errorCode', 'type'];
+
+/**
+ * Reads an error body: problem JSON (RFC 9457), the same nested under `error` (twice in a 424), other JSON, HTML,
+ * text, cut off or empty. Never throws, never gives more than a few hundred characters.
+ */
+export function readProblem(body: string, contentType: string | undefined): Problem {
+  const json = parse(body);
+  const record = Array.isArray(json) ? { errors: json as unknown } : objectOrUndefined(json);
+  if (!record) {
+    const summary = summaryOfOther(json, body, contentType);
+    return { summary, fields: {}, requestId: undefined, isProblem: false };
+  }
+  // The innermost first: it says most, and the end may be cut.
+  const levels = levelsOf(record).toReversed();
+  const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
+  const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
+  const messages = Object.entries(fields).map(([name, texts]) =>
+    name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
+  );
+  const said = [...lines, ...messages];
+  const summary = cut(
+    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(
+      ' – ',
+    ),
+  );
+  return {
+    summary: summary === '' ? undefined : summary,
+    fields,
+    requestId: levels.map(readId).find((id) => id !== undefined),
+    isProblem: summary !== '' && !Array.isArray(json),
+  };
+}
+
+const MAX_LEVELS = 3;
+
+/** An error body and what is nested under its `error`. */
+function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
+  const levels = [record];
+  let inner = objectOrUndefined(record['error']);
+  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = objectOrUndefined(inner['error']))
+    levels.push(inner);
+  return levels;
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
+  if (json === null) return undefined;
+  return describeText(typeof json === 'string' ? json : body, contentType);
+}
+
+function linesOf(values: readonly unknown[]): string[] {
+  const lines = values.filter((value) => typeof value === 'string').map(plainLine);
+  return [...new Set(lines)].filter((line) => line !== '' && line !== 'about:blank');
+}
+
+function readFields(value: unknown): Record<string, string[]> {
+  if (Array.isArray(value)) {
+    const list = texts(value);
+    return list.length > 0 ? { '': list } : {};
+  }
+  const entries = Object.entries(objectOrUndefined(value) ?? {}).slice(0, MAX_FIELDS);
+  return Object.fromEntries(
+    entries
+      .map(([name, said]) => [plainLine(name), texts(said)] as const)
+      .filter(([, said]) => said.length > 0),
+  );
+}
+
+function texts(value: unknown): string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list
+    .slice(0, MAX_FIELDS)
+    .map(messageOf)
+    .filter((text) => text !== '');
+}
+
+function messageOf(value: unknown): string {
+  if (typeof value === 'string') return plainLine(value);
+  const record = objectOrUndefined(value) ?? {};
+  return linesOf(SAYING.map((name) => record[name])).join(' – ');
+}
+
+function readId(record: Record<string, unknown>): string | undefined {
+  const id = record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId'];
+  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+}
+
+const MAX_LENGTH = 300;
+
+/**
+ * Makes one line for people of text that came from elsewhere: no control, format or bidirectional characters, no
+ * card number, no query of an address (it may be a signature), at most 300 characters.
+ */
+export function plainLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]+/gu, ' ').trim();
+  return cut(maskCardNumbers(hideQueries(line)));
+}
+
+/** What a body that is no JSON object says of itself, or undefined where it says nothing. */
+function describeText(body: string, contentType: string | undefined): string | undefined {
+  if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
+  if (looksBinary(body)) return 'a body that is not text';
+  if (/^\s*[[{]/.test(body)) return 'a JSON body that is cut off or damaged';
+  const line = plainLine(body);
+  return line === '' ? undefined : line;
+}
+
+/** Cuts to 300 UTF-16 units, never amid a character. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function describePage(body: string): string {
+  const title = /<title[^>]{0,100}>([^<]{1,1000})/i.exec(body.slice(0, 20_000))?.[1] ?? '';
+  const line = plainLine(title);
+  return `a web page instead of JSON${line === '' ? '' : `: «${line}»`}`;
+}
+
+function looksBinary(body: string): boolean {
+  const start = body.slice(0, 1_000);
+  const odd = start.match(/(?!\s)\p{Cc}|\uFFFD/gu)?.length ?? 0;
+  return odd * 10 > start.length;
+}
+
+function hideQueries(text: string): string {
+  return text.replace(/(\bhttps?:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?…');
 }

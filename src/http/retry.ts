@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../system.ts';
-import type { FailureType, TransportFailure } from './transport-failure.ts';
+import type { FailureType, TransportFailure } from './failure.ts';
+import type { Repeatable } from './request.ts';
 
 /** At most this many times is one request sent. */
 export const MAX_ATTEMPTS = 5;
@@ -112,9 +113,6 @@ const FAILURES: ReadonlySet<FailureType> = new Set([
   'unreachable',
 ]);
 
-/** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
-export type Repeatable = 'always' | 'unsent';
-
 /** What one attempt ended in. */
 export type Outcome = { readonly status: number } | { readonly failure: TransportFailure };
 
@@ -125,12 +123,6 @@ export function mayRetry(outcome: Outcome, repeatable: Repeatable): boolean {
   }
   if (!FAILURES.has(outcome.failure.kind)) return false;
   return repeatable === 'always' || !outcome.failure.sent;
-}
-
-/** Whether a request that may have an effect is left without a known result. */
-export function isUnclear(outcome: Outcome, repeatable: Repeatable): boolean {
-  if (repeatable === 'always') return false;
-  return 'status' in outcome ? outcome.status === 408 || outcome.status >= 500 : outcome.failure.sent;
 }
 
 /** Full jitter: anywhere between nothing and a bound that doubles with each attempt, up to 20 s (R16). */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../system.ts';
-import { type Proxy, proxyFor } from './proxy.ts';
+import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
 
 /** What one exchange is sent on. Nobody else uses it until it is given back. */
 export interface Line {
@@ -155,16 +155,13 @@ class Connections {
   }
 
   async #throughProxy(proxy: Proxy, options: Options, callback: Callback): Promise<void> {
-    // Loaded only where there is a proxy.
-    const { openTunnel } = await import('./tunnel.ts');
+    const openTunnel = await loadTunnel(proxy);
     if (this.#givenUp) return;
     const { hostname, port } = addressOf(options);
     const target = `${hostname}:${port || (options.protocol === 'https:' ? 443 : 80)}`;
     this.#track(
       (done) =>
-        openTunnel(proxy, target, (result) =>
-          result instanceof Error ? done(result, null) : done(null, result),
-        ),
+        openTunnel(target, (result) => (result instanceof Error ? done(result, null) : done(null, result))),
       (...[error, socket]) => {
         if (error !== null) callback(error, null);
         else if (options.protocol === 'https:') this.#open({ ...options, httpSocket: socket }, callback);

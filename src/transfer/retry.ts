@@ -1,6 +1,6 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import type { TransportFailure } from '../http/transport-failure.ts';
+import type { TransportFailure } from '../http/failure.ts';
 import { displayHost } from '../security/address.ts';
 import type { Flaw } from './receive.ts';
 import { describeStoreError, readStoreError, type StoreError } from './store-error.ts';

@@ -10,7 +10,7 @@ import {
   type TimeLimits,
   withRetry,
 } from '../http/retry.ts';
-import { TransportFailure } from '../http/transport-failure.ts';
+import { TransportFailure } from '../http/failure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Clock } from '../system.ts';
 import { readErrorOf, redirectedByStore, refusedByStore, storeUnreachable, UploadUnclear } from './retry.ts';

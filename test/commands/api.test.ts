@@ -138,7 +138,7 @@ describe('svc api', () => {
         expect([other.code, other.sent.length]).toEqual([9, 1]);
         expect(errorIn(other)).toMatchObject({
           code: 'outcome_unknown',
-          hint: expect.stringContaining('svc api GET /3ds/x'),
+          next: expect.stringContaining('api GET /3ds/x'),
         });
       }
     }

@@ -101,7 +101,7 @@ describe('an abort', () => {
     const error = await abortedAfter((signal) =>
       makeCore(server.url, { limits: PATIENT, signal }).call(CREATE),
     );
-    expect(error).toMatchObject({ code: 'interrupted', exitCode: 130, hint: CREATE.howToCheck });
+    expect(error).toMatchObject({ code: 'interrupted', exitCode: 130, ...CREATE.whenUnclear });
     expect(String(error)).toContain('may have taken effect');
     expect(server.ledger).toHaveLength(1);
   });

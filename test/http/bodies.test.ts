@@ -152,7 +152,7 @@ describe('a good answer that holds', () => {
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status: 200, requestId: 'req-1' });
     expect(error.message).toBe(
-      `the answer of http://127.0.0.1:${server.port} to GET /logs made no sense (200): ${end}`,
+      `the response of http://127.0.0.1:${server.port} to GET /logs is malformed (200): ${end}`,
     );
     expect(server.ledger).toHaveLength(1);
   });

@@ -67,7 +67,7 @@ describe('an answer with', () => {
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'network', exitCode: 8 });
     expect(error.message).toMatch(
-      /^no answer from http:\/\/127\.0\.0\.1:\d+: (its answer was not valid HTTP|the headers of its answer are too long)$/,
+      /^no response from http:\/\/127\.0\.0\.1:\d+: (its response was not valid HTTP|the headers of its response are too long)$/,
     );
     expect(server.ledger).toHaveLength(1);
   });
@@ -77,7 +77,7 @@ describe('an answer with', () => {
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
     expect(error.message).toMatch(
-      /it closed the connection before the answer was complete|its answer was not as long as it said/,
+      /it closed the connection before the response was complete|its response was shorter or longer than announced/,
     );
     expect(server.ledger).toHaveLength(5);
   });

@@ -95,7 +95,7 @@ describe('a proxy', () => {
     const environment = { https_proxy: address(proxy) };
     const error = await failureOf(makeCore(API, { environment }).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: false });
-    expect(error.message).toBe('no answer from https://api.test: its TLS certificate was not accepted');
+    expect(error.message).toBe('no response from https://api.test: its TLS certificate was not accepted');
     expect(server.ledger).toEqual([]);
     onTestFinished(trust(CERTIFICATE));
     const other = await failureOf(makeCore(new URL('https://other.test'), { environment }).call(READ));
@@ -118,7 +118,7 @@ describe('a proxy', () => {
       const error = await failureOf(makeCore(API, { environment }).call(request));
       expectClean(error, 'canary', 'evil');
       expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: attempts > 1 });
-      expect(error.message).toBe(`no answer from https://api.test: the proxy from HTTPS_PROXY ${words}`);
+      expect(error.message).toBe(`no response from https://api.test: the proxy from HTTPS_PROXY ${words}`);
       expect(error.hint).toContain('NO_PROXY');
       expect(proxy.ledger).toHaveLength(attempts);
     }

@@ -29,7 +29,7 @@ describe('redirects', () => {
     ['a path of the same host', '/hidden', 'http://127.0.0.1:'],
     ['a scheme-relative place', '//elsewhere.example/hidden', 'http://elsewhere.example '],
     ['a script', 'javascript:hidden()', 'javascript:'],
-    ['nonsense', 'http://[hidden', 'an unnamed place'],
+    ['nonsense', 'http://[hidden', 'an unnamed address'],
     ['nothing', '', 'http://127.0.0.1:'],
   ])('R01 a redirect to %s names the host only', async (_, location, shown) => {
     const server = await serve([answer(302, 'moved', { location })]);
@@ -42,6 +42,6 @@ describe('redirects', () => {
   it('R01 a redirect without a target is an error too', async () => {
     const server = await serve([answer(307)]);
     const error = await failureOf(makeCore(server.url).call(READ));
-    expect(error.message).toContain('an unnamed place (307)');
+    expect(error.message).toContain('an unnamed address (307)');
   });
 });

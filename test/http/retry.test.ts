@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, isUnclear, MAX_ATTEMPTS, mayRetry, RetryQuota } from '../../src/http/retry.ts';
-import { type FailureType, type Stage, TransportFailure } from '../../src/http/transport-failure.ts';
+import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota } from '../../src/http/retry.ts';
+import { type FailureType, type Stage, TransportFailure } from '../../src/http/failure.ts';
 import { FakeClock } from '../support/clock.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../support/fault-steps.ts';
@@ -42,7 +42,6 @@ describe('the set of retries', () => {
       expect(mayRetry(failure(kind, 'connect'), 'unsent')).toBe(repeated);
       for (const stage of ['send', 'headers', 'body'] as const) {
         expect(mayRetry(failure(kind, stage), 'unsent')).toBe(false);
-        expect(isUnclear(failure(kind, stage), 'unsent')).toBe(true);
       }
     }
   });

@@ -34,7 +34,7 @@ describe('time limits', () => {
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
     expect(error.message).toBe(
-      `no answer from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`,
+      `no response from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`,
     );
     expect(server.ledger).toHaveLength(5);
   });

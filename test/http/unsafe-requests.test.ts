@@ -16,18 +16,18 @@ import {
 } from '../support/fault-steps.ts';
 import { failureOf, makeCore, READ, serve } from './support/core.ts';
 
-const HOW = 'Look for it with the list command.';
+const HOW = { hint: 'Check the list.', next: ['au', 'list'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [
-  { method: 'POST', path: '/account-updater/jobs', key: 'private', body: {}, howToCheck: HOW },
+  { method: 'POST', path: '/account-updater/jobs', key: 'private', body: {}, whenUnclear: HOW },
   {
     method: 'POST',
     path: '/3ds/sessions',
     key: 'private',
     body: { token_id: 'x'.repeat(5_000) },
-    howToCheck: HOW,
+    whenUnclear: HOW,
   },
-  { method: 'PUT', path: '/tenants/self', key: 'management', body: { name: 'n' }, howToCheck: HOW },
-  { method: 'DELETE', path: '/tenants/self', key: 'management', howToCheck: HOW },
+  { method: 'PUT', path: '/tenants/self', key: 'management', body: { name: 'n' }, whenUnclear: HOW },
+  { method: 'DELETE', path: '/tenants/self', key: 'management', whenUnclear: HOW },
 ];
 
 const UNCLEAR = [
@@ -52,7 +52,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
     it.each(UNCLEAR)('R20 is not repeated when it is %s: the outcome is unknown', async (_what, step) => {
       const server = await serve([step, json({})]);
       const error = await failureOf(makeCore(server.url).call(request));
-      expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9, hint: HOW, retryable: false });
+      expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9, ...HOW, retryable: false });
       expect(error.message).toContain(`${request.method} ${request.path} may have taken effect`);
       expect(server.ledger).toHaveLength(1);
     });
@@ -143,7 +143,7 @@ describe('requests with an effect', () => {
       const server = await serve([step]);
       const shape = z.looseObject({ id: z.string() });
       const error = await failureOf(makeCore(server.url).call({ ...CREATE, shape }));
-      expect(error).toMatchObject({ code: 'outcome_unknown', requestId: 'req-9', hint: HOW });
+      expect(error).toMatchObject({ code: 'outcome_unknown', requestId: 'req-9', ...HOW });
       expect(server.ledger).toHaveLength(1);
     }
   });

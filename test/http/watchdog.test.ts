@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Watchdog } from '../../src/http/receiver.ts';
-import type { TransportFailure } from '../../src/http/transport-failure.ts';
+import type { TransportFailure } from '../../src/http/failure.ts';
 
 const LIMITS = { connect: 1_000, headers: 2_000, idle: 3_000, body: 10_000 };
 
@@ -58,7 +58,7 @@ describe('the watchdog', () => {
     }
     expect(expired).toEqual([]);
     vi.advanceTimersByTime(1_000);
-    expect(expired).toMatchObject([{ stage: 'body', message: 'its answer was not complete within 10 s' }]);
+    expect(expired).toMatchObject([{ stage: 'body', message: 'its response was not complete within 10 s' }]);
   });
 
   it('R14 a body without a bound may take for ever, as long as it flows', () => {

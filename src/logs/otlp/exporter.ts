@@ -1,5 +1,5 @@
 import type { Trace } from '../../http/exchange.ts';
-import { cut, plainLine } from '../../http/refusal.ts';
+import { cut, plainLine } from '../../http/response.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { MAX_ATTEMPTS, type RetryableFailure, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
-import type { TransportFailure } from '../../http/transport-failure.ts';
+import type { TransportFailure } from '../../http/failure.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { type LocalFile, MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
 import type { S3Requests } from './requests.ts';

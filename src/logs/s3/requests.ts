@@ -4,7 +4,7 @@ import { SvcError } from '../../errors.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
-import { TransportFailure } from '../../http/transport-failure.ts';
+import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';

@@ -77,7 +77,7 @@ describe('svc tenant delete, for a script', () => {
     const result = await remove(['--confirm', TENANT.id], { delete: step });
     expect([result.code, errorIn(result)['code']]).toEqual([exit, code]);
     expect(methods(result.server)).toBe('GET DELETE');
-    expect(String(errorIn(result)['hint']).includes("'svc tenant show'")).toBe(exit === 9);
+    expect(String(errorIn(result)['next']).includes('tenant show')).toBe(exit === 9);
   });
 });
 

@@ -137,7 +137,7 @@ describe('svc tenant update', () => {
     expect(result.puts).toHaveLength(1);
     const error = errorIn(result);
     expect(error['code']).toBe('outcome_unknown');
-    expect(error['hint']).toContain("'svc tenant show'");
+    expect(error['next']).toContain('tenant show');
   });
 
   it('R20 writes again after a 429, which had no effect', async () => {

@@ -51,7 +51,7 @@ export const CREATE: ApiRequest<undefined> = {
   path: '/account-updater/jobs',
   key: 'private',
   body: {},
-  howToCheck: "look for the job with 'svc au list'",
+  whenUnclear: { hint: 'Check for the job.', next: ['au', 'list'] },
 };
 
 /** The error that a call ends in, which must be one of ours and hold no secret. */
