@@ -132,7 +132,7 @@ describe('exit codes', () => {
     expect(errorOf(run)).toMatchObject({
       code: 'outcome_unknown',
       retryable: false,
-      hint: expect.stringContaining('svc au list'),
+      next: expect.stringContaining('au list'),
     });
   });
 
