@@ -1,4 +1,4 @@
-import type { ResultStep } from '../config/choices.ts';
+import type { ResultStep } from '../config/values.ts';
 import { csvRow, excelSafeRows } from '../output/csv.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { readResults } from './read-results.ts';

@@ -1,4 +1,4 @@
-import { OUTPUT_FORMATS } from '../config/choices.ts';
+import { OUTPUT_FORMATS } from '../config/values.ts';
 import { keysAtHand } from '../config/keys.ts';
 import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
 import { EXIT_CODES, SvcError } from '../errors.ts';

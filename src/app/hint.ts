@@ -1,4 +1,4 @@
-import { SANDBOX_PROFILE } from '../config/profile-name.ts';
+import { SANDBOX_PROFILE } from '../config/values.ts';
 import type { SvcError } from '../errors.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './parameter.ts';
@@ -27,6 +27,8 @@ const DAY_S = 86_400;
 
 /** The option that would help against an error of the library, which knows of none. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
+  if (code === 'key_missing' || facts?.['missing'] === 'base_url')
+    return 'To try svc without keys, add --sandbox.';
   if (code !== 'rate_limited') return undefined;
   const seconds = facts?.['retry_after_s'];
   if (typeof seconds !== 'number') return 'A longer pause can be allowed with --max-wait.';

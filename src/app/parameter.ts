@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/choices.ts';
+import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 
@@ -247,7 +247,7 @@ export const GLOBAL_PARAMETERS = {
     'SVC_PROFILE',
     suggesting('profile', value('-p, --profile <name>', 'named settings: base URL, keys, defaults', text)),
   ),
-  sandbox: flag('--sandbox', 'use the embedded sandbox: no account, no network'),
+  sandbox: conflicting(['profile'], flag('--sandbox', 'use the embedded sandbox: no account, no network')),
   baseUrl: from(
     'SVC_BASE_URL',
     value('--base-url <url>', 'address of the service; https, or loopback', text),

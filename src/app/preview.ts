@@ -1,4 +1,4 @@
-import { KEY_KINDS } from '../config/document.ts';
+import { KEY_KINDS } from '../config/config-file.ts';
 import { keyOrigin, keyVariable } from '../config/keys.ts';
 import { buildUrl, type KeyType } from '../http/request.ts';
 import type { View } from '../output/view.ts';

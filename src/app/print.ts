@@ -1,5 +1,5 @@
 import type { Page } from '../api/pages.ts';
-import type { OutputFormat } from '../config/choices.ts';
+import type { OutputFormat } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { printList, printRecord } from '../output/output.ts';
 import { rowText, safeJson } from '../output/formats.ts';

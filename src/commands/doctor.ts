@@ -2,7 +2,7 @@ import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
 import { checkKey, keyFailure } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
-import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
 import { keyOrigin } from '../config/keys.ts';
 import {
   exitCodeOf,

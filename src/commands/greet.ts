@@ -1,10 +1,9 @@
 import { knownTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
-import { baseUrlText } from '../config/base-url.ts';
-import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { baseUrlText } from '../config/values.ts';
+import { KEY_KINDS, type KeyKind, readConfig } from '../config/config-file.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { unknownProfile } from '../config/settings.ts';
-import { readConfig } from '../config/store.ts';
 import { cleanText, hangingIndent, wrapWords } from '../output/text.ts';
 import { isShowable } from '../security/typed-word.ts';
 import { tenantMark } from './tenant/view.ts';

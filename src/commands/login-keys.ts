@@ -7,10 +7,9 @@ import {
   type TenantFacts,
 } from '../app/check-key.ts';
 import type { Context } from '../app/command.ts';
-import { commandName } from '../config/base-url.ts';
-import { KEY_KINDS, type KeyKind } from '../config/document.ts';
+import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
+import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
 import { keyFromCommand } from '../config/key-command.ts';
-import { checkKeyText, storedAs } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';

@@ -1,9 +1,8 @@
 import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { flag, text, value } from '../app/parameter.ts';
-import { baseUrlText, parseBaseUrl } from '../config/base-url.ts';
-import { KEY_KINDS, type KeyKind, type StoredKey } from '../config/document.ts';
-import { updateConfig } from '../config/store.ts';
+import { baseUrlText, parseBaseUrl } from '../config/values.ts';
+import { KEY_KINDS, type KeyKind, type StoredKey, updateConfig } from '../config/config-file.ts';
 import { SvcError } from '../errors.ts';
 import { askForKey, askForText, checkedKey, type GivenKey, givenKeys } from './login-keys.ts';
 

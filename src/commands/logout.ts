@@ -1,6 +1,6 @@
 import { defineCommand } from '../app/command.ts';
 import { flag } from '../app/parameter.ts';
-import { updateConfig } from '../config/store.ts';
+import { updateConfig } from '../config/config-file.ts';
 import { SvcError } from '../errors.ts';
 
 /** `svc logout` */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Suggestion } from '../app/parameter.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
-import { profileNameProblem, SANDBOX_PROFILE } from '../config/profile-name.ts';
+import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { isObject } from '../schema/guards.ts';
 

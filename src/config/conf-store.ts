@@ -2,7 +2,7 @@ import path from 'node:path';
 import Conf from 'conf';
 import { ensurePrivateDirectory } from '../files/private-directory.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
-import { type Config, configText, parseConfig } from './document.ts';
+import { type Config, configText, parseConfig } from './config-file.ts';
 
 /**
  * The config file as a conf store. Loaded only to write: conf costs more start-up time than a whole command.

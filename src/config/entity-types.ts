@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/replace.ts';
+import { isObject } from '../schema/guards.ts';
 import { cacheDirectory, type PathsHost } from './paths.ts';
 
 /** An entity type and its name for people. */
@@ -13,32 +14,22 @@ export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', '
 /** The cache file's name in the cache directory. */
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
-/** The cache as it is stored: entity types with their names for people, by the service that told them. */
-export interface EntityTypeCache {
-  readonly version: 1;
-  readonly services: Readonly<Record<string, readonly NamedType[]>>;
-}
-
-/** The entity types that any service told when it was last asked; none where nothing readable is kept. */
+/** Entity types as any service last listed them; none where nothing readable is kept. */
 export function readEntityTypes(system: PathsHost): NamedType[] {
-  return Object.values(readCache(system).services).flat();
+  return Object.values(readServices(system)).flat();
 }
 
-/** The cache file's content, as far as it is what it should be. */
-function readCache(system: PathsHost): EntityTypeCache {
-  const services = Object.entries(readServices(system)).map(
-    ([service, types]) => [service, Array.isArray(types) ? types.filter(isNamedType) : []] as const,
-  );
-  return { version: 1, services: Object.fromEntries(services) };
-}
-
-function readServices(system: PathsHost): object {
+/** The entity types by service, as far as the cache file is what it should be. */
+function readServices(system: PathsHost): Record<string, readonly NamedType[]> {
   try {
     const directory = cacheDirectory(system);
     if (directory === undefined) return {};
     const cache: unknown = JSON.parse(readRegularFileSync(join(directory, ENTITY_TYPES_FILE_NAME)));
-    if (typeof cache !== 'object' || cache === null || !('services' in cache)) return {};
-    return typeof cache.services === 'object' && cache.services !== null ? cache.services : {};
+    const services = isObject(cache) && isObject(cache['services']) ? cache['services'] : {};
+    const lists = Object.entries(services).map(
+      ([service, types]) => [service, Array.isArray(types) ? types.filter(isNamedType) : []] as const,
+    );
+    return Object.fromEntries(lists);
   } catch {
     return {};
   }
@@ -49,8 +40,8 @@ function isNamedType(value: unknown): value is NamedType {
 }
 
 /**
- * Keeps what a service told about its entity types, for completion. `service` tells services apart, such as a base
- * URL. Resolves to whether it could be kept: a cache that cannot be written spoils no command.
+ * Keeps the entity types of a service for completion. `service` tells services apart, such as a base URL. Resolves to
+ * whether it could be kept: a cache that cannot be written fails no command.
  */
 export function rememberEntityTypes(
   system: PathsHost,
@@ -59,8 +50,7 @@ export function rememberEntityTypes(
 ): boolean {
   const directory = cacheDirectory(system);
   if (directory === undefined) return false;
-  const { services } = readCache(system);
-  const cache = { version: 1, services: { ...services, [service]: types } };
+  const cache = { version: 1, services: { ...readServices(system), [service]: types } };
   try {
     makeDirectory(directory);
     writeFileAtomicSync(join(directory, ENTITY_TYPES_FILE_NAME), `${JSON.stringify(cache)}\n`);

@@ -2,20 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { SvcError } from '../errors.ts';
 import { forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import { commandName, UNNAMED } from './base-url.ts';
-import type { KeyKind } from './document.ts';
-
-/** What running a key command asks of the command that needs the key. */
-export interface KeyCommandHost {
-  /** Ends the command when it aborts. */
-  readonly signal?: AbortSignal | undefined;
-  /** Gets each line that the command writes on stderr, within a second. */
-  readonly onLine?: ((line: string) => void) | undefined;
-  /** Gets what may be the key as soon as any of it came, so that it is hidden in lines that come later. */
-  readonly onSecret?: ((text: string) => void) | undefined;
-  /** Longest run in milliseconds; by default a minute, since a person may have to unlock something. */
-  readonly limitMs?: number | undefined;
-}
+import type { KeyKind } from './config-file.ts';
+import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';
 
 const LIMIT_MS = 60_000;
 const HOLD_MS = 700;
@@ -33,7 +21,7 @@ export async function keyFromCommand(
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
-  // A key that was pasted in the place of a command: the shell repeats it.
+  // It may be a key, pasted by mistake: the shell repeats it.
   if (isOneWord(command) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
@@ -47,7 +35,7 @@ export async function keyFromCommand(
   const late = held(host.onLine ?? (() => undefined));
   forEachLine(child.stderr, late.onLine);
   const problem = await endOf(child, host.limitMs ?? LIMIT_MS, signal);
-  late.tell();
+  late.flush();
   signal?.throwIfAborted();
   if (problem !== undefined) throw failed(problem);
   if (firstLine(printed) === '')
@@ -55,14 +43,11 @@ export async function keyFromCommand(
   return firstLine(printed);
 }
 
-/**
- * Tells lines a moment late: a script that shows its own steps writes the key there before it prints it, and it is
- * hidden only once it is known.
- */
-function held(onLine: (line: string) => void): { onLine: (line: string) => void; tell: () => void } {
+// A script that traces its steps writes the key to stderr before it prints it, and only a known key can be hidden.
+function held(onLine: (line: string) => void): { onLine: (line: string) => void; flush: () => void } {
   let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const tell = (): void => {
+  const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
     for (const line of lines) onLine(line);
@@ -71,9 +56,9 @@ function held(onLine: (line: string) => void): { onLine: (line: string) => void;
   return {
     onLine: (line) => {
       lines.push(line);
-      timer ??= setTimeout(tell, HOLD_MS);
+      timer ??= setTimeout(flush, HOLD_MS);
     },
-    tell,
+    flush,
   };
 }
 
@@ -85,7 +70,7 @@ function firstLine(text: string): string {
   return (text.split(/\r?\n/, 1)[0] ?? '').trim();
 }
 
-/** Resolves when the command is over, to what was wrong with that. What it started may go on: nobody waits for that. */
+/** Resolves when the command is over, to what was wrong with that. What it started may continue. */
 async function endOf(
   child: ChildProcess,
   limitMs: number,
@@ -119,6 +104,6 @@ function ending(code: number | null, by: NodeJS.Signals | null): string | undefi
 
 function failure(command: string, kind: KeyKind, how: string, hint?: string): SvcError {
   return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
-    hint: hint ?? 'Run the command by hand to see what it wants.',
+    hint: hint ?? 'Run the command yourself to see what it needs.',
   });
 }

@@ -1,11 +1,17 @@
 import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
+import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
-import { baseUrlText, commandName, parseBaseUrl } from './base-url.ts';
-import type { KeyKind, Profile, StoredKey } from './document.ts';
-import type { KeyCommandHost } from './key-command.ts';
-import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './profile-name.ts';
+import type { KeyKind, Profile, StoredKey } from './config-file.ts';
+import {
+  baseUrlText,
+  DEFAULT_ORIGIN,
+  fromProfile,
+  type Origin,
+  parseBaseUrl,
+  type Setting,
+} from './values.ts';
 import type { Settings } from './settings.ts';
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
@@ -19,6 +25,18 @@ export const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };
+
+/** What running a key command asks of the command that needs the key. */
+export interface KeyCommandHost {
+  /** Ends the command when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets each line that the command writes on stderr, within a second. */
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** Gets what may be the key as soon as any of it came, so that it is hidden in lines that come later. */
+  readonly onSecret?: ((text: string) => void) | undefined;
+  /** Longest run in milliseconds; by default a minute, since a person may have to unlock something. */
+  readonly limitMs?: number | undefined;
+}
 
 type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 
@@ -55,7 +73,7 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
   return [...named, ...kept].filter((key) => key !== undefined).filter((key) => !harmless.has(key));
 }
 
-/** Where the key of this kind would come from, without looking at it or running anything; undefined: there is none. */
+/** Where the key of this kind would come from, without reading it or running anything; undefined: there is none. */
 export function keyOrigin(
   { env }: Pick<System, 'env'>,
   settings: Settings,
@@ -88,7 +106,7 @@ export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyKind): string
   return !env[own] && env[either] ? either : own;
 }
 
-/** How a profile has a key: stored, or by a command, of which the first word is told; undefined: it has none. */
+/** How a profile has a key: `stored`, or by a command, of which the first word is shown; undefined: it has none. */
 export function storedAs(stored: StoredKey | undefined): string | undefined {
   if (!isKept(stored)) return undefined;
   return stored.value !== undefined ? 'stored' : commandName(stored.command ?? '');
@@ -105,16 +123,14 @@ async function environmentKey(
 ): Promise<Setting<string> | undefined> {
   const fileVariable = `${variable}_FILE`;
   const [text, file] = [env[variable], env[fileVariable]];
-  if (text && file)
-    throw new SvcError('config', `both ${variable} and ${fileVariable} are set`, {
-      hint: 'Unset one of them.',
-    });
+  if (text && file) {
+    const problem = `both ${variable} and ${fileVariable} are set`;
+    throw new SvcError('config', problem, { hint: 'Unset one of them.' });
+  }
   if (text) return checked(text, { kind: 'environment', name: variable });
   if (!file) return undefined;
-  return checked(await readKeyFile(file, cwd, fileVariable, { clock, signal }), {
-    kind: 'environment',
-    name: fileVariable,
-  });
+  const read = await readKeyFile(file, cwd, fileVariable, { clock, signal });
+  return checked(read, { kind: 'environment', name: fileVariable });
 }
 
 async function storedKey(
@@ -148,8 +164,9 @@ function checked(text: string, origin: Origin): Setting<string> {
 
 function missing(kind: KeyKind, profile: string): SvcError {
   const variables = KEY_VARIABLES[kind].join(' or ');
-  return new SvcError('key_missing', `there is no ${kind} key for profile ${profile}`, {
-    hint: `Set ${variables} (or …_FILE), or store a key with 'svc login'; 'svc --sandbox …' needs none.`,
+  return new SvcError('key_missing', `no ${kind} key for profile ${profile}`, {
+    hint: `Set ${variables} (or …_FILE), or store a key.`,
+    next: ['login'],
   });
 }
 
@@ -159,7 +176,8 @@ function notForThere(kind: KeyKind, profile: string, home: string, target: strin
     'key_refused',
     `the ${kind} key of profile ${profile} was stored for ${home} and is not sent to ${target}`,
     {
-      hint: `Use the base URL ${home}, or give the key for ${target} in ${variable} or with 'svc login'.`,
+      hint: `Use the base URL ${home}, or set ${variable} to a key for ${target}, or store one.`,
+      next: ['login'],
       facts: { stored_for: home, base_url: target },
     },
   );
@@ -168,10 +186,7 @@ function notForThere(kind: KeyKind, profile: string, home: string, target: strin
 // Far longer than any key, so that a file given by mistake is not read whole.
 const LARGEST_BYTES = 16_384;
 
-/**
- * The text of the key file that `variable` names; a relative path begins at `cwd`. Pipes work too, and are waited for within a limit. Throws `SvcError`
- * `config` naming the file, never its content, when it cannot be read, is empty or is too large.
- */
+/** The text of the key file that `variable` names, or of a pipe. Errors name the file, never its content. */
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
   const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch(
     (error: unknown) => {
@@ -196,7 +211,7 @@ const WHY: Readonly<Record<string, string>> = {
 
 function badFile(file: string, variable: string, problem: string, cause?: unknown): SvcError {
   return new SvcError('config', `the key file ${file} (${variable}) ${problem}`, {
-    hint: `Put the key there, readable for this user, or set ${variable.replace(/_FILE$/, '')} instead.`,
+    hint: `Store the key there, readable for this user, or set ${variable.replace(/_FILE$/, '')} instead.`,
     cause,
   });
 }
@@ -212,13 +227,24 @@ export function checkKeyText(text: string, from: string): string {
   const problem = problemOf(key);
   if (problem === undefined) return key;
   throw new SvcError('config', `the key from ${from} ${problem}`, {
-    hint: 'Copy the key again from where it was made, whole and alone.',
+    hint: 'Copy the whole key again, and nothing else.',
   });
 }
 
 function problemOf(key: string): string | undefined {
   if (key === '') return 'is empty';
   if (key.length > LONGEST) return `is longer than ${LONGEST} characters`;
-  if (/\s/.test(key)) return 'has a space or line break in it';
-  return /^[!-~]+$/.test(key) ? undefined : 'has a character in it that no key has';
+  if (/\s/.test(key)) return 'contains a space or line break';
+  return /^[!-~]+$/.test(key) ? undefined : 'contains a character that no key contains';
+}
+
+/** The name of a key command that may be a key, pasted by mistake. */
+export const UNNAMED = 'a command';
+
+/** The name of a key command where it is shown: `command pass`. Its other words may contain secrets. */
+export function commandName(command: string): string {
+  const [word = ''] = command.trim().split(/\s+/);
+  const isPath = /^[\w./\\:~-]{1,80}$/.test(word);
+  const names = word.split(/[/\\:~]+/).filter((name) => name !== '');
+  return isPath && names.every((name) => isShowable(name)) ? `command ${word}` : UNNAMED;
 }

@@ -2,21 +2,24 @@ import { isSvcError, SvcError } from '../errors.ts';
 import { isLoopback } from '../security/address.ts';
 import { typedWord } from '../security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
-import { parseBaseUrl } from './base-url.ts';
-import { OUTPUT_FORMATS, type OutputFormat, parseDuration, TIME_STYLES, type TimeStyle } from './choices.ts';
-import { type Config, type Profile, storedProfile } from './document.ts';
-import type { PathsHost } from './paths.ts';
 import {
   checkProfileName,
   DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
   type Origin,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  parseBaseUrl,
+  parseDuration,
   pickSource,
   SANDBOX_PROFILE,
   type Setting,
   type Sources,
-} from './profile-name.ts';
-import { readConfig } from './store.ts';
+  TIME_STYLES,
+  type TimeStyle,
+} from './values.ts';
+import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
+import type { PathsHost } from './paths.ts';
 
 /** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
 export interface SettingFlags {
@@ -27,11 +30,6 @@ export interface SettingFlags {
   readonly time?: string | undefined;
   readonly timeout?: number | undefined;
   readonly maxWait?: number | undefined;
-}
-
-/** How to resolve. `newProfile`: a profile that is named but not stored is no error (for `svc login`). */
-export interface ResolveOptions {
-  readonly newProfile?: boolean | undefined;
 }
 
 /** Everything that a command takes from flags, environment and profile, each with where it came from. */
@@ -61,55 +59,50 @@ export interface Settings {
 }
 
 /**
- * Settings by precedence: flag, environment, profile, default. Throws `SvcError`: `usage` for a bad flag, `config`
- * for a bad variable, a profile that does not exist, or a config file that cannot be used.
+ * Settings by precedence: flag, environment, profile, default. With `newProfile` the profile need not be stored yet.
+ * @throws SvcError `usage` for a bad flag; `config` for a bad variable, an unknown profile or a damaged config file
  */
 export async function resolveSettings(
   system: PathsHost,
   flags: SettingFlags,
-  options: ResolveOptions = {},
+  { newProfile = false }: { readonly newProfile?: boolean | undefined } = {},
 ): Promise<Settings> {
-  const chosen = await chooseProfile(system, flags, options.newProfile ?? false);
-  const { stored } = chosen;
+  const { name, sandbox, stored, configFile, notices } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
-    const found = pickSource(system.env, chosen.name.value, sources);
+    const found = pickSource(system.env, name.value, sources);
     return found && { value: parse(found.value, found.origin), origin: found.origin };
   };
-  const baseUrl = chosen.sandbox
-    ? read({ flag: ['--base-url', flags.baseUrl] }, sandboxBaseUrl)
-    : read(
-        { flag: ['--base-url', flags.baseUrl], variable: 'SVC_BASE_URL', stored: stored?.base_url },
-        parseBaseUrl,
-      );
+  const flag: Sources['flag'] = ['--base-url', flags.baseUrl];
+  const baseUrl = sandbox
+    ? read({ flag }, sandboxBaseUrl)
+    : read({ flag, variable: 'SVC_BASE_URL', stored: stored?.base_url }, parseBaseUrl);
+  const output = {
+    flag: ['--output', flags.output],
+    variable: 'SVC_OUTPUT',
+    stored: stored?.output,
+  } as const;
+  const time = { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time } as const;
   return {
-    profile: chosen.name,
-    sandbox: chosen.sandbox,
+    profile: name,
+    sandbox,
     stored,
     baseUrl,
-    output:
-      read(
-        { flag: ['--output', flags.output], variable: 'SVC_OUTPUT', stored: stored?.output },
-        choice(OUTPUT_FORMATS),
-      ) ?? NONE,
-    time:
-      read(
-        { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time },
-        choice(TIME_STYLES),
-      ) ?? NONE,
+    output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
+    time: read(time, choice(TIME_STYLES)) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
-    configFile: chosen.configFile,
-    notices: chosen.notices,
+    configFile,
+    notices,
     requireBaseUrl: () => {
-      if (baseUrl === undefined) throw noBaseUrl(chosen);
+      if (baseUrl === undefined) throw noBaseUrl(name.value);
       return baseUrl.value;
     },
   };
 }
 
 /**
- * The same, where nothing may stand in the way: what is wrong with the config file or a variable is passed over, first
- * the file with its profiles, then every variable of ours. Throws `SvcError` `usage` for a bad flag.
+ * The same for commands that must always run: what is wrong with the config file or a variable is ignored, first the
+ * file with its profiles, then every variable of ours. @throws SvcError `usage` for a bad flag
  */
 export async function resolveUsableSettings(system: PathsHost, flags: SettingFlags): Promise<Settings> {
   // Without a home and a directory for it there is no config file.
@@ -143,76 +136,53 @@ type Parse<T> = (text: string, origin: Origin) => T;
 function sandboxBaseUrl(text: string, origin: Origin): URL {
   const url = parseBaseUrl(text, origin);
   if (isLoopback(url)) return url;
-  throw new SvcError(
-    'usage',
-    'the profile sandbox only speaks to this machine, and --base-url names another',
-    {
-      hint: 'Leave --base-url out, or choose another profile with --profile.',
-    },
-  );
+  throw new SvcError('usage', 'the sandbox profile only connects to this machine', {
+    hint: 'Leave the base URL out, or choose another profile.',
+  });
 }
 
 function choice<T extends string>(values: readonly T[]): Parse<T> {
   return (text, origin) => {
     const found = values.find((value) => value === text);
-    if (found !== undefined) return found;
-    throw badValue(
-      origin,
-      `should be one of ${values.join(', ')}`,
-      `Give one of these, such as ${values[0]}.`,
-    );
+    if (found === undefined) throw badValue(origin, `must be one of ${values.join(', ')}`);
+    return found;
   };
 }
 
 function duration(text: string, origin: Origin): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  throw badValue(origin, 'should be a duration', 'Write it like 90s, 15m, 1h30m or 7d.');
+  if (ms === undefined || ms === 0)
+    throw badValue(origin, 'must be a duration such as 90s, 15m, 1h30m or 7d');
+  return ms;
 }
 
-function badValue(origin: Origin, problem: string, hint: string): SvcError {
-  return new SvcError(origin.kind === 'flag' ? 'usage' : 'config', `the value of ${origin.name} ${problem}`, {
-    hint,
-  });
+function badValue({ kind, name }: Origin, problem: string): SvcError {
+  return new SvcError(kind === 'flag' ? 'usage' : 'config', `the value of ${name} ${problem}`);
 }
 
-function noBaseUrl(chosen: ChosenProfile): SvcError {
-  return new SvcError('config', `no base URL is set for profile ${chosen.name.value}`, {
-    hint: "Set SVC_BASE_URL, or store one with 'svc login'; 'svc --sandbox …' needs none.",
+function noBaseUrl(profile: string): SvcError {
+  return new SvcError('config', `no base URL is set for profile ${profile}`, {
+    hint: 'Set SVC_BASE_URL, or store one.',
+    next: ['login'],
+    facts: { missing: 'base_url' },
   });
 }
 
 /** The profile in use and what the config file has on it. */
-export interface ChosenProfile {
+interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
   readonly name: Setting<string>;
-  readonly sandbox: boolean;
-  readonly stored: Profile | undefined;
-  readonly configFile: string | undefined;
-  readonly notices: readonly string[];
-}
-
-/** The flags that choose a profile. */
-export interface ProfileFlags {
-  readonly profile?: string | undefined;
-  readonly sandbox?: boolean | undefined;
 }
 
 /**
- * Chooses the profile: `--sandbox` or `--profile`, SVC_PROFILE, the config's current one, else `default`. The config
- * file is not read for the sandbox. Throws `SvcError` `config` listing the profiles when the one named is not stored,
- * unless `mayBeNew`.
+ * Chooses the profile: the sandbox or the one that is named, by flag or variable, else the config's current one, else
+ * `default`. The config file is not read for the sandbox.
  */
-async function chooseProfile(
-  system: PathsHost,
-  flags: ProfileFlags,
-  mayBeNew: boolean,
-): Promise<ChosenProfile> {
+function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
-  if (named?.value === SANDBOX_PROFILE) return sandbox(named);
+  if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
   const { config, file, notices } = readConfig(system);
   const name = named ?? currentProfile(config, file);
-  if (name.value === SANDBOX_PROFILE) return { ...sandbox(name), configFile: file, notices };
-
+  if (name.value === SANDBOX_PROFILE) return { ...sandboxProfile(name), configFile: file, notices };
   const stored = storedProfile(config, name.value);
   if (stored === undefined && mayBeNew) checkProfileName(name.value);
   else if (stored === undefined && name.value !== DEFAULT_PROFILE)
@@ -220,22 +190,17 @@ async function chooseProfile(
   return { name, sandbox: false, stored, configFile: file, notices };
 }
 
-function namedProfile(system: PathsHost, flags: ProfileFlags): Setting<string> | undefined {
-  if (flags.sandbox !== true)
-    return pickSource(system.env, '', { flag: ['--profile', flags.profile], variable: 'SVC_PROFILE' });
-  if (flags.profile !== undefined && flags.profile !== SANDBOX_PROFILE)
-    throw new SvcError('usage', '--sandbox and --profile name two different profiles', {
-      hint: 'Leave one of them out.',
-    });
-  return { value: SANDBOX_PROFILE, origin: { kind: 'flag', name: '--sandbox' } };
+function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> | undefined {
+  if (flags.sandbox === true) return { value: SANDBOX_PROFILE, origin: { kind: 'flag', name: '--sandbox' } };
+  return pickSource(env, '', { flag: ['--profile', flags.profile], variable: 'SVC_PROFILE' });
 }
 
-function currentProfile(config: Config, file: string | undefined): Setting<string> {
-  if (config.current === undefined) return { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
-  return { value: config.current, origin: { kind: 'profile', name: file ?? 'the config file' } };
+function currentProfile({ current }: Config, file: string | undefined): Setting<string> {
+  if (current === undefined) return { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
+  return { value: current, origin: { kind: 'profile', name: file ?? 'the config file' } };
 }
 
-function sandbox(name: Setting<string>): ChosenProfile {
+function sandboxProfile(name: Setting<string>): ChosenProfile {
   return { name, sandbox: true, stored: undefined, configFile: undefined, notices: [] };
 }
 
@@ -244,6 +209,7 @@ export function unknownProfile(name: string, config: Config, from?: string): Svc
   const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted();
   const where = from === undefined ? '' : `, named by ${from}`;
   return new SvcError('config', `unknown profile ${typedWord(name, known)}${where}`, {
-    hint: `Choose one of: ${known.join(', ')}. 'svc login --profile <name>' makes a new one.`,
+    hint: `Choose one of: ${known.join(', ')}, or create it:`,
+    next: ['login', '--profile', '<name>'],
   });
 }

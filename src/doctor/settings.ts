@@ -1,8 +1,8 @@
 import fs from 'node:fs';
-import { baseUrlText } from '../config/base-url.ts';
+import { baseUrlText } from '../config/values.ts';
 import { keyFiles } from '../config/keys.ts';
 import { resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
-import { readConfig } from '../config/store.ts';
+import { readConfig } from '../config/config-file.ts';
 import { isShared, modeText } from '../files/private-directory.ts';
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';

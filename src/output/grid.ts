@@ -1,4 +1,4 @@
-import type { TimeStyle } from '../config/choices.ts';
+import type { TimeStyle } from '../config/values.ts';
 import { JsonToken } from '../json/exact.ts';
 import { jsonLine } from './formats.ts';
 import { asciiWidth, cleanText, isNarrow, loadUnicodeWidth, type TextWidth } from './text.ts';

@@ -1,4 +1,4 @@
-import type { TimeStyle } from '../config/choices.ts';
+import type { TimeStyle } from '../config/values.ts';
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 

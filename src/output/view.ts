@@ -1,4 +1,4 @@
-import type { TimeStyle } from '../config/choices.ts';
+import type { TimeStyle } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { exactValue, JsonToken } from '../json/exact.ts';
 import { isObject as isPlainObject } from '../schema/guards.ts';

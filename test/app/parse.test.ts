@@ -91,6 +91,10 @@ describe('a command line', () => {
       expect.stringMatching(/^<authentication-type> must be one of .*, not "nope"$/),
     ],
     [['logs', '--all', '--limit', '3'], "option '-n, --limit <n>' cannot be used with option '--all'"],
+    [
+      ['tenant', '--sandbox', '--profile', 'x'],
+      expect.stringMatching(/--sandbox.*cannot be used with.*--profile/),
+    ],
     [['help', 'topics'], 'no help topic "topics"'],
     [[CANARY], 'unknown command (not shown: it may be a secret)'],
     [['help', CANARY], 'no help topic (not shown: it may be a secret)'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRenderer } from '../../src/app/print.ts';
-import type { OutputFormat } from '../../src/config/choices.ts';
+import type { OutputFormat } from '../../src/config/values.ts';
 import { SvcError } from '../../src/errors.ts';
 import { printList, printRecord } from '../../src/output/output.ts';
 import type { View } from '../../src/output/view.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { baseUrlText, parseBaseUrl } from '../../src/config/base-url.ts';
+import { baseUrlText, parseBaseUrl } from '../../src/config/values.ts';
 import { isSvcError } from '../../src/errors.ts';
 
 const FLAG = { kind: 'flag', name: '--base-url' } as const;
@@ -27,17 +27,17 @@ describe('a base URL', () => {
     ['http://10.0.0.1', 'is not encrypted'],
     ['ftp://api.example.com', 'is neither https nor http'],
     ['file:///etc/passwd', 'is neither https nor http'],
-    ['api.example.com', 'is not an absolute URL'],
-    ['/v1', 'is not an absolute URL'],
-    ['', 'is not an absolute URL'],
-    ['https://', 'is not an absolute URL'],
-    ['https://canary:canary@api.example.com', 'holds a user name or password'],
-    ['https://canary@api.example.com', 'holds a user name or password'],
-    ['https://canary:canary@ bad host/', 'is not an absolute URL'],
-    ['https://api.example.com/?canary=1', 'holds a query'],
-    ['https://api.example.com/?', 'holds a query'],
-    ['https://api.example.com/#canary', 'holds a fragment'],
-    ['https://api.example.com/#', 'holds a fragment'],
+    ['api.example.com', 'is not a valid URL'],
+    ['/v1', 'is not a valid URL'],
+    ['', 'is not a valid URL'],
+    ['https://', 'is not a valid URL'],
+    ['https://canary:canary@api.example.com', 'must not contain a user name or password'],
+    ['https://canary@api.example.com', 'must not contain a user name or password'],
+    ['https://canary:canary@ bad host/', 'is not a valid URL'],
+    ['https://api.example.com/?canary=1', 'must not contain a query'],
+    ['https://api.example.com/?', 'must not contain a query'],
+    ['https://api.example.com/#canary', 'must not contain a fragment'],
+    ['https://api.example.com/#', 'must not contain a fragment'],
   ])('R04 %j is none, and is not echoed', (text, words) => {
     for (const origin of [FLAG, VARIABLE]) {
       const error = failure(() => parseBaseUrl(text, origin));

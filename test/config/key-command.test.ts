@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandName } from '../../src/config/base-url.ts';
-import { type KeyCommandHost, keyFromCommand } from '../../src/config/key-command.ts';
+import { commandName, type KeyCommandHost } from '../../src/config/keys.ts';
+import { keyFromCommand } from '../../src/config/key-command.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
 import { temporaryDirectory } from './support/system.ts';
 

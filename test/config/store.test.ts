@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfStore } from '../../src/config/conf-store.ts';
-import { readConfig, updateConfig } from '../../src/config/store.ts';
+import { readConfig, updateConfig } from '../../src/config/config-file.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
 import type { System } from '../../src/system.ts';
 import { modeOf, temporaryDirectory, testSystem } from './support/system.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../src/config/choices.ts';
+import { parseDuration } from '../../src/config/values.ts';
 
 describe('a duration', () => {
   it.each([

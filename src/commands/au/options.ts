@@ -2,7 +2,7 @@ import type { WakeUp } from '../../account-updater/poll.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
 import type { Context } from '../../app/command.ts';
 import { hostName, integer, repeated, value, type ValueParser } from '../../app/parameter.ts';
-import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/choices.ts';
+import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { TransferProgress } from '../../output/progress.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RunRecord } from '../../account-updater/record.ts';
 import { type FoundRuns, listRuns, RunDirectory } from '../../account-updater/run-directory.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
-import { baseUrlText } from '../../config/base-url.ts';
+import { baseUrlText } from '../../config/values.ts';
 import { requireDirectory, stateDirectory } from '../../config/paths.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 

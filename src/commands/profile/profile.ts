@@ -1,11 +1,10 @@
 import { defineCommand } from '../../app/command.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
-import type { Config, Profile } from '../../config/document.ts';
+import { type Config, type Profile, readConfig, updateConfig } from '../../config/config-file.ts';
 import { storedAs } from '../../config/keys.ts';
-import { SANDBOX_PROFILE } from '../../config/profile-name.ts';
+import { SANDBOX_PROFILE } from '../../config/values.ts';
 import { unknownProfile } from '../../config/settings.ts';
-import { readConfig, updateConfig } from '../../config/store.ts';
 import { SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 

@@ -1,9 +1,14 @@
 import { defineCommand } from '../../app/command.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
-import { baseUrlText, parseBaseUrl } from '../../config/base-url.ts';
-import { OUTPUT_FORMATS, RESULT_STEPS, resultCodeProblem, TIME_STYLES } from '../../config/choices.ts';
-import { KEY_KINDS, type KeyKind, type Profile } from '../../config/document.ts';
-import { updateConfig } from '../../config/store.ts';
+import {
+  baseUrlText,
+  OUTPUT_FORMATS,
+  parseBaseUrl,
+  RESULT_STEPS,
+  resultCodeProblem,
+  TIME_STYLES,
+} from '../../config/values.ts';
+import { KEY_KINDS, type KeyKind, type Profile, updateConfig } from '../../config/config-file.ts';
 import { SvcError } from '../../errors.ts';
 
 /** The settings of a profile as they are typed; keys have their own command. */

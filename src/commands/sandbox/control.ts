@@ -10,7 +10,7 @@ import {
   value,
 } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { parseDuration } from '../../config/choices.ts';
+import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { ClockMove } from '../../sandbox/state/state.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/choices.ts';
+import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { LedgerEntry } from '../../sandbox/ledger.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { readConfig, updateConfig } from '../../../src/config/store.ts';
+import { readConfig, updateConfig } from '../../../src/config/config-file.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { thisHost, withLock } from '../../../src/files/lock.ts';
 import { type Clock, type System, systemClock } from '../../../src/system.ts';

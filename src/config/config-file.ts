@@ -1,16 +1,26 @@
 import { isUtf8 } from 'node:buffer';
-import { SvcError } from '../errors.ts';
+import fs from 'node:fs';
+import path from 'node:path';
+import { SvcError, systemCodeOf } from '../errors.ts';
+import type { LockHost } from '../files/lock.ts';
+import {
+  closeDirectoryIfPossible,
+  ensurePrivateDirectory,
+  type Notices,
+  readPrivateFile,
+} from '../files/private-directory.ts';
+import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
+import { CONFIG_FILE_NAME, configDirectory, type PathsHost, requireDirectory } from './paths.ts';
 import {
   OUTPUT_FORMATS,
   type OutputFormat,
+  profileNameProblem,
   RESULT_STEPS,
   resultCodeProblem,
   type ResultStep,
   TIME_STYLES,
   type TimeStyle,
-} from './choices.ts';
-import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
-import { profileNameProblem } from './profile-name.ts';
+} from './values.ts';
 
 /** The two kinds of key: `management` for logs and the tenant, `private` for 3DS and Account Updater. */
 export const KEY_KINDS = ['management', 'private'] as const;
@@ -46,7 +56,7 @@ export interface Config {
 }
 
 /** A config with nothing in it. */
-export function emptyConfig(): Config {
+function emptyConfig(): Config {
   return { version: 1, profiles: {} };
 }
 
@@ -64,9 +74,9 @@ export function parseConfig(content: string, file: string): Config {
     if (nul !== -1) throw new JsonFault(nul, 'it holds a NUL byte');
     const node = readJson(content);
     refuseNewer(node, file);
-    const config = plainValue(node);
-    checkConfig(config, node);
-    return config;
+    CONFIG(node, 'the file');
+    // The check makes sure of its shape.
+    return plainValue(node) as Config;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw damaged(file, content, error);
@@ -74,7 +84,7 @@ export function parseConfig(content: string, file: string): Config {
 }
 
 /** The same for the bytes of the file, which should be UTF-8. */
-export function parseConfigBytes(bytes: Buffer, file: string): Config {
+function parseConfigBytes(bytes: Buffer, file: string): Config {
   const content = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseConfig(content, file);
   throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));
@@ -88,7 +98,7 @@ export function configText(config: Config): string {
 function damaged(file: string, content: string, fault: JsonFault): SvcError {
   const { line, column } = positionOf(content, fault.at);
   return new SvcError('config', `${file} is damaged at line ${line}, column ${column}: ${fault.message}`, {
-    hint: "Fix that line, or move the file away and run 'svc login' again. svc leaves the file as it is.",
+    hint: 'Fix that line, or move the file away and log in again. svc does not change a damaged file.',
     facts: { file, line, column },
   });
 }
@@ -99,10 +109,6 @@ function refuseNewer(node: JsonNode, file: string): void {
     throw new SvcError('config', `${file} was written by a newer svc (its version is ${version.value})`, {
       hint: 'Update svc, or set SVC_CONFIG_DIR to another directory.',
     });
-}
-
-function checkConfig(_config: unknown, node: JsonNode): asserts _config is Config {
-  CONFIG(node, 'the file');
 }
 
 const KEY = object({ value: text, command: text, base_url: text }, ['base_url']);
@@ -116,16 +122,14 @@ const PROFILE = object({
 const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
 
-/** Throws a `JsonFault` at the place where a node, called `name`, is not as it should be. */
+/** Throws a `JsonFault` where a node, called `name`, is not as it should be. */
 export type Check = (node: JsonNode, name: string) => void;
 
-/** A text. */
 function text(node: JsonNode, name: string): void {
   if (node.kind !== 'scalar' || typeof node.value !== 'string')
     throw new JsonFault(node.at, `${name} should be a string in double quotes`);
 }
 
-/** One of these values. */
 function oneOf(values: readonly unknown[]): Check {
   const listed = values.map((value) => JSON.stringify(value)).join(' or ');
   return (node, name) => {
@@ -157,4 +161,110 @@ function mapOf(nameProblem: (name: string) => string | undefined, check: Check):
       check(member.node, memberName);
     }
   };
+}
+
+/** A config and its file, which is undefined where there is no home directory for one. */
+export interface ConfigFile {
+  readonly file: string | undefined;
+  /** Whether the file is there. */
+  readonly exists: boolean;
+  readonly config: Config;
+  readonly notices: Notices;
+}
+
+const LARGEST_BYTES = 1_000_000;
+
+/**
+ * Reads the config file; without one the config is empty (R10). Closes the file and its directory to others and says so
+ * in `notices` (R08). @throws SvcError `config` for a file that is damaged (R13), unreadable or cannot be made private
+ */
+export function readConfig(system: PathsHost): ConfigFile {
+  const directory = configDirectory(system);
+  if (directory === undefined) return absent(undefined);
+  return readOrAbsent(path.join(directory, CONFIG_FILE_NAME), (code) => {
+    // A home that is not ours to enter, as in a container that runs as another user, has no settings for us.
+    if (code === 'EACCES') return !system.env['SVC_CONFIG_DIR'] && !canEnter(directory);
+    return code === 'ENOENT' || code === 'ENOTDIR';
+  });
+}
+
+/**
+ * Changes the config file: reads it again under a lock, lets `change` alter what was read, and replaces the file
+ * whole (R11, R12). Makes file and directory where there are none. Throws what `readConfig` throws, and `local` when
+ * the file cannot be written; the old one then stays as it was.
+ */
+export async function updateConfig(
+  system: PathsHost & LockHost,
+  change: (config: Config) => void,
+): Promise<ConfigFile> {
+  const file = path.join(requireDirectory(system, 'config'), CONFIG_FILE_NAME);
+  const directoryNotices = ensurePrivateDirectory(path.dirname(file));
+  // Only a write needs these.
+  const { ConfStore } = await import('./conf-store.ts');
+  const { removeOrphanedTemporaries } = await import('../files/replace.ts');
+  const { withLock } = await import('../files/lock.ts');
+  return withLock(
+    `${file}.lock`,
+    system,
+    () => {
+      removeOrphanedTemporaries(file);
+      const before = readOrAbsent(file, (code) => code === 'ENOENT');
+      const { config } = before;
+      change(config);
+      checkChanged(config, file);
+      new ConfStore(file).store = config;
+      return { file, exists: true, config, notices: [...directoryNotices, ...before.notices] };
+    },
+    { what: 'the config file' },
+  );
+}
+
+// A file that we would refuse to read must not be written in the first place.
+function checkChanged(config: Config, file: string): void {
+  try {
+    parseConfig(configText(config), file);
+  } catch (error) {
+    throw new SvcError('bug', 'a change to the config file would have damaged it; it was not made', {
+      cause: error,
+    });
+  }
+}
+
+function readOrAbsent(file: string, isAbsent: (code: string | undefined) => boolean): ConfigFile {
+  try {
+    const { value: config, notices } = readPrivateFile(file, (descriptor) => parse(descriptor, file));
+    const repaired = [...closeDirectoryIfPossible(path.dirname(file)), ...notices];
+    return { file, exists: true, config, notices: repaired };
+  } catch (error) {
+    if (isAbsent(systemCodeOf(error))) return absent(file);
+    throw unreadable(file, error);
+  }
+}
+
+function absent(file: string | undefined): ConfigFile {
+  return { file, exists: false, config: emptyConfig(), notices: [] };
+}
+
+function parse(descriptor: number, file: string): Config {
+  if (fs.fstatSync(descriptor).size > LARGEST_BYTES)
+    throw new SvcError('config', `${file} is too large to be a config file`, { hint: 'Move it away.' });
+  return parseConfigBytes(fs.readFileSync(descriptor), file);
+}
+
+function canEnter(directory: string): boolean {
+  try {
+    fs.accessSync(directory, fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreadable(file: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  if (error instanceof SvcError || code === undefined) return error;
+  return new SvcError('config', `${file} could not be read (${code})`, {
+    hint: 'Make it readable for this user, or set SVC_CONFIG_DIR to another directory.',
+    cause: error,
+  });
 }
