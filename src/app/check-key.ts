@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
-import { baseUrlText } from '../config/base-url.ts';
+import { baseUrlText } from '../config/values.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
