@@ -59,6 +59,7 @@ const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set([
   'profile',
 ]);
 const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
+  'events',
   'sandbox',
   'help',
   'completion',

@@ -11,8 +11,8 @@ import {
 import { TransportFailure } from '../http/failure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Clock } from '../system.ts';
-import { headersToPassOn } from './address.ts';
 import { type JournalEntry, type JournalLine, readJournal } from './journal.ts';
+import { headersToForward } from './received.ts';
 
 /** How to forward. */
 export interface ForwardOptions {
@@ -30,14 +30,14 @@ export interface Forwarded {
   readonly body: string;
 }
 
-/** How it ended: `reason` is there when it was not taken, `status` when any answer came. */
+/** How it ended: with a `reason` when the target did not accept it, with a `status` when it responded. */
 export interface ForwardResult {
   readonly attempts: number;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
 }
 
-/** A webhook's target answers soon or not at all: whoever waits is another event. */
+/** A target responds soon or not at all: other events are waiting. */
 export const FORWARD_LIMITS: TimeLimits = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
 
 const LONGEST_PAUSE_MS = 60_000;
@@ -65,7 +65,7 @@ export async function forward(
   try {
     return await withRetry(attempt, { ...options, signal });
   } catch (error) {
-    if (signal.aborted) return { attempts, reason: 'it was not done when its time was over' };
+    if (signal.aborted) return { attempts, reason: 'its time was up' };
     return { attempts, reason: error instanceof Error ? error.message : 'unknown reason' };
   }
 }
@@ -91,7 +91,7 @@ function resultOf(outcome: Outcome, attempts: number): ForwardResult {
   if ('failure' in outcome) return { attempts, reason: outcome.failure.message };
   const { status } = outcome;
   if (status >= 200 && status < 300) return { attempts, status };
-  return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it answered ${status}` };
+  return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it responded ${status}` };
 }
 
 /** Which events of a journal are sent again; all that is given must hold. */
@@ -106,23 +106,23 @@ export interface Choice {
 export type Replayed =
   | { readonly kind: 'sent'; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string }
-  /** The target gave no answer so often that the rest, from this event on, was not tried. */
+  /** The target did not respond so often that the rest, from this event on, was not tried. */
   | { readonly kind: 'given up'; readonly from: JournalEntry };
 
-/** The header that tells a target that an event is sent again, and when it first came. */
+/** The header that says that an event is sent again, and when it was first received. */
 const REPLAYED_HEADER = 'svc-replayed';
 
-const SILENT_AT_MOST = 3;
+const MOST_UNANSWERED = 3;
 
 /** How to send again. */
 export interface ReplayOptions extends ForwardOptions {
-  /** Chooses and reads as ever, and sends nothing. */
+  /** Reads and selects, and sends nothing. */
   readonly dryRun?: boolean | undefined;
 }
 
 /**
- * Sends events of a journal again, in order, one after the other: the bytes and headers with which they came, but
- * for what the journal hides.
+ * Sends events of a journal again, one after the other, with the body and headers that were received, except for what
+ * the journal hides.
  * @throws SvcError `local` when the journal cannot be read; the signal's reason when it aborts
  */
 export async function* replay(
@@ -132,21 +132,21 @@ export async function* replay(
   options: ReplayOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
-  let silent = 0;
+  let unanswered = 0;
   for await (const read of readJournal(journal)) {
     if ('problem' in read) {
       yield { kind: 'unreadable', ...read };
       continue;
     }
     if (!isChosen(read, choice)) continue;
-    if (silent >= SILENT_AT_MOST) return yield { kind: 'given up', from: read.entry };
+    if (unanswered >= MOST_UNANSWERED) return yield { kind: 'given up', from: read.entry };
     if (options.dryRun) {
       yield { kind: 'sent', entry: read.entry, result: { attempts: 0 } };
       continue;
     }
     const result = await forward(target, replayedRequest(read.entry), options, signal);
     signal.throwIfAborted();
-    silent = result.status === undefined ? silent + 1 : 0;
+    unanswered = result.status === undefined ? unanswered + 1 : 0;
     yield { kind: 'sent', entry: read.entry, result };
   }
 }
@@ -162,6 +162,6 @@ function isChosen({ entry }: Extract<JournalLine, { entry: JournalEntry }>, choi
 
 /** What is sent for an event of a journal. */
 export function replayedRequest({ headers, body, received_at }: JournalEntry): Forwarded {
-  const passed = headersToPassOn(new Map(Object.entries(headers)));
-  return { headers: { ...passed, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };
+  const forwarded = headersToForward(new Map(Object.entries(headers)));
+  return { headers: { ...forwarded, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };
 }

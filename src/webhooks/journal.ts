@@ -2,8 +2,7 @@ import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { isObject } from '../schema/guards.ts';
-import { headersToKeep } from './address.ts';
-import { type ReceivedEvent, textIn } from './received.ts';
+import { headersToKeep, type ReceivedEvent, textIn } from './received.ts';
 
 /** One line of a journal. */
 export interface JournalEntry {
@@ -12,9 +11,9 @@ export interface JournalEntry {
   readonly id: string;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it came, as text. */
+  /** The body as text. */
   readonly body: string;
-  /** Something in the body may not be written down, such as a card number, and was hidden. */
+  /** Something in the body that may not be stored, such as a card number, was hidden. */
   readonly redacted?: true | undefined;
 }
 
@@ -24,14 +23,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events on disk, a JSON line each, only ever added to. For its owner only. */
+/** Events on disk, a JSON line each, append-only and readable by the owner only. */
 export class Journal {
   readonly #file: string;
   readonly #handle: fs.FileHandle;
   readonly #redact: (text: string) => string;
   readonly #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
-  /** The file ends amid a line. */
+  /** The file ends within a line. */
   #torn: boolean;
 
   private constructor(file: string, handle: fs.FileHandle, torn: boolean, redact: (text: string) => string) {
@@ -41,7 +40,7 @@ export class Journal {
     this.#redact = redact;
   }
 
-  /** Opens a journal, or begins one. @throws SvcError `local` where that is not possible */
+  /** Opens or creates a journal. @throws SvcError `local` where that is not possible */
   static async open(file: string, redact: (text: string) => string): Promise<Journal> {
     await refuseSpecial(file);
     try {
@@ -54,7 +53,7 @@ export class Journal {
     }
   }
 
-  /** Resolves when the event is safely on disk. @throws SvcError `local` when the disk does not take it */
+  /** Resolves when the event is safely on disk. @throws SvcError `local` when it cannot be written */
   append(event: ReceivedEvent): Promise<void> {
     const line = `${JSON.stringify(this.#entryOf(event))}\n`;
     return new Promise((resolve, reject) => {
@@ -82,7 +81,7 @@ export class Journal {
     };
   }
 
-  // A write each, and one sync for all that came in while the last one went on.
+  // A write each, and one sync for all that were received during the last one.
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const written: Waiting[] = [];
@@ -100,7 +99,7 @@ export class Journal {
   }
 
   async #write({ line, reject }: Waiting): Promise<boolean> {
-    // What an earlier write left half done stays a line of its own, which no reader takes for an event.
+    // What an earlier write left incomplete stays a line of its own, which no reader takes for an event.
     const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
     let done = 0;
     try {
@@ -118,13 +117,13 @@ export class Journal {
     try {
       await this.#handle.datasync();
     } catch (error) {
-      // Not every device can be synced; a file that cannot says something else.
+      // Not every device can be synced; for a file the error is another one.
       if (!['EINVAL', 'ENOTSUP'].includes(systemCodeOf(error) ?? '')) throw error;
     }
   }
 }
 
-// Opening a pipe would wait for its reader, and without one for ever.
+// Opening a pipe would wait for its reader, perhaps forever.
 async function refuseSpecial(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
   if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
@@ -142,7 +141,7 @@ async function isTorn(file: string, size: number): Promise<boolean> {
   }
 }
 
-/** A line of a journal: an entry, or one that cannot be read, such as the last one of a process that was killed. */
+/** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
 export type JournalLine = { readonly line: number } & (
   | { readonly entry: JournalEntry }
   | { readonly problem: string }
@@ -164,7 +163,7 @@ export async function* readJournal(file: string, from = 0): AsyncGenerator<Journ
   }
 }
 
-// As much as is worth reading at a start: ten thousand events and more.
+// Ten thousand events and more.
 const TAIL_BYTES = 8_000_000;
 
 /** The ids of the last events of a journal, oldest first; none where there is no journal yet. */
@@ -192,7 +191,9 @@ function readLine(text: string): { entry: JournalEntry } | { problem: string } {
   const [id, type, body] = ['id', 'type', 'body'].map((name) => textIn(value, name));
   const receivedAt = textIn(value, 'received_at');
   if (id === undefined || type === undefined || body === undefined || receivedAt === undefined)
-    return { problem: value === undefined ? 'it is cut off or no JSON' : 'it is no event of a journal' };
+    return {
+      problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal',
+    };
   const redacted = isObject(value) && value['redacted'] === true;
   return {
     entry: {

@@ -1,36 +1,42 @@
 import { SvcError } from '../errors.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import type { Environment } from '../system.ts';
-import { KnownIds } from './job-hints.ts';
 import { Journal, recentIds } from './journal.ts';
-import type { ReceivedEvent } from './received.ts';
+import { KnownIds, type ReceivedEvent } from './received.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
-import { type Following, type ListenedEvent, Queue, type Sink, sinksOf, type Unprocessed } from './sinks.ts';
+import {
+  type AcceptedEvent,
+  EventQueue,
+  type Sink,
+  type SinkOptions,
+  sinksOf,
+  type Unprocessed,
+} from './sinks.ts';
 
 /** How to listen. */
 export interface ListenOptions
   extends
     Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
-    Omit<Following, 'transport' | 'limits' | 'attempts'> {
+    Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
   /** A file that every event is written to before it is acknowledged. */
   readonly journal?: string | undefined;
   /** Ends after this many events. */
   readonly max?: number | undefined;
   /** Where proxy variables are read from. */
   readonly environment?: Environment | undefined;
-  /** Removes what must not be written down. */
+  /** Removes what must not be stored. */
   readonly redact: (text: string) => string;
 }
 
-/** Receives events, keeps them, hands them on; what it does with them afterwards neither stops nor delays it. */
+/** Receives events, stores them and passes them to its sinks, which can neither stop nor delay it. */
 export class Listener {
   readonly #journal: Journal | undefined;
   readonly #ids: KnownIds;
-  readonly #queue = new Queue<ListenedEvent>();
+  readonly #queue = new EventQueue<AcceptedEvent>();
   readonly #transport: Transport;
   readonly #sinks: readonly Sink[];
   #receiver: Receiver | undefined;
-  /** How many more events are taken, and how many are being taken. */
+  /** How many more events are accepted, and how many are being accepted. */
   #capacity: number;
   #pending = 0;
   #ending = false;
@@ -43,7 +49,7 @@ export class Listener {
     this.#sinks = sinksOf({ ...options, transport: this.#transport });
   }
 
-  /** @throws SvcError `local` when the port or the journal cannot be had */
+  /** @throws SvcError `local` when the port or the journal cannot be opened */
   static async open(options: ListenOptions): Promise<Listener> {
     const ids = new KnownIds();
     if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
@@ -54,7 +60,7 @@ export class Listener {
       listener.#receiver = await startReceiver({
         ...options,
         accept: (event) => listener.#accept(event),
-        onRefused: (refusal) => options.onHappening?.({ kind: 'refused', ...refusal }),
+        onRefused: (refusal) => options.onEvent?.({ kind: 'refused', ...refusal }),
       });
       return listener;
     } catch (error) {
@@ -71,19 +77,19 @@ export class Listener {
     return this.#receiver?.port ?? 0;
   }
 
-  /** The events as they come, until the listener ends. For one reader. */
-  events(): AsyncGenerator<readonly ListenedEvent[]> {
+  /** The events as they arrive, until the listener ends. For one reader. */
+  events(): AsyncGenerator<readonly AcceptedEvent[]> {
     return this.#queue.batches();
   }
 
-  /** Takes no more events. What was taken is still handed on. */
+  /** Accepts no more events. Those accepted are still processed. */
   end(): void {
     this.#ending = true;
     this.#capacity = 0;
     this.#endOnceQuiet();
   }
 
-  /** Finishes, until the signal aborts, what is still to be done with the events, and returns what was not. */
+  /** Lets the sinks finish until the signal aborts, and returns what was not processed. */
   async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
     this.end();
     await this.#receiver?.close();
@@ -95,15 +101,14 @@ export class Listener {
 
   async #accept(received: ReceivedEvent): Promise<void> {
     if (this.#capacity <= 0) throw new SvcError('local', 'the listener is ending');
-    if (this.#queue.isFull)
-      throw new SvcError('local', 'more events wait to be printed than there is room for');
+    if (this.#queue.isFull) throw new SvcError('local', 'too many events wait to be printed');
     this.#capacity -= 1;
     this.#pending += 1;
     try {
       await this.#journal?.append(received);
       this.#dispatch(received);
     } catch (error) {
-      // An end that came meanwhile stays one.
+      // The listener may have been ended meanwhile.
       if (!this.#ending) this.#capacity += 1;
       throw error;
     } finally {

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { EVENT_TYPES } from '../schema/account-updater.ts';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../schema/guards.ts';
 
-/** The body of a delivery: of the event only its id and type are required, all else is kept as it came. */
+/** The body of a delivery: of the event only its id and type are required, all else is kept as sent. */
 export interface Delivery {
   readonly event: {
     readonly id: string;
@@ -17,17 +17,17 @@ export interface Delivery {
 export interface ReceivedEvent {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** By lower-case name, as they came. */
+  /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body as it came. */
+  /** The body as sent. */
   readonly bytes: Buffer;
   readonly delivery: Delivery;
 }
 
-/** What a body is read as: a delivery, or in plain words why it is none. */
+/** A delivery, or in plain words why a body is not one. */
 export type ReadDelivery = { readonly delivery: Delivery } | { readonly problem: string };
 
-/** Nested more deeply than this, a body could use up the stack of whatever looks at it. */
+/** A body nested more deeply could use up the stack of whatever reads it. */
 const DEEPEST = 100;
 
 /** Reads a delivery. Unknown types and members are kept; no problem repeats any of the body. */
@@ -41,10 +41,9 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
   if (!isObject(value) || !isObject(value['event']))
     return { problem: 'the body is JSON, but has no event member' };
   const missing = ['id', 'type'].find((name) => !isFilled(memberOf(value['event'], name)));
-  // Both members were looked at just now.
   return missing === undefined
     ? { delivery: value as Delivery }
-    : { problem: `event.${missing} is missing or no text` };
+    : { problem: `event.${missing} is missing or not a string` };
 }
 
 /** The job that an event is about, where it names one. */
@@ -98,41 +97,72 @@ function isDeep(text: string): boolean {
   return false;
 }
 
-/** Types whose shape is known, and beginnings of types of which no more is known than that they exist. */
-export const SAMPLE_TYPES: readonly string[] = EVENT_TYPES;
-const SEEN_FAMILIES = ['3ds.session.', 'tenant.'] as const;
+/** Headers of one hop, or created again for the next one. */
+const OF_ONE_HOP =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|http2-settings)$/;
 
-/** Whether a sample of this type can be made. */
-export function hasSample(type: string): boolean {
-  return SAMPLE_TYPES.includes(type) || familyOf(type) !== undefined;
-}
+/** Names of headers whose values grant access. A signature does not: it only proves where the event is from. */
+const SECRET = /api-?key|authorization|cookie|password|secret|token/;
 
-/** A made-up delivery of this type, as the service would send it at this time (milliseconds since the epoch). */
-export function sampleDelivery(type: string, now: number): Delivery {
-  const at = new Date(now).toISOString();
-  return {
-    event: {
-      id: randomUUID(),
-      type,
-      timestamp: at,
-      tenant_id: randomUUID(),
-      trace_id: randomUUID(),
-      data: dataOf(type),
-    },
-    delivered_at: at,
-  };
-}
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-function dataOf(type: string): unknown {
-  const family = familyOf(type);
-  // Not described anywhere: an id is the least that any of them can hold.
-  if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
-  const word = type.slice(type.lastIndexOf('.') + 1);
-  return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
-}
-
-function familyOf(type: string): (typeof SEEN_FAMILIES)[number] | undefined {
-  return SEEN_FAMILIES.find(
-    (family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)),
+/** The headers of a request by lower-case name; what was sent several times is joined with commas. */
+export function headersOf(headers: IncomingHttpHeaders): Map<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
   );
+  return new Map(entries);
+}
+
+/** The headers as they may be stored: secret values are hidden. */
+export function headersToKeep(
+  headers: ReadonlyMap<string, string>,
+  redact: (text: string) => string,
+): Record<string, string> {
+  const kept = Array.from(headers, ([name, value]) => [name, SECRET.test(name) ? '[hidden]' : redact(value)]);
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** The headers that are forwarded with an event: type and signature are, keys and those of the hop are not. */
+export function headersToForward(headers: ReadonlyMap<string, string>): Record<string, string> {
+  const forwarded = Array.from(headers).filter(
+    ([name, value]) => !OF_ONE_HOP.test(name) && !SECRET.test(name) && NAME.test(name) && VALUE.test(value),
+  );
+  return { 'content-type': 'application/json', ...Object.fromEntries(forwarded) };
+}
+
+const LONGEST_PLAIN_ID = 64;
+
+/** The last ids, in bounded memory: the same event can be delivered more than once. */
+export class KnownIds {
+  readonly #limit: number;
+  readonly #ids = new Set<string>();
+
+  constructor(limit = 10_000) {
+    this.#limit = limit;
+  }
+
+  /** Adds an id. True when it was known. */
+  add(id: string): boolean {
+    const key = keyOf(id);
+    // Deleted and added again, a repeated id stays among the last.
+    const isKnown = this.#ids.delete(key);
+    this.#ids.add(key);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > this.#limit && oldest !== undefined) this.#ids.delete(oldest);
+    return isKnown;
+  }
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#ids.size;
+  }
+}
+
+// An id is whatever the sender makes it, a megabyte too.
+function keyOf(id: string): string {
+  return id.length <= LONGEST_PLAIN_ID ? id : createHash('sha256').update(id).digest('base64');
 }

@@ -3,18 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { isForThisMachine } from '../schema/loopback.ts';
 import type { Clock } from '../system.ts';
-import { headersOf, RECEIVER_LIMITS, type ReceiverLimits } from './address.ts';
-import { readDelivery, type ReceivedEvent } from './received.ts';
+import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
 
 /** How to receive. */
 export interface ReceiverOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host?: string | undefined;
-  /** Names beside those of loopback that a sender may use; `any` where other machines may reach it. */
+  /** Names beside those of loopback that a sender may use; `any` where other machines may connect. */
   readonly allowHosts?: readonly string[] | 'any' | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  /** Takes an event so that it cannot be lost; only then is it acknowledged. When it rejects, the sender is told to come again. */
+  /** Stores an event; only then is it acknowledged. When it rejects, the sender is asked to retry. */
   readonly accept: (event: ReceivedEvent) => Promise<void>;
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   readonly limits?: Partial<ReceiverLimits> | undefined;
@@ -28,11 +27,31 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+/** What a receiver grants to whoever connects. Times in milliseconds. */
+export interface ReceiverLimits {
+  /** Bytes of a body. */
+  readonly body: number;
+  /** Until a request's headers are there. */
+  readonly headersMs: number;
+  /** Until the whole request is there. */
+  readonly requestMs: number;
+  /** Connections at a time. */
+  readonly connections: number;
+}
+
+/** Events are small and their sender is in a hurry. */
+export const RECEIVER_LIMITS: ReceiverLimits = {
+  body: 1_000_000,
+  headersMs: 10_000,
+  requestMs: 20_000,
+  connections: 500,
+};
+
 /** The loopback address that is listened on unless another is asked for. */
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Receives webhook events over HTTP. Answers 2xx as soon as an event is accepted, and before anything is done with it.
+ * Receives webhook events over HTTP. Responds 2xx as soon as an event is accepted, before anything is done with it.
  * @throws SvcError `local` when it cannot listen
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
@@ -44,7 +63,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     connectionsCheckingInterval: Math.min(1000, limits.headersMs),
   });
   server.maxConnections = limits.connections;
-  // A connection that broke its rules was told of once: not again because its body broke off.
+  // A refused connection is reported once: not again because its body broke off.
   const broken = new WeakSet<object>();
   const onRefused = (refusal: Refusal, socket: object): void => {
     if (broken.has(socket)) return;
@@ -73,7 +92,7 @@ async function respond(
   options: ReceiverOptions,
   limits: ReceiverLimits,
 ): Promise<void> {
-  // A sender that goes away amid an answer is its own affair.
+  // The sender may disconnect during the response.
   outgoing.on('error', () => undefined);
   const refusal = await take(incoming, outgoing, options, limits);
   if (refusal === undefined) {
@@ -101,7 +120,7 @@ async function take(
     await accept({ receivedAt: clock.now(), headers, bytes: body.bytes, delivery: read.delivery });
     return undefined;
   } catch (error) {
-    return { status: 503, reason: error instanceof Error ? error.message : 'it could not be kept' };
+    return { status: 503, reason: error instanceof Error ? error.message : 'it could not be stored' };
   }
 }
 
@@ -110,7 +129,7 @@ function refusalReason(
   allowHosts: ReceiverOptions['allowHosts'] = [],
 ): Refusal | undefined {
   if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
-    return { status: 403, reason: 'its Host header names another machine than this one' };
+    return { status: 403, reason: 'its Host header names another machine' };
   if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };
   // Any page in a browser on this machine can post here; a service names no origin.
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
@@ -137,15 +156,15 @@ function listenError(error: Error, host: string, port: number): SvcError {
   const code = systemCodeOf(error) ?? 'unknown reason';
   if (code === 'EADDRINUSE') {
     return new SvcError('local', `port ${port} is in use`, {
-      hint: 'Choose another port, or 0 for a free one, and tell the sender.',
+      hint: 'Choose another port, or 0 for a free one, and configure it at the sender.',
     });
   }
   if (code === 'EACCES') {
-    return new SvcError('local', `port ${port} may not be listened on`, {
+    return new SvcError('local', `not allowed to listen on port ${port}`, {
       hint: 'Choose a port from 1024 up.',
     });
   }
-  return new SvcError('local', `nothing can listen on ${host} (${code})`, {
+  return new SvcError('local', `cannot listen on ${host} (${code})`, {
     hint: 'Choose an address of this machine, such as 127.0.0.1.',
   });
 }
@@ -159,18 +178,15 @@ async function stop(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The bytes of a body, or the status and the reason with which it is turned away. */
-export type ReceivedBody = { readonly bytes: Buffer } | { readonly status: number; readonly reason: string };
-
-/** Why a request counts for nothing whose sender went away before its end. */
+/** Why a request is refused whose sender disconnected before its end. */
 const BROKEN_OFF = 'it broke off';
 
-/** Reads a body of at most `limit` bytes. One that says it is longer is turned away unread. */
+/** Reads a body of at most `limit` bytes. One that is declared longer is refused unread. */
 async function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limit: number,
-): Promise<ReceivedBody> {
+): Promise<{ readonly bytes: Buffer } | Refusal> {
   const tooLong = { status: 413, reason: `the body is longer than ${limit} bytes` };
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return tooLong;
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
@@ -183,19 +199,19 @@ async function readBody(
       else resolve(tooLong);
     });
     incoming.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
-    // Nobody is left to hear of it, but the one who reads along is.
+    // The sender cannot read this any more; the operator can.
     const cutOff = (): void => resolve({ status: 400, reason: BROKEN_OFF });
     incoming.on('error', cutOff).on('close', cutOff);
   });
 }
 
-/** A request that was turned away. The reason holds nothing of what was sent. */
+/** A request that was refused. The reason holds nothing of what was sent. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
 }
 
-/** Answers with the reason. The answer is whole before the body is: a sender still busy sending must be able to read it. */
+/** Responds with the reason. A sender that is still sending its body must be able to read it. */
 function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason }: Refusal): void {
   const text = `${JSON.stringify({ error: reason })}\n`;
   outgoing.writeHead(status, {
@@ -216,7 +232,7 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, r
   if (incoming.readableEnded || incoming.destroyed) end();
 }
 
-/** Ends a connection whose request is late or no HTTP. */
+/** Ends a connection whose request is late or not HTTP. */
 function refuseConnection(
   error: Error,
   socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
@@ -225,7 +241,7 @@ function refuseConnection(
   const code = systemCodeOf(error);
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
-  const reason = isLate ? 'it did not come whole in time' : brokenReason(code);
+  const reason = isLate ? 'it was not complete in time' : brokenReason(code);
   if (code !== 'ECONNRESET') onRefused({ status, reason });
   if (socket.writable)
     socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);

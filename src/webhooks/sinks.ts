@@ -1,14 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import { headersToPassOn } from './address.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
-import { jobOf, type ReceivedEvent, textIn } from './received.ts';
+import { headersToForward, jobOf, type ReceivedEvent, textIn } from './received.ts';
 import type { Refusal } from './receiver.ts';
 
-/** An event as the listener hands it on. */
-export interface ListenedEvent extends ReceivedEvent {
-  /** An event with this id came before. */
+/** An event that the listener accepted. */
+export interface AcceptedEvent extends ReceivedEvent {
+  /** An event with this id was received before. */
   readonly repeated: boolean;
   /** Bytes of the body. */
   readonly size: number;
@@ -16,47 +15,47 @@ export interface ListenedEvent extends ReceivedEvent {
 
 const MAX_REPORTED_IDS = 5;
 
-/** What was not done at the end, in events. */
+/** The events that a sink did not process. */
 export interface Unprocessed {
   readonly target: URL | undefined;
   readonly count: number;
   /** Ids of the first of them. */
   readonly ids: readonly string[];
-  /** When the first of them came, in milliseconds since the epoch. */
+  /** When the first of them was received, in milliseconds since the epoch. */
   readonly firstAt: number;
 }
 
-/** What is to be done with each event after it was taken. */
-export interface Following extends ForwardOptions {
+/** What is done with each event after it was accepted. */
+export interface SinkOptions extends ForwardOptions {
   /** Each event is posted to each of these. */
   readonly forwardTo?: readonly URL[] | undefined;
   readonly command?: EventCommand | undefined;
-  readonly onHappening?: ((happening: ListenerEvent) => void) | undefined;
+  readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
 /** One thing that is done with each event, at its own pace. */
 export interface Sink {
-  readonly add: (event: ListenedEvent) => void;
-  /** Works off what waits until the signal aborts. Resolves to what was not done. */
+  readonly add: (event: AcceptedEvent) => void;
+  /** Processes what waits until the signal aborts. Resolves to what was not processed. */
   readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
 /** One for each target, and one for the command. */
-export function sinksOf(following: Following): Sink[] {
-  const { forwardTo = [], command, onHappening } = following;
+export function sinksOf(options: SinkOptions): Sink[] {
+  const { forwardTo = [], command, onEvent } = options;
   const forwards = forwardTo.map((target) =>
     sink(target, async (event, signal) => {
-      const sent = { headers: headersToPassOn(event.headers), body: event.bytes.toString('utf8') };
-      const result = await forward(target, sent, following, signal);
-      onHappening?.({ kind: 'forwarded', event, target, ...result });
+      const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
+      const result = await forward(target, sent, options, signal);
+      onEvent?.({ kind: 'forwarded', event, target, ...result });
       return result.reason === undefined;
     }),
   );
   if (command === undefined) return forwards;
   const run = sink(undefined, async (event, signal) => {
-    const onLine = (line: string): void => onHappening?.({ kind: 'said', line });
+    const onLine = (line: string): void => onEvent?.({ kind: 'command output', line });
     const result = await runCommand(command, event, event.repeated, onLine, signal);
-    onHappening?.({ kind: 'ran', event, ...result });
+    onEvent?.({ kind: 'command ended', event, ...result });
     return result.code === 0 && result.problem === undefined;
   });
   return [...forwards, run];
@@ -65,13 +64,13 @@ export function sinksOf(following: Following): Sink[] {
 /** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
 function sink(
   target: URL | undefined,
-  work: (event: ListenedEvent, signal: AbortSignal) => Promise<boolean>,
+  work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>,
 ): Sink {
-  const queue = new Queue<ListenedEvent>();
+  const queue = new EventQueue<AcceptedEvent>();
   const late = new AbortController();
   const abort = (): void => late.abort();
   let unprocessed: Unprocessed | undefined;
-  const fail = ({ receivedAt, delivery }: ListenedEvent): void => {
+  const fail = ({ receivedAt, delivery }: AcceptedEvent): void => {
     const { count, ids, firstAt } = unprocessed ?? { count: 0, ids: [], firstAt: receivedAt };
     const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
     unprocessed = { target, count: count + 1, ids: reported, firstAt };
@@ -96,13 +95,12 @@ function sink(
   };
 }
 
-/** What happens beside the events themselves while a listener runs. */
+/** What a listener reports beside the events themselves. */
 export type ListenerEvent =
   | ({ readonly kind: 'refused' } & Refusal)
   | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult)
-  | ({ readonly kind: 'ran'; readonly event: ReceivedEvent } & CommandResult)
-  /** The command wrote a line. */
-  | { readonly kind: 'said'; readonly line: string };
+  | ({ readonly kind: 'command ended'; readonly event: ReceivedEvent } & CommandResult)
+  | { readonly kind: 'command output'; readonly line: string };
 
 /** A command that is run for each event. */
 export interface EventCommand {
@@ -125,7 +123,7 @@ export interface CommandResult {
 const LAST_MOMENT_MS = 1000;
 
 /**
- * Runs the command with the event on standard input and its fields in the environment. What it writes is told line
+ * Runs the command with the event on standard input and its fields in the environment. What it writes is passed on line
  * by line. Never rejects.
  */
 export async function runCommand(
@@ -150,7 +148,7 @@ export async function runCommand(
   return end.problem === undefined ? result : { ...result, problem: end.problem };
 }
 
-/** Variables for the command: each field of the event, made harmless; undefined for one that this event lacks. */
+/** Variables for the command: each field of the event, sanitized; undefined for one that this event lacks. */
 export function eventVariables(
   { delivery, receivedAt }: ReceivedEvent,
   repeated: boolean,
@@ -171,22 +169,23 @@ export function eventVariables(
     SVC_JOB_STATUS: job.status,
   };
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value && harmless(value, platform)]),
+    Object.entries(fields).map(([name, value]) => [name, value && sanitized(value, platform)]),
   );
 }
 
 // No line break and no control character. The shell of Windows takes values apart as if they had been typed.
-function harmless(value: string, platform: NodeJS.Platform): string | undefined {
+function sanitized(value: string, platform: NodeJS.Platform): string | undefined {
   if (platform === 'win32' && !/^[\w.:+-]*$/.test(value)) return undefined;
   return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
 }
 
+/** The end of a child that took too long. */
 interface Ending {
   problem: string | undefined;
   clear(): void;
 }
 
-/** Ends the child when its time is up or the signal aborts: asks first, then insists. */
+/** Ends the child when its time is up or the signal aborts: SIGTERM first, then SIGKILL. */
 function endingOf(child: ChildProcess, limitMs: number, signal: AbortSignal): Ending {
   const ending: Ending = { problem: undefined, clear };
   let last: NodeJS.Timeout | undefined;
@@ -195,13 +194,13 @@ function endingOf(child: ChildProcess, limitMs: number, signal: AbortSignal): En
     child.kill('SIGTERM');
     last ??= setTimeout(() => {
       child.kill('SIGKILL');
-      // Something that it started may hold on to its pipes.
+      // A process that it started may hold its pipes open.
       child.stdout?.destroy();
       child.stderr?.destroy();
     }, LAST_MOMENT_MS);
   };
   const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
-  const onAbort = (): void => stop('it was not done when its time was over');
+  const onAbort = (): void => stop('its time was up');
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   return ending;
@@ -225,7 +224,7 @@ const MAX_ITEMS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Passes items, which know their size in bytes, to one consumer at its own pace; how many may wait is bounded. */
-export class Queue<T extends { readonly size: number }> {
+export class EventQueue<T extends { readonly size: number }> {
   readonly #waiting: T[] = [];
   #bytes = 0;
   #ended = false;

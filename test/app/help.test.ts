@@ -25,8 +25,8 @@ import {
 } from '../../src/schema/account-updater-files.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../src/schema/tenant.ts';
-import { RECEIVER_LIMITS } from '../../src/webhooks/address.ts';
-import { SAMPLE_TYPES } from '../../src/webhooks/received.ts';
+import { RECEIVER_LIMITS } from '../../src/webhooks/receiver.ts';
+import { EVENT_TYPES } from '../../src/schema/account-updater.ts';
 import { allCommands, typedWords } from '../support/tree.ts';
 
 const commands = await allCommands();
@@ -198,7 +198,7 @@ describe('help topics', () => {
         CONFIG_FILE_NAME,
         ENTITY_TYPES_FILE_NAME,
       ],
-      events: [SAMPLE_TYPES.join(', ')],
+      events: [EVENT_TYPES.join(', ')],
       security: Object.values(KEY_VARIABLES).flat(),
     };
     for (const [topic, texts] of Object.entries(facts)) {

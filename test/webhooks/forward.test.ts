@@ -51,7 +51,7 @@ describe('forwarding', () => {
   });
 
   it.each([400, 401, 404, 410, 413, 422])('does not repeat what was refused with %d', async (status) => {
-    expect(await send([answer(status)])).toEqual({ attempts: 1, status, reason: `it answered ${status}` });
+    expect(await send([answer(status)])).toEqual({ attempts: 1, status, reason: `it responded ${status}` });
   });
 
   it('does not follow a redirect', async () => {
@@ -71,10 +71,10 @@ describe('forwarding', () => {
     expect(target.whole('POST')).toHaveLength(5);
   });
 
-  it('ends at once when it is told to', async () => {
+  it('ends at once when it is aborted', async () => {
     const abort = new AbortController();
     const sending = send([silence('request')], {}, abort.signal);
     setTimeout(() => abort.abort(), 50);
-    expect(await sending).toMatchObject({ attempts: 1, reason: expect.stringContaining('not done') });
+    expect(await sending).toMatchObject({ attempts: 1, reason: expect.stringContaining('time was up') });
   });
 });

@@ -51,7 +51,7 @@ describe('the journal', () => {
     expect(idsIn(await gather(readJournal(file)))).toEqual(Array.from({ length: 1000 }, (_, at) => `e${at}`));
   });
 
-  it('goes on behind a line that was left half written, and reads round it', async () => {
+  it('continues after a line that was left incomplete, and skips it when reading', async () => {
     const first = await Journal.open(file, plain);
     await first.append(received('e1'));
     await first.close();
@@ -62,7 +62,7 @@ describe('the journal', () => {
     await second.close();
     expect(await gather(readJournal(file))).toMatchObject([
       { line: 1, entry: { id: 'e1' } },
-      { line: 2, problem: 'it is cut off or no JSON' },
+      { line: 2, problem: 'it is truncated or not JSON' },
       { line: 3, entry: { id: 'e3' } },
     ]);
   });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/system.ts';
 import { readJournal } from '../../src/webhooks/journal.ts';
 import { Listener, type ListenOptions } from '../../src/webhooks/listen.ts';
-import type { ListenedEvent, ListenerEvent } from '../../src/webhooks/sinks.ts';
+import type { AcceptedEvent, ListenerEvent } from '../../src/webhooks/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
 import { delivery, ownDirectory, post, until } from './support.ts';
@@ -11,19 +11,19 @@ const directory = ownDirectory();
 afterAll(() => directory.remove());
 
 let listener: Listener;
-let happened: ListenerEvent[];
-let seen: ListenedEvent[];
+let reported: ListenerEvent[];
+let seen: AcceptedEvent[];
 const targets: FaultServer[] = [];
 
 async function open(options: Partial<ListenOptions> = {}): Promise<void> {
-  happened = [];
+  reported = [];
   seen = [];
   listener = await Listener.open({
     port: 0,
     clock: systemClock,
     random: () => 0,
     redact: (text) => text,
-    onHappening: (happening) => happened.push(happening),
+    onEvent: (event) => reported.push(event),
     ...options,
   });
 }
@@ -47,7 +47,7 @@ afterEach(async () => {
   for (const server of targets.splice(0)) await server.close();
 });
 
-function ids(events: readonly ListenedEvent[]): string[] {
+function ids(events: readonly AcceptedEvent[]): string[] {
   return events.map(({ delivery: { event } }) => event.id);
 }
 
@@ -154,14 +154,14 @@ describe('the listener', () => {
     expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toEqual(
       ['a', 'b', 'c'].flatMap((id) => [`begin ${id}`, `end ${id}`]),
     );
-    expect(happened.flatMap((one) => (one.kind === 'ran' ? [one.code] : []))).toEqual([0, 1, 0]);
+    expect(reported.flatMap((one) => (one.kind === 'command ended' ? [one.code] : []))).toEqual([0, 1, 0]);
   });
 
-  it('tells senders to come again while the disk is full or nobody takes what came', async () => {
+  it('asks senders to retry while the disk is full or nobody reads the events', async () => {
     await open({ journal: '/dev/full' });
     const { status, headers } = await post(listener.url, delivery());
     expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
-    expect(happened).toMatchObject([
+    expect(reported).toMatchObject([
       { kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') },
     ]);
     await listener.finish(soon(0));

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { headersToKeep, headersToPassOn } from '../../src/webhooks/address.ts';
-import { KnownIds } from '../../src/webhooks/job-hints.ts';
-import { jobOf, readDelivery } from '../../src/webhooks/received.ts';
+import {
+  headersToForward,
+  headersToKeep,
+  jobOf,
+  KnownIds,
+  readDelivery,
+} from '../../src/webhooks/received.ts';
 
 const sample = {
   event: {
@@ -38,9 +42,9 @@ describe('reading a delivery', () => {
     ['[]', 'the body is JSON, but has no event member'],
     ['null', 'the body is JSON, but has no event member'],
     ['{"event":[]}', 'the body is JSON, but has no event member'],
-    ['{"event":{"type":"t"}}', 'event.id is missing or no text'],
-    ['{"event":{"id":7,"type":"t"}}', 'event.id is missing or no text'],
-    ['{"event":{"id":"1","type":""}}', 'event.type is missing or no text'],
+    ['{"event":{"type":"t"}}', 'event.id is missing or not a string'],
+    ['{"event":{"id":7,"type":"t"}}', 'event.id is missing or not a string'],
+    ['{"event":{"id":"1","type":""}}', 'event.type is missing or not a string'],
     ['['.repeat(100_000), 'the body is nested too deeply'],
     [`{"event":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`, 'the body is nested too deeply'],
   ])('says what is wrong with %.40s', (text, problem) => {
@@ -112,7 +116,7 @@ describe('headers', () => {
 
   it('R06 that hold keys are neither kept nor passed on; a signature is both', () => {
     const kept = headersToKeep(headers, (text) => text);
-    const passed = headersToPassOn(headers);
+    const passed = headersToForward(headers);
     expect(JSON.stringify([kept, passed])).not.toContain('canary');
     expect(kept).toMatchObject({ authorization: '[hidden]', 'x-webhook-signature': 't=1,v1=abc' });
     expect(passed).toEqual({
@@ -122,6 +126,6 @@ describe('headers', () => {
   });
 
   it('that are passed on name a type also where none came', () => {
-    expect(headersToPassOn(new Map())).toEqual({ 'content-type': 'application/json' });
+    expect(headersToForward(new Map())).toEqual({ 'content-type': 'application/json' });
   });
 });

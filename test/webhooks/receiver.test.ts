@@ -131,7 +131,7 @@ describe('the receiver', () => {
     expect(await ask(5_000_000)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('lets go of senders that never finish, be it headers or body, and says so once each', async () => {
+  it('disconnects senders that never finish their headers or body, and reports each once', async () => {
     await start({ limits: { headersMs: 150, requestMs: 300 } });
     const [head, body] = await Promise.all([
       sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\nx-a: '),
@@ -144,8 +144,8 @@ describe('the receiver', () => {
     ]);
     expect(taken).toHaveLength(1);
     expect(refused).toEqual([
-      { status: 408, reason: 'it did not come whole in time' },
-      { status: 408, reason: 'it did not come whole in time' },
+      { status: 408, reason: 'it was not complete in time' },
+      { status: 408, reason: 'it was not complete in time' },
     ]);
   });
 

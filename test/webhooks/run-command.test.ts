@@ -104,7 +104,7 @@ describe('a command for each event', () => {
     const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), {
       signal: abort.signal,
     });
-    expect(insistent.result).toMatchObject({ problem: expect.stringContaining('not done') });
+    expect(insistent.result).toMatchObject({ problem: expect.stringContaining('time was up') });
   });
 
   it('that cannot be started is told of', async () => {

@@ -5,7 +5,7 @@ export const events: GroupSpec = {
   commands: [
     entry(
       'listen',
-      'receive webhook events on this machine and print them as they come',
+      'receive webhook events on this machine and print them as they arrive',
       async () => (await import('./listen.ts')).listen,
     ),
     entry(

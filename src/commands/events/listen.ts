@@ -12,25 +12,74 @@ import {
 } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { parseTime } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
 import { isLoopbackHost } from '../../schema/loopback.ts';
 import { isLoopback } from '../../security/address.ts';
-import { parseTarget } from '../../webhooks/address.ts';
 import type { Listener, ListenOptions } from '../../webhooks/listen.ts';
 import type { ReceiverOptions } from '../../webhooks/receiver.ts';
-import type { ListenedEvent, Unprocessed } from '../../webhooks/sinks.ts';
-import { reportEvent, reportUnprocessed } from './print-event.ts';
-import { eventRow, type EventRow, eventView } from './view.ts';
+import type { AcceptedEvent, Unprocessed } from '../../webhooks/sinks.ts';
+import { parseTarget, reportEvent, reportUnprocessed } from './report.ts';
+
+/** An event as it is shown: as received, with when it was received. */
+interface EventRow {
+  readonly received_at: string;
+  /** An event with this id was received before. */
+  readonly repeated: boolean;
+  /** From `delivered_at` until it was received, by this machine's clock. */
+  readonly age_seconds: number | undefined;
+  readonly [member: string]: unknown;
+}
+
+// An older one may be a delivery that somebody sends again.
+const OLD_SECONDS = 300;
+
+const eventView: View<EventRow> = {
+  name: 'event',
+  fields: [
+    'received_at',
+    'repeated',
+    'age_seconds',
+    'event.id',
+    'event.type',
+    'event.timestamp',
+    'event.tenant_id',
+    'event.trace_id',
+    'event.data.job.id',
+    'event.data.job.status',
+    'event.data.actor',
+    'delivered_at',
+    'event.*',
+  ],
+  columns: [
+    { path: 'received_at', header: 'received', kind: 'time', priority: 4 },
+    { path: 'event.type', header: 'type', kind: 'text' },
+    { path: 'event.data.job.id', header: 'job', kind: 'id', priority: 6 },
+    { path: 'event.data.job.status', header: 'job status', kind: 'status', priority: 5 },
+    { path: 'event.id', header: 'event', kind: 'id', priority: 1 },
+    {
+      path: 'age_seconds',
+      header: 'age s',
+      kind: 'number',
+      priority: 2,
+      paint: (age) => (typeof age === 'number' && Math.abs(age) > OLD_SECONDS ? 'warn' : undefined),
+    },
+    {
+      path: 'repeated',
+      kind: 'text',
+      priority: 3,
+      paint: (repeated) => (repeated === true ? 'warn' : 'quiet'),
+    },
+  ],
+};
 
 /** Options that say where to listen. */
 const ADDRESS_PARAMETERS = {
   host: value('--host <address>', 'address to listen on (default 127.0.0.1, this machine only)', text),
-  allowRemote: flag(
-    '--allow-remote',
-    'let --host be an address that other machines reach; nobody is asked for a key',
-  ),
+  allowRemote: flag('--allow-remote', 'allow a --host that other machines can reach; no key is required'),
   allowHost: repeated(
     '--allow-host <name>',
-    'another name that senders may use, such as that of a tunnel; can be given again',
+    'another host name that senders may use, such as that of a tunnel; may be repeated',
     hostName,
   ),
 } as const;
@@ -45,11 +94,11 @@ const parameters = {
   ),
   exec: value(
     '--exec <command>',
-    'run this shell command for each event, one at a time: the event on its input, its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
+    'run this shell command for each event, one at a time: the event on its standard input, its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
     text,
   ),
-  execLimit: value('--exec-limit <duration>', 'longest run of that command (default 5m)', positiveDuration),
-  journal: value('--journal <file>', 'add each event to this file before it is acknowledged', text),
+  execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
+  journal: value('--journal <file>', 'append each event to this file before it is acknowledged', text),
   for: value('--for <duration>', 'end after this time', positiveDuration),
   max: value('-n, --max <n>', 'end after this many events', integer(1)),
 } as const;
@@ -61,14 +110,17 @@ type ListenInput = Input<typeof parameters>;
 /** `svc events listen` */
 export const listen = defineCommand({
   description:
-    'An event is acknowledged as soon as the journal has it, and printed, forwarded and handed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; what it writes goes to stderr. An event whose id came before is marked as repeated. Signatures are kept in the journal and passed on, not checked.',
+    'An event is acknowledged as soon as it is in the journal. It is printed, forwarded and passed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; its output goes to stderr. An event whose id was received before is marked as repeated. Signatures are kept in the journal and forwarded, not checked.',
   examples: [
     ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
     [
       'svc events listen --journal events.jsonl --forward-to http://localhost:3000/webhooks',
-      'kept, and passed on to an application in development',
+      'store them, and forward them to an application in development',
     ],
-    [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'a command for each event'],
+    [
+      `svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`,
+      'run a command for each event',
+    ],
     ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
   exitCodes: [130, 143],
@@ -84,14 +136,14 @@ export const listen = defineCommand({
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, input.for, () => print(rows(listener)));
     } finally {
-      for (const undone of await finish(context, listener))
-        reportUnprocessed(context.notices, undone, input.journal);
+      for (const unprocessed of await finish(context, listener))
+        reportUnprocessed(context, unprocessed, input.journal);
     }
     return exitCode(context);
   },
 });
 
-// Each event would come back for ever.
+// Each event would come back forever.
 function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
   if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
   throw new SvcError('usage', '--forward-to is the address of the listener itself', {
@@ -120,27 +172,38 @@ function optionsOf(context: Context, input: ListenInput): ListenOptions {
             limitMs: execLimit,
           },
     redact: (line) => out.redact(line),
-    onHappening: reportEvent(context),
+    onEvent: reportEvent(context),
   };
 }
 
 function reportStart({ notices }: Context, listener: Listener, { journal }: ListenInput): void {
-  const kept = journal === undefined ? '' : `, kept in ${journal}`;
+  const kept = journal === undefined ? '' : `, storing events in ${journal}`;
   notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
 }
 
 async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
-  for await (const batch of listener.events()) yield batch.map(rowOf);
+  for await (const batch of listener.events()) yield batch.map(eventRow);
 }
 
-function rowOf({ delivery, receivedAt, repeated: isRepeated }: ListenedEvent): EventRow {
-  return eventRow(delivery, receivedAt, isRepeated);
+function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent): EventRow {
+  const known = {
+    received_at: new Date(receivedAt).toISOString(),
+    repeated,
+    age_seconds: ageOf(delivery.delivered_at, receivedAt),
+  };
+  // A member of the same name must not pass for ours; the journal has it as sent.
+  return { ...known, ...delivery, ...known };
 }
 
-// What is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
+function ageOf(deliveredAt: unknown, receivedAt: number): number | undefined {
+  const at = typeof deliveredAt === 'string' ? parseTime(deliveredAt) : undefined;
+  return at === undefined ? undefined : Math.round((receivedAt - at) / 100) / 10;
+}
+
+// For what is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
 const GRACE_MS = { interrupted: 2_000, done: 60_000 };
 
-/** Prints until the listener ends by itself, the time is over, or the command is asked to end. */
+/** Prints until the listener ends by itself, the time is up, or the command is asked to end. */
 async function printUntilEnd(
   { signal, clock }: Context,
   listener: Listener,
@@ -150,24 +213,10 @@ async function printUntilEnd(
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   if (forMs !== undefined) clock.sleep(forMs, ended).then(() => listener.end(), ignore);
-  const stop = (): void => listener.end();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([printing(), graceAfter(signal, clock, over.signal)]);
-  } finally {
-    over.abort();
-    signal.removeEventListener('abort', stop);
-  }
-}
-
-// A reader of stdout that has fallen silent must not hold up the end.
-function graceAfter(signal: AbortSignal, clock: Context['clock'], over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wait = (): void => void clock.sleep(GRACE_MS.interrupted, over).then(resolve, ignore);
-    if (signal.aborted) wait();
-    signal.addEventListener('abort', wait, { once: true });
-  });
+  const interrupted = aborted(signal).then(() => listener.end());
+  // A reader of stdout that does not read must not hold up the end.
+  const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, over.signal)).catch(ignore);
+  await Promise.race([printing(), graceOver]).finally(() => over.abort());
 }
 
 /** Gives what is still being done with the events its time, and resolves to what was not done. */
@@ -175,13 +224,16 @@ async function finish({ signal, clock }: Context, listener: Listener): Promise<r
   const over = new AbortController();
   const late = new AbortController();
   const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
-  const hurry = (): void => grace(GRACE_MS.interrupted);
-  grace(signal.aborted ? GRACE_MS.interrupted : GRACE_MS.done);
-  signal.addEventListener('abort', hurry, { once: true });
-  const undone = await listener.finish(late.signal);
-  over.abort();
-  signal.removeEventListener('abort', hurry);
-  return undone;
+  grace(GRACE_MS.done);
+  void aborted(signal).then(() => grace(GRACE_MS.interrupted));
+  return listener.finish(late.signal).finally(() => over.abort());
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** Being interrupted is how a listener ends: no error, but the exit code says what ended it. */
@@ -195,7 +247,7 @@ function ignore(): void {
   // The sleep was cut short: nothing is left to wait for.
 }
 
-/** Where to listen, and for whom. An address that is not loopback needs its own option, and a warning. */
+/** Where to listen. An address that is not loopback needs its own option, and a warning. */
 function listeningAddress(
   { notices }: Context,
   input: Input<typeof ADDRESS_PARAMETERS>,
@@ -203,10 +255,10 @@ function listeningAddress(
   const { host, allowHost } = input;
   if (host === undefined || isLoopbackHost(host)) return { host, allowHosts: allowHost };
   if (!input.allowRemote) {
-    throw new SvcError('usage', '--host is not an address of this machine alone', {
-      hint: 'Leave it out, or add --allow-remote if other machines are to reach the listener.',
+    throw new SvcError('usage', 'other machines can reach the address given with --host', {
+      hint: 'Leave it out, or add --allow-remote if other machines are to send events.',
     });
   }
-  notices.warn('the listener can be reached from other machines: whoever reaches it can make up events');
+  notices.warn('other machines can reach the listener: anyone who can reach it can send forged events');
   return { host, allowHosts: 'any' };
 }

@@ -3,15 +3,38 @@ import { argument, type Input, moment, repeated, resolvePath, text, value } from
 import { listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
-import { displayTarget, parseTarget } from '../../webhooks/address.ts';
+import type { View } from '../../output/view.ts';
 import type { Replayed } from '../../webhooks/forward.ts';
 import type { JournalEntry } from '../../webhooks/journal.ts';
-import { replayCommand } from './print-event.ts';
-import { type ReplayRow, replayView } from './view.ts';
+import { displayTarget, parseTarget, replayCommand } from './report.ts';
+
+/** An event that was sent again, or could not be. */
+interface ReplayRow {
+  readonly id: string;
+  readonly type: string;
+  readonly received_at: string;
+  readonly outcome: 'sent' | 'failed' | 'not sent';
+  /** HTTP status of the last response. */
+  readonly status: number | undefined;
+  readonly attempts: number;
+  readonly reason: string | undefined;
+}
+
+const replayView: View<ReplayRow> = {
+  name: 'replayed event',
+  fields: ['id', 'type', 'received_at', 'outcome', 'status', 'attempts', 'reason'],
+  columns: [
+    { path: 'id', header: 'event', kind: 'id' },
+    { path: 'type', kind: 'text', priority: 3 },
+    { path: 'received_at', header: 'received', kind: 'time', priority: 1 },
+    { path: 'outcome', kind: 'status', paint: (outcome) => (outcome === 'sent' ? 'good' : 'bad') },
+    { path: 'reason', kind: 'text', priority: 2 },
+  ],
+};
 
 const parameters = {
   journal: argument('<journal>', "a file that 'svc events listen --journal' wrote", text),
-  forwardTo: value('--forward-to <url>', 'where the events go; https, or loopback', parseTarget),
+  forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
   id: repeated('--id <id>', 'only the event with this id; may be repeated', text),
   type: repeated('--type <type>', 'only events of this type; may be repeated', text),
   dryRun: dryRunParameter,
@@ -21,7 +44,7 @@ const parameters = {
 /** `svc events replay` */
 export const replay = defineCommand({
   description:
-    'Each event goes out with the body and the headers with which it came, keys aside, and with a header svc-replayed that says when that was. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
+    'Each event is sent with the body and the headers that were received, except for keys, and with a header svc-replayed that says when it was received. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
   examples: [
     [
       'svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h',
@@ -38,13 +61,13 @@ export const replay = defineCommand({
   async run(context, input) {
     const target = requiredTarget(input.forwardTo);
     const print = await listPrinter(context, replayView);
-    const state = nothingSent(input.id);
+    const tally = emptyTally(input.id);
     try {
-      await print(rows(context, input, target, state));
+      await print(rows(context, input, target, tally));
     } catch (error) {
-      throw withContinuation(error, input, target, state);
+      throw withResumeHint(error, input, target, tally);
     }
-    report(context, input, target, state);
+    report(context, input, target, tally);
   },
   async request(context, input) {
     const url = requiredTarget(input.forwardTo);
@@ -62,7 +85,7 @@ type ReplayInput = Input<typeof parameters>;
 function requiredTarget(target: URL | undefined): URL {
   if (target !== undefined) return target;
   throw new SvcError('usage', '--forward-to is missing', {
-    hint: 'Say where the events go, such as --forward-to http://localhost:3000/webhooks.',
+    hint: 'Name the target, such as --forward-to http://localhost:3000/webhooks.',
   });
 }
 
@@ -70,10 +93,10 @@ async function* rows(
   context: Context,
   input: ReplayInput,
   target: URL,
-  state: Tally,
+  tally: Tally,
 ): AsyncGenerator<readonly ReplayRow[]> {
   for await (const replayed of replayedEvents(context, input, target)) {
-    note(context, input.journal, replayed, state);
+    count(context, input.journal, replayed, tally);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];
   }
 }
@@ -108,125 +131,99 @@ function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>): ReplayRo
 const MAX_REPORTED_UNREADABLE = 5;
 const FAILED_KEPT = 5;
 
-/** What was asked for. */
-interface ReplayOptions {
-  readonly journal: string;
-  readonly id: readonly string[];
-  readonly type: readonly string[];
-  readonly dryRun: boolean;
-}
-
-/** What has become of the events so far. */
-export interface Tally {
+/** What was done with the events so far. */
+interface Tally {
   sent: number;
+  /** The first events that failed, one more than can be selected by their ids. */
   readonly failed: JournalEntry[];
   failedCount: number;
   redacted: number;
   unreadable: number;
-  givenUp: boolean;
+  stopped: boolean;
   last: JournalEntry | undefined;
-  /** Ids that were asked for and did not turn up yet. */
+  /** Ids that were asked for and not found yet. */
   readonly missing: Set<string>;
 }
 
-/** Nothing was sent yet; these ids were asked for. */
-function nothingSent(ids: readonly string[]): Tally {
+function emptyTally(ids: readonly string[]): Tally {
   return {
     sent: 0,
     failed: [],
     failedCount: 0,
     redacted: 0,
     unreadable: 0,
-    givenUp: false,
+    stopped: false,
     last: undefined,
     missing: new Set(ids),
   };
 }
 
-/** Takes in what has become of one event, and tells of lines that cannot be read. */
-function note({ notices }: Context, journal: string, replayed: Replayed, state: Tally): void {
+/** Counts what was done with one event, and reports lines that cannot be read. */
+function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
   if (replayed.kind === 'unreadable') {
-    state.unreadable += 1;
-    if (state.unreadable <= MAX_REPORTED_UNREADABLE)
-      notices.warn(`line ${replayed.line} of ${journal} is left out: ${replayed.problem}`);
+    tally.unreadable += 1;
+    if (tally.unreadable <= MAX_REPORTED_UNREADABLE)
+      notices.warn(`line ${replayed.line} of ${journal} is skipped: ${replayed.problem}`);
     return;
   }
+  const entry = replayed.kind === 'sent' ? replayed.entry : replayed.from;
+  const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
+  if (hasFailed && tally.failed.length <= FAILED_KEPT) tally.failed.push(entry);
   if (replayed.kind === 'given up') {
-    state.givenUp = true;
-    keepFailed(state, replayed.from);
+    tally.stopped = true;
     return;
   }
-  const { entry, result } = replayed;
-  state.missing.delete(entry.id);
-  state.last = entry;
-  if (entry.redacted) state.redacted += 1;
-  if (result.reason === undefined) state.sent += 1;
-  else {
-    state.failedCount += 1;
-    keepFailed(state, entry);
+  tally.missing.delete(entry.id);
+  tally.last = entry;
+  if (entry.redacted) tally.redacted += 1;
+  if (hasFailed) tally.failedCount += 1;
+  else tally.sent += 1;
+}
+
+/** Reports at the end what was done with the events. @throws SvcError when any did not reach the target, or was not found */
+function report({ notices }: Context, input: ReplayInput, target: URL, tally: Tally): void {
+  const { sent, redacted, unreadable, failedCount, missing } = tally;
+  if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
+  if (redacted > 0)
+    notices.warn(`${redacted} events were sent with [hidden] or masked digits in place of what was received`);
+  if (failedCount > 0) throw failedError(input, target, tally);
+  if (missing.size > 0) {
+    throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${input.journal}`, {
+      hint: 'Check the id, and that --type and --since do not exclude it.',
+    });
   }
+  if (sent === 0) return notices.note('no event matches: nothing was sent');
+  const where = displayTarget(target);
+  if (input.dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
+  notices.success(`${sent} sent to ${where}`);
 }
 
-function keepFailed({ failed }: Tally, entry: JournalEntry): void {
-  if (failed.length <= FAILED_KEPT) failed.push(entry);
-}
-
-/** Tells at the end what has become of the events. @throws SvcError when any did not reach the target, or was not found */
-function report({ notices }: Context, input: ReplayOptions, target: URL, state: Tally): void {
-  if (state.unreadable > MAX_REPORTED_UNREADABLE)
-    notices.warn(`${state.unreadable} lines were left out in all`);
-  if (state.redacted > 0)
-    notices.warn(
-      `${state.redacted} events went out with [hidden] or masked digits where the journal keeps nothing`,
-    );
-  if (state.failedCount > 0) throw failedError(input, target, state);
-  if (state.missing.size > 0) {
-    throw new SvcError(
-      'not_found',
-      `no event ${[...state.missing].join(', ')} was found in ${input.journal}`,
-      {
-        hint: 'Check the id, and that --type and --since do not leave it out.',
-      },
-    );
-  }
-  if (input.dryRun && state.sent > 0)
-    return notices.note(`dry run: ${state.sent} would be sent to ${displayTarget(target)}, nothing was`);
-  notices.note(
-    state.sent === 0
-      ? 'no event matches: nothing was sent'
-      : `${state.sent} sent to ${displayTarget(target)}`,
-  );
-}
-
-function failedError(input: ReplayOptions, target: URL, state: Tally): SvcError {
-  const { sent, failedCount, failed, givenUp } = state;
-  const rest = givenUp ? '; the rest was not tried, since no answer came' : '';
-  // From the first that failed on where they are many, or cannot be typed: what was sent after it is sent once more.
-  const many = givenUp || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
-  const choice = many
+function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
+  const { sent, failedCount, failed, stopped } = tally;
+  const where = displayTarget(target);
+  const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
+  // Many, or ids that cannot be typed: from the first that failed on, so that those sent after it are sent once more.
+  const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
+  const selection = isMany
     ? { types: input.type, since: failed[0]?.received_at }
     : { ids: failed.map(({ id }) => id) };
-  const command = replayCommand(input.journal, displayTarget(target), choice);
   return new SvcError(
     'network',
-    `${failedCount} of ${sent + failedCount} events did not reach ${displayTarget(target)}${rest}`,
+    `${failedCount} of ${sent + failedCount} events did not reach ${where}${rest}`,
     {
-      hint: `See that the target runs, then send them with '${command}'.`,
+      hint: 'Check that the target is running, then send them again.',
+      next: replayCommand(input.journal, where, selection),
       facts: { sent, failed: failedCount },
     },
   );
 }
 
-/** Adds to the end of a replay that was cut short how it goes on. */
-function withContinuation(error: unknown, input: ReplayOptions, target: URL, { last, sent }: Tally): unknown {
+/** Adds to the end of a replay that was interrupted how to resume it. */
+function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
-  const since = last?.received_at;
-  const command = replayCommand(input.journal, displayTarget(target), {
-    types: input.type,
-    ids: input.id,
-    since,
-  });
+  const selection = { types: input.type, ids: input.id, since: last?.received_at };
   return new SvcError(error.code, `${error.message}; ${sent} events were sent until then`, {
-    hint: `Continue with '${command}'; the last event is sent once more.`,
+    hint: 'To resume; the last event is sent once more.',
+    next: replayCommand(input.journal, displayTarget(target), selection),
   });
 }

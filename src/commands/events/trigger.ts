@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Context,
   defineCommand,
@@ -10,11 +11,41 @@ import { argument, type Input, repeated, text, value } from '../../app/parameter
 import { recordPrinter } from '../../app/print.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../app/json-body.ts';
 import { SvcError } from '../../errors.ts';
+import type { View } from '../../output/view.ts';
 import { isObject } from '../../schema/guards.ts';
+import { EVENT_TYPES } from '../../schema/account-updater.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
-import { displayTarget, parseTarget } from '../../webhooks/address.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
-import { triggeredView } from './view.ts';
+import { displayTarget, parseTarget } from './report.ts';
+
+/** A sample that was sent, and to where. */
+interface TriggeredEvent {
+  readonly target: string;
+  readonly status: number | undefined;
+  readonly [member: string]: unknown;
+}
+
+const triggeredView: View<TriggeredEvent> = {
+  name: 'sample event',
+  fields: [
+    'target',
+    'status',
+    'event.id',
+    'event.type',
+    'event.timestamp',
+    'event.tenant_id',
+    'event.trace_id',
+    'event.data.*',
+    'delivered_at',
+  ],
+  columns: [
+    { path: 'target', kind: 'text' },
+    { path: 'status', kind: 'number' },
+    { path: 'event.id', header: 'event', kind: 'id' },
+    { path: 'event.type', header: 'type', kind: 'text' },
+    { path: 'event.data', header: 'data', kind: 'text' },
+  ],
+};
 
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 
@@ -22,7 +53,7 @@ const parameters = {
   type: argument('<type>', 'type of the event', text),
   forwardTo: value(
     '--forward-to <url>',
-    `where it goes; https, or loopback (default ${DEFAULT_TARGET})`,
+    `send it there; https, or loopback (default ${DEFAULT_TARGET})`,
     parseTarget,
   ),
   dryRun: dryRunParameter,
@@ -37,12 +68,12 @@ const parameters = {
 /** `svc events trigger` */
 export const trigger = defineCommand({
   description:
-    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up: nothing happens at the service.',
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up, and the service is not involved.',
   examples: [
     ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
     [
       'svc events trigger account-updater.job.failed --set data.job.id=5f0c… --forward-to http://localhost:3000/webhooks',
-      'about a certain job, to an application',
+      'about one job, to an application',
     ],
   ],
   exitCodes: [6, 8],
@@ -50,26 +81,49 @@ export const trigger = defineCommand({
   parameters,
   async run(context, input): Promise<Result> {
     const print = await recordPrinter(context, triggeredView);
-    const delivery = await deliveryOf(context, input);
+    const delivery = deliveryOf(context, input);
     const request = requestOf(delivery, input);
     if (input.dryRun) return new Preview(request);
     const result = await send(context, request);
-    if (result.reason !== undefined) throw notTaken(request.url, result);
+    if (result.reason !== undefined) throw notAccepted(request.url, result);
     await print({
       ...(isObject(delivery) ? delivery : {}),
       target: displayTarget(request.url),
       status: result.status,
     });
   },
-  request: async (context, input) => requestOf(await deliveryOf(context, input), input),
+  request: async (context, input) => requestOf(deliveryOf(context, input), input),
 });
 
 type TriggerInput = Input<typeof parameters>;
 
-async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
-  const { hasSample, SAMPLE_TYPES, sampleDelivery } = await import('../../webhooks/received.ts');
-  if (!hasSample(type)) throw unknownType(type, SAMPLE_TYPES);
+function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): unknown {
+  if (!EVENT_TYPES.some((known) => known === type) && familyOf(type) === undefined) throw unknownType(type);
   return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
+}
+
+/** A made-up delivery, as the service would send it at this time (milliseconds since the epoch). */
+function sampleDelivery(type: string, now: number): unknown {
+  const at = new Date(now).toISOString();
+  const event = { id: randomUUID(), type, timestamp: at, tenant_id: randomUUID(), trace_id: randomUUID() };
+  return { event: { ...event, data: sampleData(type) }, delivered_at: at };
+}
+
+function sampleData(type: string): unknown {
+  const family = familyOf(type);
+  // Their data is not described: an id is the least that any of them can hold.
+  if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
+  const word = type.slice(type.lastIndexOf('.') + 1);
+  return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
+}
+
+/** Beginnings of types of which no more is known than that they exist. */
+const FAMILIES = ['3ds.session.', 'tenant.'] as const;
+
+function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
+  return FAMILIES.find(
+    (family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)),
+  );
 }
 
 interface Delivery extends DirectRequest {
@@ -98,26 +152,26 @@ async function send(context: Context, { url, headers, body }: Delivery): Promise
   }
 }
 
-// Paths are those of the event, as it is talked about; with `event.` in front they are those of the whole body.
+// Paths are those of the event; with `event.` in front they are those of the whole body.
 function inDelivery({ path, value: to }: Assignment): Assignment {
   const [first = ''] = path;
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
 }
 
-function unknownType(type: string, known: readonly string[]): SvcError {
-  const meant = nearest(type, known);
-  return new SvcError('usage', `no sample can be made of an event of type ${typedWord(type, known)}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${known.join(', ')}, or one that begins with 3ds.session. or tenant.`,
+function unknownType(type: string): SvcError {
+  const meant = nearest(type, EVENT_TYPES);
+  return new SvcError('usage', `there is no sample event of type ${typedWord(type, EVENT_TYPES)}`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${EVENT_TYPES.join(', ')}, or one that begins with 3ds.session. or tenant.`,
   });
 }
 
-function notTaken(target: URL, { status, reason }: ForwardResult): SvcError {
+function notAccepted(target: URL, { status, reason }: ForwardResult): SvcError {
   const code = status === undefined ? 'network' : status < 500 ? 'rejected' : 'server';
-  return new SvcError(code, `${displayTarget(target)} did not take the event: ${reason}`, {
+  return new SvcError(code, `${displayTarget(target)} did not accept the event: ${reason}`, {
     status,
-    hint:
-      status === undefined
-        ? "Start a listener with 'svc events listen', or name a target with --forward-to."
-        : undefined,
+    ...(status === undefined && {
+      hint: 'Name another target with --forward-to, or start a listener.',
+      next: ['events', 'listen'],
+    }),
   });
 }

@@ -102,7 +102,7 @@ describe('svc events listen', () => {
 
   it('warns when other machines can reach it', async () => {
     const listener = await listen('--host', '0.0.0.0', '--allow-remote');
-    expect(listener.stderr()).toContain('warning: the listener can be reached from other machines');
+    expect(listener.stderr()).toContain('warning: other machines can reach the listener');
   });
 
   it('R67 takes nothing under the name of another machine, unless it is allowed', async () => {
@@ -111,7 +111,7 @@ describe('svc events listen', () => {
       (await post(listener.url, delivery(), { headers: { host } })).status;
     expect([await sent('evil.example'), await sent('hooks.example')]).toEqual([403, 200]);
     expect(await listener.ended).toMatchObject({ code: 0 });
-    expect(listener.stderr()).toContain('turned away (403): its Host header names another machine');
+    expect(listener.stderr()).toContain('refused a request (403): its Host header names another machine');
   });
 
   it('shows no line that the id of an event makes up', async () => {
@@ -122,16 +122,16 @@ describe('svc events listen', () => {
     expect(listener.stderr()).not.toMatch(/^(?:warning: paid|error: forged)/m);
   });
 
-  it('says on stderr what is no event, and goes on', async () => {
+  it('reports what is not an event on stderr, and continues', async () => {
     const listener = await listen();
     expect(await post(listener.url, 'canary, no JSON')).toMatchObject({ status: 400 });
     expect(await post(listener.url, Buffer.from([0xff]))).toMatchObject({ status: 400 });
     expect(await post(listener.url, 'x'.repeat(10_000_000))).toMatchObject({ status: 413 });
     await post(listener.url, delivery());
     await until(() => listener.rows().length === 1);
-    expect(listener.stderr()).toContain('turned away (400): the body is not JSON');
-    expect(listener.stderr()).toContain('turned away (400): the body is not UTF-8 text');
-    expect(listener.stderr()).toContain('turned away (413): the body is longer than 1000000 bytes');
+    expect(listener.stderr()).toContain('refused a request (400): the body is not JSON');
+    expect(listener.stderr()).toContain('refused a request (400): the body is not UTF-8 text');
+    expect(listener.stderr()).toContain('refused a request (413): the body is longer than 1000000 bytes');
     expect(listener.stderr()).not.toContain('canary');
   });
 
@@ -155,7 +155,7 @@ describe('svc events listen', () => {
     expect(good.whole('POST')).toHaveLength(2);
     expect(statSync(home.file("my events'.jsonl")).mode & 0o777).toBe(0o600);
     expect(stderr).toContain('did not reach');
-    const again = /send again with '(svc events replay .*)'$/m.exec(stderr)?.[1] ?? '';
+    const again = /to send them again:\n +(svc events replay .*)$/m.exec(stderr)?.[1] ?? '';
     expect(again).toContain("--id 'a b' --id c");
     broken.play([answer(204)]);
     const replay = spawn('sh', ['-c', again.replace('svc', `'${process.execPath}' '${LAUNCHER}'`)], {
@@ -179,12 +179,12 @@ describe('svc events listen', () => {
     const { code, stderr } = await listener.ended;
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      /10 events did not reach http:\/\/127\.0\.0\.1:\d+; send again with 'svc events replay hang\.jsonl .*--since 20/,
+      /10 events did not reach http:\/\/127\.0\.0\.1:\d+\n[^]* {2}svc events replay hang\.jsonl .*--since 20/,
     );
     expect(readFileSync(home.file('hang.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(10);
   });
 
-  it('runs a command for each event; what it writes goes to stderr and how it failed is told', async () => {
+  it('runs a command for each event; its output goes to stderr and its failure is reported', async () => {
     const listener = await listen(
       '--max',
       '2',
@@ -197,7 +197,7 @@ describe('svc events listen', () => {
     expect(listener.rows()).toHaveLength(2);
     expect(stderr).toContain('job j1 is completed');
     expect(stderr).toContain('the command for event b ended with exit code 9');
-    expect(stderr).toContain('the command did not succeed for 1 event');
+    expect(stderr).toContain('the command failed for 1 event');
     expect(readFileSync(home.file('seen'), 'utf8')).toBe(
       JSON.stringify(delivery('a')) + JSON.stringify(delivery('b')),
     );
@@ -236,7 +236,7 @@ describe('svc events listen', () => {
     const { stdout } = await ended;
     expect(stdout.trimEnd().split('\n')).toHaveLength(statuses.filter((status) => status === 200).length);
     expect(stderr).toMatch(
-      /turned away \(503\): .*full\.jsonl could not be written: .*; its sender should come again/,
+      /refused a request \(503\): .*full\.jsonl could not be written: .*; its sender should retry/,
     );
     const hooks = await target([answer(200)]);
     const replayed = await home.svc(['events', 'replay', 'full.jsonl', '--forward-to', hooks.url.href]);

@@ -98,7 +98,7 @@ describe('svc events replay', () => {
     expect(sentIds()).toEqual(ids);
   });
 
-  it('goes on behind one that is refused, and ends with 8 and the command that sends what failed', async () => {
+  it('continues after one that is refused, and ends with 8 and the command that sends what failed', async () => {
     target.play(script((id) => (id === 'b' ? 400 : 200)));
     const { code, stdout, stderr } = await replay('-o', 'jsonl');
     expect(code).toBe(8);
@@ -107,13 +107,13 @@ describe('svc events replay', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'network',
       message: expect.stringContaining('1 of 4 events did not reach'),
-      hint: expect.stringMatching(/'svc events replay j\.jsonl --forward-to 'http:\S+\/x\?…' --id b'/),
+      next: expect.stringMatching(/^svc events replay j\.jsonl --forward-to 'http:\S+\/x\?…' --id b$/),
       failed: 1,
       sent: 3,
     });
   });
 
-  it('gives up after a while when there is no answer at all', async () => {
+  it('gives up when the target does not respond at all', async () => {
     // It speaks no TLS: nothing that would be tried again.
     target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
     const href = target.url.href.replace('http:', 'https:');
@@ -123,21 +123,21 @@ describe('svc events replay', () => {
     expect(rowsIn(stdout).length).toBe(3);
     expect(JSON.parse(stderr)).toMatchObject({
       message: expect.stringContaining('the rest was not tried'),
-      hint: expect.stringContaining('--since 2026-01-05T12:00:00.000Z'),
+      next: expect.stringContaining('--since 2026-01-05T12:00:00.000Z'),
     });
   });
 
-  it('leaves out lines that cannot be read, and says which', async () => {
+  it('skips lines that cannot be read, and says which', async () => {
     appendFileSync(home.file('j.jsonl'), '{"received_at":"2026-01-05T12:00:04Z","id":"d","ty');
     const { code, stderr } = await replay('--debug');
     expect(code).toBe(0);
-    expect(stderr).toContain('line 5 of j.jsonl is left out: it is cut off or no JSON');
+    expect(stderr).toContain('line 5 of j.jsonl is skipped: it is truncated or not JSON');
     expect(sentIds()).toHaveLength(4);
   });
 
   it('tells when something went out that the journal hides', async () => {
     writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
-    expect((await replay()).stderr).toMatch(/1 events? went out with/);
+    expect((await replay()).stderr).toMatch(/1 events? were sent with/);
   });
 
   it.each<[string, string[], number]>([

@@ -1,0 +1,104 @@
+import type { Context } from '../../app/command.ts';
+import { noteNext, option } from '../../app/hint.ts';
+import { SvcError } from '../../errors.ts';
+import { isUnsafe } from '../../output/text.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../security/address.ts';
+import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
+
+/** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
+export function parseTarget(text: string): URL {
+  const url = readAddress(text);
+  const problem = url === undefined ? 'must be an absolute URL' : problemOf(url);
+  if (url !== undefined && problem === undefined) return url;
+  throw new SvcError('usage', problem ?? '', {
+    hint: 'Give an address such as http://localhost:3000/webhooks.',
+  });
+}
+
+function problemOf(url: URL): string | undefined {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be an https or http address';
+  if (!isSafeAddress(url)) return 'must be https: only https may leave this machine';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  return undefined;
+}
+
+/** What may be shown of a target: that it has a query, but not the query itself. */
+export function displayTarget(url: URL): string {
+  return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
+}
+
+/** Reports on stderr what the listener does beside receiving events. */
+export function reportEvent({ notices }: Context): (event: ListenerEvent) => void {
+  return (event) => {
+    switch (event.kind) {
+      case 'refused': {
+        const retry = event.status === 503 ? '; its sender should retry' : '';
+        return notices.warn(`refused a request (${event.status}): ${event.reason}${retry}`);
+      }
+      case 'forwarded': {
+        const { target, reason, attempts, status } = event;
+        const [what, where] = [`event ${shownId(event)}`, displayTarget(target)];
+        if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
+        const tried = attempts > 1 ? `, ${attempts} attempts` : '';
+        return notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
+      }
+      case 'command ended': {
+        const { code, signal, problem } = event;
+        const what = `the command for event ${shownId(event)}`;
+        if (problem !== undefined) return notices.warn(`${what} failed: ${problem}`);
+        if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
+        return notices[code === 0 ? 'debug' : 'warn'](`${what} ended with exit code ${code}`);
+      }
+      case 'command output':
+        return notices.note(`  ${event.line}`);
+    }
+  };
+}
+
+/** Reports at the end which events were not processed, and how to send them again. */
+export function reportUnprocessed(
+  context: Context,
+  { target, count, ids, firstAt }: Unprocessed,
+  journal: string | undefined,
+): void {
+  const events = `${count} event${count === 1 ? '' : 's'}`;
+  if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
+  const where = displayTarget(target);
+  if (journal === undefined)
+    return context.notices.warn(`${events} did not reach ${where}; with --journal they could be sent again`);
+  context.notices.warn(`${events} did not reach ${where}`);
+  // A few are selected by their ids, many by the time from which they were received.
+  const isMany = count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id));
+  const selection = isMany ? { since: new Date(firstAt).toISOString() } : { ids };
+  noteNext(context, 'to send them again', { command: replayCommand(journal, where, selection) });
+}
+
+// An id is whatever its sender makes it.
+const LONGEST_ID = 100;
+
+function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string {
+  const { id } = event.delivery.event;
+  return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
+}
+
+/** Which events a replay sends. */
+export interface ReplaySelection {
+  readonly ids?: readonly string[] | undefined;
+  readonly types?: readonly string[] | undefined;
+  /** ISO 8601. */
+  readonly since?: string | undefined;
+}
+
+/** The words of the command that sends events of a journal again. */
+export function replayCommand(
+  journal: string,
+  target: string,
+  { ids = [], types = [], since }: ReplaySelection,
+): string[] {
+  return [
+    ...['events', 'replay', journal, '--forward-to', target],
+    ...[...new Set(ids)].flatMap((id) => option('--id', id)),
+    ...types.flatMap((type) => option('--type', type)),
+    ...option('--since', since),
+  ];
+}
