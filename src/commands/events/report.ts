@@ -95,10 +95,10 @@ export function replayCommand(
   target: string,
   { ids = [], types = [], since }: ReplaySelection,
 ): string[] {
-  return [
-    ...['events', 'replay', journal, '--forward-to', target],
-    ...[...new Set(ids)].flatMap((id) => option('--id', id)),
-    ...types.flatMap((type) => option('--type', type)),
+  const selected = [
+    ...option('--id', [...new Set(ids)]),
+    ...option('--type', types),
     ...option('--since', since),
   ];
+  return ['events', 'replay', journal, '--forward-to', target, ...selected];
 }
