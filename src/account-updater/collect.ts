@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { UnprovenDownload } from '../transfer/retry.ts';
+import { UnprovenDownload } from '../transfer/download.ts';
 import { hashFile } from '../transfer/source.ts';
-import { moveIntoPlace } from '../transfer/target.ts';
+import { moveIntoPlace } from '../files/target.ts';
 import type { RunOptions } from './events.ts';
 import { notePoll } from './poll-parts.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
@@ -101,7 +101,7 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
     if (unproven === undefined || !hasEnded) continue;
     const target = run.resultsFile(part);
     if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
-    await moveIntoPlace(`${target}.unproven`, target, true);
+    moveIntoPlace(`${target}.unproven`, target, true);
     noteResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
   }
 }

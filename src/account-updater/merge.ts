@@ -1,23 +1,14 @@
-import { createHash, type Hash } from 'node:crypto';
 import fs from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { writeFailure } from '../errors.ts';
+import { Draft, type Sealed } from '../files/draft.ts';
 import { csvRow } from '../output/csv.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { fileSource } from '../transfer/source.ts';
-import { inspectTarget, moveIntoPlace } from '../transfer/target.ts';
+import { inspectTarget } from '../files/target.ts';
 import { hashOf } from './collect.ts';
 import { readResults } from './read-results.ts';
 import type { ResultsFile, RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
-
-/** A file that was put together. */
-export interface Merged {
-  readonly bytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-}
 
 /** How parts are put together. */
 export interface MergeOptions {
@@ -25,7 +16,7 @@ export interface MergeOptions {
   /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
   readonly mark: string;
   /** Called when the draft is whole and on the disk, before it gets its name. */
-  readonly onWhole?: ((merged: Merged) => void) | undefined;
+  readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
 
 const LF = 10;
@@ -38,41 +29,16 @@ export async function mergeResults(
   parts: readonly string[],
   target: string,
   { overwrite, mark, onWhole }: MergeOptions,
-): Promise<Merged> {
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${mark}.svc-merge`);
-  const handle = await openDraft(draft, target);
+): Promise<Sealed> {
+  const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
   try {
-    const merged = await write(handle, (await haveOneHeader(parts)) ? joined(parts) : united(parts));
-    await handle.sync();
-    await handle.close();
-    onWhole?.(merged);
-    await moveIntoPlace(draft, target, overwrite);
-    return merged;
-  } catch (error) {
-    await handle.close().catch(() => undefined);
-    await fs.rm(draft, { force: true });
-    throw writeFailure(target, error);
+    for await (const piece of (await haveOneHeader(parts)) ? joined(parts) : united(parts))
+      await draft.write(piece);
+    onWhole?.(await draft.seal());
+    return await draft.finish(overwrite);
+  } finally {
+    await draft.discard();
   }
-}
-
-async function openDraft(draft: string, target: string): Promise<FileHandle> {
-  try {
-    await fs.rm(draft, { force: true });
-    return await fs.open(draft, 'wx', 0o600);
-  } catch (error) {
-    throw writeFailure(target, error);
-  }
-}
-
-async function write(handle: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<Merged> {
-  const hash: Hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    await handle.writeFile(chunk);
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-  }
-  return { bytes, sha256: hash.digest('hex') };
 }
 
 async function haveOneHeader(parts: readonly string[]): Promise<boolean> {
@@ -121,7 +87,7 @@ async function lastByte(file: string): Promise<number | undefined> {
   }
 }
 
-async function* united(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+async function* united(parts: readonly string[]): AsyncGenerator<string> {
   const extra = new Set<string>();
   for (const part of parts) {
     for await (const [row] of readResults((await fileSource(part)).open())) {
@@ -129,16 +95,14 @@ async function* united(parts: readonly string[]): AsyncGenerator<Uint8Array> {
       break;
     }
   }
-  yield Buffer.from(csvRow([...RESULT_COLUMNS, ...extra]));
+  yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const part of parts) {
     for await (const rows of readResults((await fileSource(part)).open())) {
-      const lines = rows.map((row) =>
-        csvRow([
-          ...RESULT_COLUMNS.map((name) => row[name]),
-          ...[...extra].map((name) => row.extra[name] ?? ''),
-        ]),
-      );
-      yield Buffer.from(lines.join(''));
+      const lines = rows.map((row) => {
+        const others = [...extra].map((name) => row.extra[name] ?? '');
+        return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...others]);
+      });
+      yield lines.join('');
     }
   }
 }

@@ -4,7 +4,7 @@ import type { LockHost } from '../files/lock.ts';
 import { downloadFile, type DownloadResult } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
-import { requireStoreAddress } from '../transfer/target.ts';
+import { requireStoreAddress } from '../transfer/store.ts';
 import type { RunOptions } from './events.ts';
 import { failedError, readJob } from './job.ts';
 import { readResults } from './read-results.ts';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
 import {

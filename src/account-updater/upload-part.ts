@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { UploadUnclear } from '../transfer/retry.ts';
+import { UploadUnclear } from '../transfer/store.ts';
 import { detachJob, findJob, jobPages, type PartWork, type RunWork } from './job.ts';
 import { noteMissingSince, notePoll } from './poll-parts.ts';
 import { type RunPart, sentOf } from './record.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { AddressExpired, UploadUnclear } from '../transfer/retry.ts';
+import { AddressExpired, UploadUnclear } from '../transfer/store.ts';
 import type { UploadSource } from '../transfer/source.ts';
-import { type AddressSource, requireStoreAddress } from '../transfer/target.ts';
+import { type AddressSource, requireStoreAddress } from '../transfer/store.ts';
 import { uploadFile } from '../transfer/upload.ts';
 import type { RunOptions } from './events.ts';
 import { findJob, readJob } from './job.ts';

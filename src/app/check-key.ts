@@ -7,7 +7,7 @@ import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyType } from '../http/request.ts';
 import { cleanText } from '../output/text.ts';

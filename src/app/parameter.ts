@@ -236,7 +236,7 @@ export function resolvePath({ system }: { readonly system: Pick<System, 'cwd'> }
 
 /** Checks that a file can be written here. @throws SvcError `usage` when it exists, or is a pipe or device */
 export async function requireFile(target: string, force: boolean): Promise<void> {
-  const { inspectTarget } = await import('../transfer/target.ts');
+  const { inspectTarget } = await import('../files/target.ts');
   if ((await inspectTarget(target, force)).kind === 'file') return;
   throw new SvcError('usage', `${target} is not a file`, { hint: 'Give a file, not a pipe or a device.' });
 }

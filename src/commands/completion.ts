@@ -8,7 +8,7 @@ import type { PathsHost } from '../config/paths.ts';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import type { View } from '../output/view.ts';
 
 /** How it is shown. */

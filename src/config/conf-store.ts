@@ -1,7 +1,7 @@
 import path from 'node:path';
 import Conf from 'conf';
 import { ensurePrivateDirectory } from '../files/private-directory.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import { type Config, configText, parseConfig } from './config-file.ts';
 
 /**

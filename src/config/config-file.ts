@@ -201,7 +201,7 @@ export async function updateConfig(
   const directoryNotices = ensurePrivateDirectory(path.dirname(file));
   // Only a write needs these.
   const { ConfStore } = await import('./conf-store.ts');
-  const { removeOrphanedTemporaries } = await import('../files/replace.ts');
+  const { removeOrphanedTemporaries } = await import('../files/draft.ts');
   const { withLock } = await import('../files/lock.ts');
   return withLock(
     `${file}.lock`,

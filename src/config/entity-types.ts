@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import { isObject } from '../schema/guards.ts';
 import { cacheDirectory, type PathsHost } from './paths.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
-import { writeFileAtomicSync } from '../files/replace.ts';
+import { writeFileAtomicSync } from '../files/draft.ts';
 import { isoTime } from '../output/time.ts';
 import type { TailPosition } from './position.ts';
 

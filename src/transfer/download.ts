@@ -1,5 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../files/lock.ts';
+import { inspectTarget, moveIntoPlace } from '../files/target.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';
 import {
   FILE_LIMITS,
@@ -16,18 +17,8 @@ import { displayHost } from '../security/address.ts';
 import type { Clock } from '../system.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
-import {
-  AddressExpired,
-  readErrorOf,
-  redirectedByStore,
-  refusedByStore,
-  storeUnreachable,
-  type Unproven,
-  UnprovenDownload,
-} from './retry.ts';
-import type { Sink } from './sink.ts';
+import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 import type { OnProgress } from './source.ts';
-import { inspectTarget, moveIntoPlace } from './target.ts';
 
 /** What a download into a file needs. The name is the operator's, never the service's (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -76,7 +67,7 @@ async function fetchFile(target: string, options: DownloadOptions): Promise<Rece
   const part = PartFile.open(target);
   try {
     const received = await fetchProven(part, target, options);
-    await moveIntoPlace(part.path, target, options.overwrite);
+    moveIntoPlace(part.path, target, options.overwrite);
     part.forget();
     return received;
   } catch (error) {
@@ -138,6 +129,35 @@ function withKept(error: unknown, { length, path }: PartFile): unknown {
   });
 }
 
+/** Bytes that came the same each time, and that one rule alone speaks against: kept for the operator to judge. */
+export interface Unproven {
+  readonly file: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A file came to its end, several times, and is not proven to be the whole object. It was not put in place. */
+export class UnprovenDownload extends SvcError {
+  readonly kept: Unproven | undefined;
+
+  constructor(tries: number, flaws: readonly Flaw[], kept: Unproven | undefined) {
+    const problems = [...new Set(flaws.map(({ problem }) => `it ${problem}`))].join(', ');
+    super(
+      'checksum_mismatch',
+      `the file was downloaded ${tries} times and is not proven whole: ${problems}`,
+      {
+        hint: kept
+          ? `The bytes were the same each time and are kept in ${kept.file}. If they are right, run the command again with --accept-unproven.`
+          : 'Run the command again later; if it stays so, contact support with the job id.',
+        retryable: true,
+        facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
+      },
+    );
+    this.kept = kept;
+  }
+}
+
 /** What a download needs. */
 export interface FetchOptions extends RetryOptions {
   readonly clock: Clock;
@@ -151,42 +171,42 @@ export interface FetchOptions extends RetryOptions {
 const LASTING_PROGRESS = 1024 * 1024;
 
 /**
- * Downloads an object into a sink: resumes after a cut when that is provably the same object, else starts again.
- * @throws SvcError, or the signal's reason; the sink then holds what came
+ * Downloads an object into a partial file: resumes after a cut when that is provably the same object, else starts again.
+ * @throws SvcError, or the signal's reason; the file then holds what came
  */
-async function fetchInto(sink: Sink, options: FetchOptions): Promise<Received> {
+async function fetchInto(part: PartFile, options: FetchOptions): Promise<Received> {
   let best = 0;
   let wasExpired = false;
   return withRetry(async () => {
-    const outcome = await attempt(sink, options);
+    const outcome = await attempt(part, options);
     if ('proof' in outcome) return { value: outcome };
     // Once more with a fresh address; a second refusal in a row is not about its age.
     const isExpired = outcome.error instanceof AddressExpired;
     if (isExpired && wasExpired) throw outcome.error;
     wasExpired = isExpired;
     // A bad line that still brings the file along is not a dead one.
-    const advanced = sink.length >= best + LASTING_PROGRESS;
-    best = Math.max(best, sink.length);
+    const advanced = part.length >= best + LASTING_PROGRESS;
+    best = Math.max(best, part.length);
     return { ...outcome, advanced };
   }, options);
 }
 
-async function attempt(sink: Sink, options: FetchOptions): Promise<Received | RetryableFailure> {
+async function attempt(part: PartFile, options: FetchOptions): Promise<Received | RetryableFailure> {
   const url = await options.address();
-  const isContinued = sink.version !== undefined && sink.length > 0;
-  if (isContinued) await sink.resume();
+  const isContinued = part.version !== undefined && part.length > 0;
+  if (isContinued) await part.resume();
   try {
     const answer = await exchange(options.transport, {
       method: 'GET',
       url,
-      headers: headersFor(sink),
+      headers: headersFor(part),
       limits: options.limits ?? FILE_LIMITS,
       signal: options.signal,
     });
     try {
       return (
-        (await accept(sink, url, answer, options.clock)) ??
-        (await receive(sink, url, answer, options.onProgress))
+        (await accept(part, url, answer, options.clock)) ??
+        (await receive(part, url, answer, options.onProgress))
       );
     } finally {
       answer.discard();
@@ -199,14 +219,14 @@ async function attempt(sink: Sink, options: FetchOptions): Promise<Received | Re
   }
 }
 
-function headersFor({ version, length }: Sink): Record<string, string> {
+function headersFor({ version, length }: PartFile): Record<string, string> {
   const plain = { 'accept-encoding': 'identity' };
   return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
 }
 
-/** Makes the sink ready for a good answer's body; a failure for an answer that may be better next time. */
+/** Makes the file ready for a good answer's body; a failure for an answer that may be better next time. */
 async function accept(
-  sink: Sink,
+  part: PartFile,
   url: URL,
   answer: HttpResponse,
   clock: Clock,
@@ -214,13 +234,13 @@ async function accept(
   const { status } = answer;
   if (status === 200) {
     if (isEncoded(answer)) throw encoded(url);
-    sink.begin(versionOf(answer));
+    part.begin(versionOf(answer));
     return undefined;
   }
-  const isContinued = sink.version !== undefined && sink.length > 0;
+  const isContinued = part.version !== undefined && part.length > 0;
   if (isContinued && (status === 206 || status === 412 || status === 416)) {
-    if (status === 206 && sink.version && continues(answer, sink.version, sink.length)) return undefined;
-    sink.begin(undefined);
+    if (status === 206 && part.version && continues(answer, part.version, part.length)) return undefined;
+    part.begin(undefined);
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) {

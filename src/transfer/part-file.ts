@@ -1,23 +1,51 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { writeFailure } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
-import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/replace.ts';
-import type { Version } from './receive.ts';
-import { Digests, type Sink } from './sink.ts';
+import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
 
 const PIECE = 1024 * 1024;
 
 const read = promisify(fs.read);
 const sync = promisify(fs.fsync);
 
+/** Names one content of an object exactly: enough to go on with it later. */
+export interface Version {
+  /** A strong ETag, quotes included. */
+  readonly etag: string;
+  /** Bytes of the whole object. */
+  readonly total: number;
+}
+
+/** The running hashes of what a sink holds. */
+class Digests {
+  readonly #sha256 = createHash('sha256');
+  readonly #md5 = createHash('md5');
+
+  update(piece: Uint8Array): void {
+    this.#sha256.update(piece);
+    this.#md5.update(piece);
+  }
+
+  /** Hex, so far. */
+  sha256(): string {
+    return this.#sha256.copy().digest('hex');
+  }
+
+  /** Hex, so far; many stores give it as the ETag. */
+  md5(): string {
+    return this.#md5.copy().digest('hex');
+  }
+}
+
 /**
  * The partial file beside a target, and a note of which version of the object it begins: a later process can resume
  * it. Both are 0600. Only for the holder of the target's lock. Opening and writing are synchronous, so that no piece
  * of a body has to wait in memory; a disk slower than the network holds the network back.
  */
-export class PartFile implements Sink {
+export class PartFile {
   length = 0;
   version: Version | undefined;
   digests = new Digests();

@@ -2,7 +2,7 @@ import { SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { RetryableFailure } from '../http/retry.ts';
 import { displayHost } from '../security/address.ts';
-import type { Sink } from './sink.ts';
+import type { PartFile, Version } from './part-file.ts';
 import type { OnProgress } from './source.ts';
 
 /** What shows that a body came whole: the MD5 in its ETag, its length, its framing, or nothing. */
@@ -28,38 +28,38 @@ export interface Received {
 
 /** Moves the answer's body into the sink, and judges whether all of it came (R46). */
 export async function receive(
-  sink: Sink,
+  part: PartFile,
   url: URL,
   answer: HttpResponse,
   onProgress: OnProgress | undefined,
 ): Promise<Received | RetryableFailure> {
   const isContinued = answer.status === 206;
-  const total = isContinued ? sink.version?.total : lengthOf(answer);
+  const total = isContinued ? part.version?.total : lengthOf(answer);
   let isTooLong = false;
   await answer
     .receive((piece) => {
-      isTooLong ||= total !== undefined && sink.length + piece.byteLength > total;
+      isTooLong ||= total !== undefined && part.length + piece.byteLength > total;
       if (isTooLong) return answer.discard();
-      sink.write(piece);
-      onProgress?.({ done: sink.length, total });
+      part.write(piece);
+      onProgress?.({ done: part.length, total });
     })
     .catch((error: unknown) => {
       if (!isTooLong) throw error;
     });
-  if (isTooLong) return startOver(sink, url, 'sent more than it announced');
-  if (total !== undefined && sink.length < total) return { error: cut(url, sink.length, total) };
-  return judge(sink, url, answer, total);
+  if (isTooLong) return startOver(part, url, 'sent more than it announced');
+  if (total !== undefined && part.length < total) return { error: cut(url, part.length, total) };
+  return judge(part, url, answer, total);
 }
 
 function judge(
-  sink: Sink,
+  part: PartFile,
   url: URL,
   answer: HttpResponse,
   total: number | undefined,
 ): Received | RetryableFailure {
   const expected = md5Of(answer);
-  const isOther = expected !== undefined && expected !== sink.digests.md5();
-  if (isOther && answer.status === 206) return startOver(sink, url, 'continued with other bytes');
+  const isOther = expected !== undefined && expected !== part.digests.md5();
+  if (isOther && answer.status === 206) return startOver(part, url, 'continued with other bytes');
   const flaws: Flaw[] = [];
   if (isOther) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
   const type = wrongTypeOf(answer);
@@ -67,11 +67,11 @@ function judge(
   const isChunked = /\bchunked\b/i.test(answer.header('transfer-encoding') ?? '');
   const framed = isChunked ? 'framing' : 'none';
   const proof = expected === undefined ? (total === undefined ? framed : 'length') : 'md5';
-  return { bytes: sink.length, sha256: sink.digests.sha256(), proof, flaws };
+  return { bytes: part.length, sha256: part.digests.sha256(), proof, flaws };
 }
 
-function startOver(sink: Sink, url: URL, what: string): RetryableFailure {
-  sink.begin(undefined);
+function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
+  part.begin(undefined);
   return {
     error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }),
   };
@@ -90,14 +90,6 @@ function cut(url: URL, done: number, total: number): SvcError {
 }
 
 type Headers = Pick<HttpResponse, 'header'>;
-
-/** Names one content of an object exactly: enough to go on with it later. */
-export interface Version {
-  /** A strong ETag, quotes included. */
-  readonly etag: string;
-  /** Bytes of the whole object. */
-  readonly total: number;
-}
 
 /** The version of a whole answer; undefined when it has no strong ETag or no length. */
 export function versionOf(answer: Headers): Version | undefined {

@@ -13,10 +13,16 @@ import {
 import { TransportFailure } from '../http/failure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Clock } from '../system.ts';
-import { readErrorOf, redirectedByStore, refusedByStore, storeUnreachable, UploadUnclear } from './retry.ts';
+import {
+  isAzureType,
+  readErrorOf,
+  redirectedByStore,
+  refusedByStore,
+  type StoreError,
+  storeUnreachable,
+  UploadUnclear,
+} from './store.ts';
 import type { OnProgress, UploadSource } from './source.ts';
-import type { StoreError } from './store-error.ts';
-import { isAzureType } from './target.ts';
 
 /** What an upload needs. Progress starts anew with each attempt. */
 export interface UploadOptions extends RetryOptions {

@@ -3,7 +3,7 @@ import { Client } from '../../src/api/client.ts';
 import { Pages } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
-import { AddressExpired, UploadUnclear } from '../../src/transfer/retry.ts';
+import { AddressExpired, UploadUnclear } from '../../src/transfer/store.ts';
 import type { UploadOptions, UploadResult } from '../../src/transfer/upload.ts';
 import type { FakeClock } from '../support/clock.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { copyInto } from '../../src/transfer/sink.ts';
+import { copyInto } from '../../src/transfer/source.ts';
 import { content, directory, failure, instantClock, sha256 } from './support.ts';
 
 const CONTENT = content(1_000_000);

@@ -125,7 +125,7 @@ describe('the target of a download', () => {
     fs.writeFileSync(target, 'old');
     const error = await failure(get());
     expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
-    expect(error.hint).toContain('--force');
+    expect(error.hint).toContain('replaced');
     expect(from.calls).toHaveLength(0);
     expect(fs.readFileSync(target, 'utf8')).toBe('old');
     await get({ overwrite: true });

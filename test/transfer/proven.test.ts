@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Flaw } from '../../src/transfer/receive.ts';
-import { UnprovenDownload } from '../../src/transfer/retry.ts';
+import { UnprovenDownload } from '../../src/transfer/download.ts';
 import { etagOf, serveObject, type StoreCall } from '../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 import { content, failure, sha256 } from './support.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { AddressExpired, UploadUnclear } from '../../src/transfer/retry.ts';
+import { AddressExpired, UploadUnclear } from '../../src/transfer/store.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { uploadFile, type UploadOptions, type UploadResult } from '../../src/transfer/upload.ts';
 import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../support/fault-store.ts';

@@ -11,9 +11,9 @@ import { type Spooled, spoolFile } from '../../account-updater/spool.ts';
 import type { Context } from '../../app/command.ts';
 import { requireDirectory } from '../../config/paths.ts';
 import { SvcError } from '../../errors.ts';
-import { copyInto } from '../../transfer/sink.ts';
+import { copyInto } from '../../transfer/source.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { inspectTarget } from '../../transfer/target.ts';
+import { inspectTarget } from '../../files/target.ts';
 
 /** What `--out` takes for standard output. */
 const STANDARD_OUTPUT = '-';

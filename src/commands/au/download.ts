@@ -41,7 +41,7 @@ async function downloadJob(context: Context, job: string, options: TakeOptions):
   const { explainMissing } = await import('./runs.ts');
   const { withResumeHint } = await import('../../account-updater/events.ts');
   const { downloadResults } = await import('../../account-updater/results.ts');
-  const { inspectTarget } = await import('../../transfer/target.ts');
+  const { inspectTarget } = await import('../../files/target.ts');
   const { copyOut, openSpool, requireDestination } = await import('./deliver-results.ts');
   const { showRun } = await import('./progress.ts');
   const { out, force, acceptUnproven } = options;

@@ -15,7 +15,7 @@ import { SvcError } from '../../errors.ts';
 import { csvRow } from '../../output/csv.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { WholeFile } from '../../transfer/whole-file.ts';
+import { Draft } from '../../files/draft.ts';
 import type { NextRequest } from './next.ts';
 import { openRequestFile, type RequestFile } from './request-file.ts';
 
@@ -33,7 +33,7 @@ export interface NextInput {
 /** Something that takes text. */
 interface Sheet {
   write(text: string): Promise<void>;
-  finish(overwrite: boolean): Promise<void>;
+  finish(overwrite: boolean): Promise<unknown>;
   discard(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function resultsFor(
 }
 
 async function begin(context: Context, target: string): Promise<Sheet> {
-  if (target !== '-') return WholeFile.begin(resolvePath(context, target));
+  if (target !== '-') return Draft.begin(resolvePath(context, target));
   return { write: (text) => context.out.write(text), finish: nothing, discard: nothing };
 }
 

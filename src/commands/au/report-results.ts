@@ -19,7 +19,7 @@ import { requireFile, resolvePath } from '../../app/parameter.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { WholeFile } from '../../transfer/whole-file.ts';
+import { Draft } from '../../files/draft.ts';
 import { openRequestFile } from './request-file.ts';
 
 /** What a report is made of. */
@@ -69,7 +69,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
 
 async function writePage(target: string, report: Report, now: number, force: boolean): Promise<void> {
   const { reportPage } = await import('../../account-updater/report-page.ts');
-  const file = await WholeFile.begin(target);
+  const file = await Draft.begin(target);
   try {
     await file.write(reportPage(report, now));
     await file.finish(force);
@@ -167,7 +167,7 @@ async function checkSplitTarget({ directory, force }: SplitTarget): Promise<void
 }
 
 interface OpenGroupFile {
-  readonly file: WholeFile;
+  readonly file: Draft;
   rows: number;
 }
 
@@ -201,7 +201,7 @@ async function begin(
   directory: string,
   header: string,
 ): Promise<OpenGroupFile> {
-  const file = await WholeFile.begin(fileOf(directory, group));
+  const file = await Draft.begin(fileOf(directory, group));
   const begun = { file, rows: 0 };
   open.set(group, begun);
   await file.write(header);

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import type { LockHost } from '../../files/lock.ts';
-import { writeFileAtomic } from '../../files/replace.ts';
+import { Draft } from '../../files/draft.ts';
+import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../files/target.ts';
 import { damaged } from './record.ts';
 import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile } from './store.ts';
-import { linkInto, makeDirectories, syncDirectory, workAlone } from './work-directory.ts';
+import { makeDirectories, workAlone } from './work-directory.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';
@@ -68,24 +68,15 @@ export class DirectoryStore implements ArchiveStore {
     const target = this.#at(file);
     try {
       makeDirectories(this.name, path.dirname(target));
-      if (typeof content !== 'string') return linkInto(content.path, target);
-      const draft = path.join(this.workDirectory, `${randomBytes(8).toString('hex')}.tmp`);
-      await writeFileAtomic(draft, content);
-      return linkInto(draft, target);
+      if (typeof content !== 'string') return commit(content.path, target);
+      return commit(await this.#sealed(content), target);
     } catch (error) {
       throw writeFailure(target, error);
     }
   }
 
   async replace(file: string, text: string): Promise<void> {
-    const draft = path.join(this.workDirectory, path.basename(file));
-    await writeFileAtomic(draft, text);
-    try {
-      await fs.promises.rename(draft, this.#at(file));
-      syncDirectory(path.dirname(this.#at(file)));
-    } catch (error) {
-      throw writeFailure(this.#at(file), error);
-    }
+    moveIntoPlace(await this.#sealed(text), this.#at(file), true);
   }
 
   async remove(file: string): Promise<void> {
@@ -140,9 +131,23 @@ export class DirectoryStore implements ArchiveStore {
     return fs.promises.open(at, READ_FLAGS);
   }
 
+  /** A flushed file with this text, which waits for its name. */
+  async #sealed(text: string): Promise<string> {
+    const draft = await Draft.begin(path.join(this.workDirectory, 'text'));
+    await draft.write(text);
+    await draft.seal();
+    return draft.path;
+  }
+
   #at(file: string): string {
     return path.join(this.name, ...file.split('/'));
   }
+}
+
+function commit(draft: string, target: string): boolean {
+  if (!linkUnlessTaken(draft, target)) return false;
+  syncDirectory(path.dirname(target));
+  return true;
 }
 
 // Windows knows neither.

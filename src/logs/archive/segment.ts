@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import fs from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip, type Gzip } from 'node:zlib';
 import { logFromLine, oddityOf } from '../../api/logs.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import { Draft, type Sealed } from '../../files/draft.ts';
 import type { Log } from '../../schema/log.ts';
 import { isRawSegment, type Segment } from './record.ts';
 import type { ArchiveStore, LocalFile } from './store.ts';
@@ -37,7 +38,7 @@ export class SegmentFile {
   readonly kind: SegmentKind;
   readonly #file: string;
   readonly #gzip: Gzip;
-  readonly #written: Promise<Omit<LocalFile, 'path'>>;
+  readonly #written: Promise<Sealed>;
   #text = '';
   #entries = 0;
   #first: number | undefined;
@@ -93,7 +94,7 @@ export class SegmentFile {
     if (this.#gzip.destroyed) await this.#whenWritten();
   }
 
-  async #whenWritten(): Promise<Omit<LocalFile, 'path'>> {
+  async #whenWritten(): Promise<Sealed> {
     try {
       return await this.#written;
     } catch (error) {
@@ -102,24 +103,12 @@ export class SegmentFile {
   }
 }
 
-async function writeOut(gzip: Gzip, file: string): Promise<Omit<LocalFile, 'path'>> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const handle = await fs.promises.open(file, 'wx', 0o600);
-  try {
-    await pipeline(gzip, async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        // A nearly full disk takes a part and says so; only the next write fails.
-        for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
-        bytes += chunk.length;
-      }
-    });
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return { bytes, sha256: hash.digest('hex') };
+async function writeOut(gzip: Gzip, file: string): Promise<Sealed> {
+  const draft = await Draft.begin(file, path.basename(file));
+  await pipeline(gzip, async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) await draft.write(chunk);
+  });
+  return draft.seal();
 }
 
 function ignore(): void {

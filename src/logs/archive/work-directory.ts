@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { systemCodeOf, writeFailure } from '../../errors.ts';
 import { type LockHost, withLock } from '../../files/lock.ts';
+import { syncDirectory } from '../../files/target.ts';
 
 const LOCK_WAIT_MS = 2_000;
 
@@ -53,36 +54,3 @@ export function makeDirectories(top: string, directory: string): void {
   }
   syncDirectory(parent);
 }
-
-/**
- * Gives a flushed file its name, if that is free, and takes the old one away; false when it is taken. Another writer
- * on another machine loses the race for the name, which a rename would not let it notice.
- */
-export function linkInto(from: string, to: string): boolean {
-  try {
-    fs.linkSync(from, to);
-  } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') return false;
-    if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
-    if (fs.existsSync(to)) return false;
-    fs.renameSync(from, to);
-  }
-  fs.rmSync(from, { force: true });
-  syncDirectory(path.dirname(to));
-  return true;
-}
-
-/** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
-export function syncDirectory(directory: string): void {
-  let descriptor: number | undefined;
-  try {
-    descriptor = fs.openSync(directory, 'r');
-    fs.fsyncSync(descriptor);
-  } catch (error) {
-    if (systemCodeOf(error) === 'EIO') throw error;
-  } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor);
-  }
-}
-
-const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);

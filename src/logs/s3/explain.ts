@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
-import type { StoreError } from '../../transfer/store-error.ts';
+import type { StoreError } from '../../transfer/store.ts';
 import type { BucketLocation } from './settings.ts';
 
 /** What was asked of the store: its word for the permission that this needs, such as `s3:PutObject`. */

@@ -8,7 +8,7 @@ import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
-import { describeStoreError, readStoreError } from '../../transfer/store-error.ts';
+import { describeStoreError, readStoreError } from '../../transfer/store.ts';
 import { VERSION } from '../../version.ts';
 import { explain, type S3Action, type S3Refusal } from './explain.ts';
 import { elementText, type S3Body } from './read.ts';

@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { writeFailure } from '../errors.ts';
+import { moveIntoPlace, syncDirectory } from './target.ts';
+
+const OWNER_ONLY = 0o600;
+const BUFFERED = 64 * 1024;
+/** The most bytes of UTF-8 that one unit of a string becomes. */
+const WIDEST = 3;
+
+/** What a finished draft holds. */
+export interface Sealed {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A private file (0600) that is written piece by piece, and gets the name of its target whole or not at all. */
+export class Draft {
+  readonly path: string;
+  readonly #target: string;
+  readonly #handle: fs.promises.FileHandle;
+  readonly #hash = createHash('sha256');
+  // Text is encoded as it comes: kept as strings, that of a long list would move among the lasting objects.
+  #waiting: Buffer | undefined;
+  #length = 0;
+  #bytes = 0;
+  #sealed: Sealed | undefined;
+
+  private constructor(target: string, draft: string, handle: fs.promises.FileHandle) {
+    this.#target = target;
+    this.path = draft;
+    this.#handle = handle;
+  }
+
+  /** Begins a draft beside its target. One with a name of its own replaces what was left of it. @throws SvcError `local` */
+  static async begin(target: string, name?: string): Promise<Draft> {
+    const draft = name === undefined ? temporaryName(target) : path.join(path.dirname(target), name);
+    try {
+      if (name !== undefined) await fs.promises.rm(draft, { force: true });
+      return new Draft(target, draft, await fs.promises.open(draft, 'wx', OWNER_ONLY));
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
+  }
+
+  /** Takes in text or bytes; wait for what it returns. */
+  async write(data: string | Uint8Array): Promise<void> {
+    const most = typeof data === 'string' ? data.length * WIDEST : Infinity;
+    if (most > BUFFERED - this.#length) await this.#flush();
+    if (typeof data === 'string' && most <= BUFFERED) {
+      this.#waiting ??= Buffer.allocUnsafeSlow(BUFFERED);
+      this.#length += this.#waiting.write(data, this.#length);
+    } else await this.#write(typeof data === 'string' ? Buffer.from(data) : data);
+  }
+
+  /** Makes the content durable and closes the file, which keeps its draft's name. */
+  async seal(): Promise<Sealed> {
+    if (this.#sealed) return this.#sealed;
+    await this.#flush();
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+    } catch (error) {
+      throw writeFailure(this.#target, error);
+    }
+    return (this.#sealed = { bytes: this.#bytes, sha256: this.#hash.digest('hex') });
+  }
+
+  /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
+  async finish(overwrite: boolean): Promise<Sealed> {
+    const sealed = await this.seal();
+    moveIntoPlace(this.path, this.#target, overwrite);
+    return sealed;
+  }
+
+  /** Leaves nothing behind; after `finish` it does nothing. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await fs.promises.rm(this.path, { force: true });
+  }
+
+  async #flush(): Promise<void> {
+    const length = this.#length;
+    this.#length = 0;
+    if (this.#waiting && length > 0) await this.#write(this.#waiting.subarray(0, length));
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#handle.writeFile(bytes);
+    } catch (error) {
+      throw writeFailure(this.#target, error);
+    }
+    this.#hash.update(bytes);
+    this.#bytes += bytes.byteLength;
+  }
+}
+
+/** The file calls that a write needs; tests put a failing one in its place. */
+export type WriteCalls = Pick<
+  typeof fs,
+  'openSync' | 'fchmodSync' | 'writeSync' | 'fsyncSync' | 'closeSync' | 'renameSync' | 'unlinkSync'
+>;
+
+/**
+ * Replaces a small file so that a reader, and a machine that loses its power, sees the old or the new content, never
+ * another. The directory must exist; a symlink at `file` is replaced, not followed. `mode` is set whatever the umask.
+ * @throws SvcError `local`, and leaves the old file as it was
+ */
+export function writeFileAtomicSync(
+  file: string,
+  data: string | Uint8Array,
+  { mode = OWNER_ONLY }: { readonly mode?: number } = {},
+  calls: WriteCalls = fs,
+): void {
+  const temporary = temporaryName(file);
+  try {
+    writeFully(temporary, Buffer.from(data), mode, calls);
+    calls.renameSync(temporary, file);
+    syncDirectory(path.dirname(file), calls);
+  } catch (error) {
+    removeQuietly(temporary, calls);
+    throw writeFailure(file, error);
+  }
+}
+
+/**
+ * Removes temporary files that killed writers of `file` left beside it. Only for a caller that holds the lock which
+ * all writers of `file` take: another writer's live temporary file looks the same.
+ */
+export function removeOrphanedTemporaries(file: string): void {
+  const prefix = `.${path.basename(file)}.`;
+  for (const name of fs.readdirSync(path.dirname(file)))
+    if (name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length)))
+      removeQuietly(path.join(path.dirname(file), name), fs);
+}
+
+function writeFully(file: string, bytes: Uint8Array, mode: number, calls: WriteCalls): void {
+  const descriptor = calls.openSync(file, 'wx', OWNER_ONLY);
+  try {
+    calls.fchmodSync(descriptor, mode);
+    // A nearly full disk takes a part and says so; only the next write fails.
+    for (let at = 0; at < bytes.length;) at += calls.writeSync(descriptor, bytes, at);
+    calls.fsyncSync(descriptor);
+  } finally {
+    calls.closeSync(descriptor);
+  }
+}
+
+function temporaryName(file: string): string {
+  return path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(8).toString('hex')}.tmp`);
+}
+
+function removeQuietly(file: string, calls: Pick<WriteCalls, 'unlinkSync'>): void {
+  try {
+    calls.unlinkSync(file);
+  } catch {
+    // It was never made, or is gone already.
+  }
+}
