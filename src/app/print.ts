@@ -29,9 +29,10 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
     if (count > 0 && context.out.isTerminal) context.notices.setApart();
-    if (renderer.dropped.length > 0) {
+    const { dropped = [] } = renderer;
+    if (dropped.length > 0) {
       context.notices.note(
-        `hidden columns: ${renderer.dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
+        `hidden columns: ${dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
       );
     }
     renderer.check?.();
@@ -189,7 +190,6 @@ function queryRenderer<T>(
     return outputs.map((output) => `${shown(output, context.out.isTerminal)}\n`).join('');
   };
   return {
-    begin: () => '',
     rows: async (batch) => {
       if (!whole) return run(texts(batch));
       kept.push(...texts(batch));
@@ -198,7 +198,6 @@ function queryRenderer<T>(
     // A list that broke off is not whole.
     end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
     record: (value) => run(texts([value])),
-    dropped: [],
     check: () => {
       if (first !== undefined) throw failure(first, failed, seen);
     },

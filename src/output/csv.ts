@@ -31,13 +31,11 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
   return {
     begin: () => header(paths),
-    rows: (batch) => Promise.resolve(rows(batch)),
-    end: () => '',
+    rows: (batch) => rows(batch),
     record: (value) => {
       const columns = options.fields === undefined ? [...paths, ...newPaths(value, paths)] : paths;
-      return Promise.resolve(header(columns) + rows([value], columns));
+      return header(columns) + rows([value], columns);
     },
-    dropped: [],
   };
 }
 

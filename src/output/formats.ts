@@ -29,28 +29,21 @@ export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   return {
     begin: () => '[',
     rows: (batch) => {
-      if (batch.length === 0) return Promise.resolve('');
+      if (batch.length === 0) return '';
       const mark = count === 0 ? '\n  ' : ',\n  ';
       count += batch.length;
-      return Promise.resolve(mark + safeJson(batch.map((row) => text(row)).join(',\n  ')));
+      return mark + safeJson(batch.map((row) => text(row)).join(',\n  '));
     },
     end: () => (count === 0 ? ']\n' : '\n]\n'),
-    record: (value) => Promise.resolve(`${safeJson(indentJson(text(value)))}\n`),
-    dropped: [],
+    record: (value) => `${safeJson(indentJson(text(value)))}\n`,
   };
 }
 
 /** One object a line. */
 export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
-  const lines = (batch: readonly T[]): string => safeJson(batch.map((row) => `${text(row)}\n`).join(''));
-  return {
-    begin: () => '',
-    rows: (batch) => Promise.resolve(lines(batch)),
-    end: () => '',
-    record: (value) => Promise.resolve(lines([value])),
-    dropped: [],
-  };
+  const rows = (batch: readonly T[]): string => safeJson(batch.map((row) => `${text(row)}\n`).join(''));
+  return { rows, record: (value) => rows([value]) };
 }
 
 const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');

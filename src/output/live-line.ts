@@ -1,5 +1,4 @@
 import type { WriteStream } from 'node:tty';
-import type { OutputStream } from '../system.ts';
 import { isNarrow } from './text.ts';
 
 /** What a live line shows: words behind a spinner or, where a share is known, a bar between label and numbers. */
@@ -71,11 +70,6 @@ export class LiveLine {
   #fitted(text: string): string {
     return cutRoughly(this.#redact(text), this.columns - 2);
   }
-}
-
-/** Whether a stream is a terminal whose cursor can be moved. */
-export function isTerminalStream(stream: OutputStream): stream is OutputStream & WriteStream {
-  return stream.isTTY === true && 'moveCursor' in stream;
 }
 
 async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Painter> {

@@ -196,17 +196,17 @@ export async function printList<T>(
   let begun = false;
   try {
     for await (const batch of batches) {
-      const head = begun ? '' : renderer.begin();
+      const head = begun ? '' : (renderer.begin?.() ?? '');
       begun = true;
       await out.write(head + (await renderer.rows(batch)));
       count += batch.length;
     }
   } catch (error) {
     // Whether this last write works matters no more: the first failure is the one to tell.
-    if (begun) await out.write(await renderer.end(true)).catch(() => {});
+    if (begun) await out.write((await renderer.end?.(true)) ?? '').catch(() => {});
     throw error;
   }
-  await out.write((begun ? '' : renderer.begin()) + (await renderer.end()));
+  await out.write((begun ? '' : (renderer.begin?.() ?? '')) + ((await renderer.end?.()) ?? ''));
   return count;
 }
 

@@ -63,7 +63,7 @@ export class Progress {
     return this.#add(new Transfer(cleanText(label), { total, from }, this.#stage));
   }
 
-  /** A wait for something to change: its state, how long it has taken, and when the next look is. */
+  /** A wait for something to change: its state, how long it has taken, and when the next poll is. */
   waiting(label: string): WaitProgress {
     return this.#add(new Wait(cleanText(label), this.#stage));
   }
@@ -145,38 +145,54 @@ export interface WaitProgress {
   fail(): void;
 }
 
-/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
-class Wait implements WaitProgress, Painted {
-  readonly #label: string;
-  readonly #stage: Stage;
-  readonly #begun: number;
-  #look: PollState | undefined;
-  #said: { readonly state: string; readonly at: number } | undefined;
-  #open = true;
+/** Something under way: it has a name, a beginning and an end. */
+class Task {
+  protected readonly label: string;
+  protected readonly stage: Stage;
+  protected readonly begun: number;
+  protected isOpen = true;
 
   constructor(label: string, stage: Stage) {
-    this.#label = label;
-    this.#stage = stage;
-    this.#begun = stage.clock.now();
+    this.label = label;
+    this.stage = stage;
+    this.begun = stage.clock.now();
   }
 
-  update(look: PollState): void {
-    this.#look = { ...look, state: cleanText(look.state) };
-    const now = this.#stage.clock.now();
-    if (this.#stage.isLive || !this.#open) return;
-    const isNews = this.#said?.state !== this.#look.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
+  protected say(text: string, how: 'note' | 'success' = 'note'): void {
+    this.stage[how](`${this.label}: ${text}`);
+  }
+
+  /** Ends it; false when it had ended before. */
+  protected end(item: Painted): boolean {
+    if (!this.isOpen) return false;
+    this.isOpen = false;
+    this.stage.leave(item);
+    return true;
+  }
+}
+
+/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
+class Wait extends Task implements WaitProgress, Painted {
+  #poll: PollState | undefined;
+  #said: { readonly state: string; readonly at: number } | undefined;
+
+  update(poll: PollState): void {
+    this.#poll = { ...poll, state: cleanText(poll.state) };
+    const now = this.stage.clock.now();
+    if (this.stage.isLive || !this.isOpen) return;
+    const isNews = this.#said?.state !== this.#poll.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
     if (!isNews) return;
-    this.#said = { state: this.#look.state, at: now };
-    this.#stage.note(this.#text(now));
+    this.#said = { state: this.#poll.state, at: now };
+    this.stage.note(this.#text(now));
   }
 
   done(outcome?: string): void {
-    this.#end();
-    if (outcome !== undefined) this.#stage.note(`${this.#label}: ${outcome}`);
+    this.end(this);
+    if (outcome !== undefined) this.say(outcome);
   }
 
   fail(): void {
-    this.#end();
+    this.end(this);
   }
 
   line(now: number, columns: number): LiveText {
@@ -186,23 +202,17 @@ class Wait implements WaitProgress, Painted {
   }
 
   #text(now: number, facts: readonly Fact[] = FACTS): string {
-    const words = [this.#look?.state, ...facts.map((fact) => this.#fact(fact, now))];
+    const words = [this.#poll?.state, ...facts.map((fact) => this.#fact(fact, now))];
     const said = words.filter(Boolean).join(', ');
-    return said === '' ? this.#label : `${this.#label}: ${said}`;
+    return said === '' ? this.label : `${this.label}: ${said}`;
   }
 
   #fact(fact: Fact, now: number): string | undefined {
-    const next = this.#look?.nextPollAt;
-    const age = now - (this.#look?.begun ?? this.#begun);
+    const next = this.#poll?.nextPollAt;
+    const age = now - (this.#poll?.begun ?? this.begun);
     if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
-    if (fact === 'typical') return age >= MINUTE ? this.#look?.typical : undefined;
+    if (fact === 'typical') return age >= MINUTE ? this.#poll?.typical : undefined;
     return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
-  }
-
-  #end(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#stage.leave(this);
   }
 }
 
@@ -229,33 +239,26 @@ export interface Size {
 }
 
 /** Bytes on their way: a bar on a terminal; elsewhere a line at the start, each 10 s or quarter, and at the end. */
-class Transfer implements TransferProgress, Painted {
-  readonly #label: string;
+class Transfer extends Task implements TransferProgress, Painted {
   readonly #total: number | undefined;
-  readonly #stage: Stage;
-  readonly #begun: number;
   readonly #from: number;
   #bytes: number;
   #saidAt: number;
   #saidShare = 0;
-  #open = true;
 
-  constructor(label: string, size: Size, stage: Stage) {
-    const { total, from } = size;
-    this.#label = label;
+  constructor(label: string, { total, from }: Size, stage: Stage) {
+    super(label, stage);
     this.#total = total;
     this.#from = from;
     this.#bytes = from;
-    this.#stage = stage;
-    this.#begun = stage.clock.now();
-    this.#saidAt = this.#begun;
-    if (!stage.isLive) stage.note(`${label}: started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
+    this.#saidAt = this.begun;
+    if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
   }
 
   update(done: number): void {
     this.#bytes = done;
-    if (this.#stage.isLive || !this.#open) return;
-    const now = this.#stage.clock.now();
+    if (this.stage.isLive || !this.isOpen) return;
+    const now = this.stage.clock.now();
     const share = this.#share() ?? 0;
     const waited = now - this.#saidAt;
     if (waited < LEAST_GAP_MS) return;
@@ -263,28 +266,26 @@ class Transfer implements TransferProgress, Painted {
     if (share >= 1) return;
     this.#saidAt = now;
     this.#saidShare = share;
-    this.#stage.note(`${this.#label}: ${this.#numbers(now)}`);
+    this.say(this.#numbers(now));
   }
 
   done(): void {
-    this.#end(
-      'success',
-      `${formatBytes(this.#bytes)} in ${formatDuration(this.#elapsed(this.#stage.clock.now()))}`,
-    );
+    const elapsed = formatDuration(this.#elapsed(this.stage.clock.now()));
+    if (this.end(this)) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
   fail(): void {
     const of = this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`;
-    this.#end('note', `stopped at ${formatBytes(this.#bytes)}${of}`);
+    if (this.end(this)) this.say(`stopped at ${formatBytes(this.#bytes)}${of}`);
   }
 
   // On a narrow terminal the bar gives way to the numbers.
   line(now: number, columns: number): LiveText {
     const share = this.#share();
     const numbers = this.#numbers(now);
-    const room = Math.min(BAR_COLUMNS, columns - this.#label.length - numbers.length - 2);
-    if (share === undefined || room < LEAST_BAR) return { text: `${this.#label} ${numbers}` };
-    return { text: this.#label, bar: { share, columns: room, numbers } };
+    const room = Math.min(BAR_COLUMNS, columns - this.label.length - numbers.length - 2);
+    if (share === undefined || room < LEAST_BAR) return { text: `${this.label} ${numbers}` };
+    return { text: this.label, bar: { share, columns: room, numbers } };
   }
 
   #numbers(now: number): string {
@@ -295,7 +296,7 @@ class Transfer implements TransferProgress, Painted {
     parts.push(
       formatBytes(this.#bytes) + (this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`),
     );
-    if (moved > 0 && now > this.#begun) parts.push(`${formatBytes(rate)}/s`);
+    if (moved > 0 && now > this.begun) parts.push(`${formatBytes(rate)}/s`);
     if (this.#total !== undefined && moved > 0 && this.#bytes < this.#total)
       parts.push(`${formatDuration(((this.#total - this.#bytes) / rate) * 1000)} left`);
     return parts.join(', ');
@@ -307,13 +308,6 @@ class Transfer implements TransferProgress, Painted {
   }
 
   #elapsed(now: number): number {
-    return now - this.#begun;
-  }
-
-  #end(how: 'note' | 'success', text: string): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#stage.leave(this);
-    this.#stage[how](`${this.#label}: ${text}`);
+    return now - this.begun;
   }
 }

@@ -60,7 +60,7 @@ export class Prompts {
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
     if (!this.canAsk)
-      throw new SvcError('input_needed', `an answer is needed and nobody can be asked: ${text}`, {
+      throw new SvcError('input_needed', `cannot prompt: ${text}`, {
         hint: instead,
       });
     live?.hide();

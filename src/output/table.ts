@@ -39,8 +39,6 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   let count = 0;
 
   return {
-    begin: () => '',
-    end: () => '',
     record: (value) => drawRecord(value, chosen, options),
     rows: async (batch) => {
       if (batch.length === 0) return '';

@@ -3,8 +3,9 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { startPager } from '../security/child-environment.ts';
-import type { Environment, System } from '../system.ts';
-import { isTerminalStream, LiveLine } from './live-line.ts';
+import type { Environment, OutputStream, System } from '../system.ts';
+import type { WriteStream } from 'node:tty';
+import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
 import { Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -14,10 +15,10 @@ import { type Palette, plainPalette } from './view.ts';
 /** The global options that matter here. */
 export interface TerminalSettings {
   readonly level: NoticeLevel;
-  readonly color: ColourMode;
+  readonly color: ColorMode;
   readonly noInput: boolean;
   readonly yes: boolean;
-  /** No colours, drawings or repainted lines, which a screen reader makes nothing of. */
+  /** No colors, drawings or repainted lines, which a screen reader makes nothing of. */
   readonly plain: boolean;
   /** Whether a terminal shows what is written through a pager. */
   readonly pages: boolean;
@@ -31,9 +32,9 @@ export interface TerminalSettings {
 export interface Terminal {
   /** Standard output: data and nothing else. */
   readonly out: Output;
-  /** Colours of standard output. */
+  /** Colors of standard output. */
   readonly palette: Palette;
-  /** Colours of stderr, for the error report. */
+  /** Colors of stderr, for the error report. */
   readonly noticePalette: Palette;
   readonly notices: Messages;
   readonly progress: Progress;
@@ -77,7 +78,9 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     noticePalette,
     notices,
     progress,
-    prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
+    get prompts() {
+      return new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live });
+    },
     unicode,
     marks: unicode && out.isTerminal,
     plain,
@@ -85,14 +88,19 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   };
 }
 
+/** Whether a stream is a terminal whose cursor can be moved. */
+export function isTerminalStream(stream: OutputStream): stream is OutputStream & WriteStream {
+  return stream.isTTY === true && 'moveCursor' in stream;
+}
+
 /** Values of `--color`. */
-export type ColourMode = 'auto' | 'always' | 'never';
+export type ColorMode = 'auto' | 'always' | 'never';
 
 /**
- * Whether a stream gets colour. The flag decides; then FORCE_COLOR (0 and false mean no); then NO_COLOR; then
+ * Whether a stream gets color. The flag decides; then FORCE_COLOR (0 and false mean no); then NO_COLOR; then
  * only a terminal does, and not a dumb one.
  */
-export function wantsColor(mode: ColourMode, env: Environment, isTerminal: boolean): boolean {
+export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolean): boolean {
   if (mode !== 'auto') return mode === 'always';
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
@@ -100,15 +108,15 @@ export function wantsColor(mode: ColourMode, env: Environment, isTerminal: boole
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** The palette of one stream; chalk is loaded only where there is colour. */
+/** The palette of one stream; chalk is loaded only where there is color. */
 export async function createPalette(
-  mode: ColourMode,
+  mode: ColorMode,
   env: Environment,
   stream: { readonly isTerminal: boolean },
 ): Promise<Palette> {
   if (!wantsColor(mode, env, stream.isTerminal)) return plainPalette;
   const { Chalk } = await import('chalk');
-  // The 16 basic colours: they follow the user's own theme, dark or light.
+  // The 16 basic colors: they follow the user's own theme, dark or light.
   const chalk = new Chalk({ level: 1 });
   return {
     good: (text) => chalk.green(text),
@@ -137,7 +145,7 @@ type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 
 export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | undefined {
   if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isOn(env['CI'])) return undefined;
   const named = env['SVC_PAGER'] ?? env['PAGER'];
-  // Windows comes with none that shows colours.
+  // Windows comes with none that shows colors.
   const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();
   const [program = ''] = command.split(/\s/, 1);
   if (command === '' || command === 'cat') return undefined;

@@ -4,13 +4,13 @@ import { exactValue, JsonToken } from '../json/exact.ts';
 import { isObject as isPlainObject } from '../schema/guards.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 
-/** What a colour stands for. It never stands alone: the text says the same. */
+/** What a color stands for. It never stands alone: the text says the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'accent';
 
 /** How a tone is painted on one stream. */
 export type Palette = Readonly<Record<Tone, (text: string) => string>>;
 
-/** No colour at all. */
+/** No color at all. */
 export const plainPalette: Palette = {
   good: same,
   warn: same,
@@ -92,13 +92,13 @@ export interface RenderOptions<T> {
   readonly plain?: boolean | undefined;
   /** Whether a status that is good or bad gets ✓ or ✗. Default false. */
   readonly marks?: boolean | undefined;
-  /** Colours of a table. Default none. */
+  /** Colors of a table. Default none. */
   readonly palette?: Palette | undefined;
   /** Whether secret addresses are shown. Default false. */
   readonly showUrls?: boolean | undefined;
   /** Whether CSV is for a spreadsheet, which would run some texts as formulas. Default false. */
   readonly excelSafe?: boolean | undefined;
-  /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognised any more when it is written. */
+  /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognized any more when it is written. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -107,14 +107,14 @@ export interface RenderOptions<T> {
  * this order. For one object: `record` alone. Writing is left to the caller.
  */
 export interface Renderer<T> {
-  begin(): string;
-  /** Asynchronous because what measures wide characters is loaded only when some are met. */
-  rows(batch: readonly T[]): Promise<string>;
+  begin?(): string;
+  /** Asynchronous where what measures wide characters is loaded only when some are met. */
+  rows(batch: readonly T[]): string | Promise<string>;
   /** `cut`: the list broke off, and the text has only to be one that can be parsed. */
-  end(cut?: boolean): string | Promise<string>;
-  record(value: T): Promise<string>;
+  end?(cut?: boolean): string | Promise<string>;
+  record(value: T): string | Promise<string>;
   /** Paths of table columns that did not fit the terminal, known after the first rows. */
-  readonly dropped: readonly string[];
+  readonly dropped?: readonly string[];
 }
 
 /**

@@ -12,14 +12,12 @@ export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   );
   let count = 0;
   return {
-    begin: () => '',
     rows: (batch) => {
       count += batch.length;
-      return Promise.resolve(batch.length === 0 ? '' : yamlText(batch.map((row) => project(row))));
+      return batch.length === 0 ? '' : yamlText(batch.map((row) => project(row)));
     },
     end: () => (count === 0 ? '[]\n' : ''),
-    record: (value) => Promise.resolve(yamlText(project(value))),
-    dropped: [],
+    record: (value) => yamlText(project(value)),
   };
 }
 

@@ -1,19 +1,15 @@
 /**
- * Finds payment card numbers: 13 to 19 digits with a valid check digit (ISO/IEC 7812, Luhn) in a range
- * that a card network issues from. Digits may be of any script, and grouped.
+ * Finds payment card numbers: 13 to 19 digits of any script with a valid check digit (Luhn), in a range that a card
+ * network issues from. UUIDs and hexadecimal digests are never hits.
  *
- * `text` is for what we print: digits must stand grouped as people write cards, so that columns of
- * figures, dates and measurements stay as they are. `cell` is for what is about to be sent: all the
- * digits of a cell are also taken together, however they are separated, behind leading zeros too, and
- * several numbers without anything between them are found.
- * UUIDs, and hexadecimal digests around a run of digits, are never hits.
+ * `text` is for what we print: digits must be grouped as people write cards, so that figures and dates stay. `cell` is
+ * for what is about to be sent: all its digits are also taken together, however they are separated, behind leading
+ * zeros too, and several numbers without anything between them are found.
  */
 export type Strictness = 'text' | 'cell';
 
-/** One number found: its place in the text, in UTF-16 units, and what may be shown in its stead. */
-export interface CardNumberMatch {
-  readonly start: number;
-  readonly end: number;
+/** One number found: where it is, and what may be shown in its stead. */
+export interface CardNumberMatch extends Span {
   /** The first six and the last four digits, with bullets between. */
   readonly masked: string;
 }
@@ -56,11 +52,8 @@ const UUID_LENGTH = 36;
 /** All runs of digits in a text that are long enough to hold a number. */
 function runsIn(text: string): Group[][] {
   const runs: Group[][] = [];
-  for (
-    let chain = nextChain(text, 0, FEWEST);
-    chain !== undefined;
-    chain = nextChain(text, chain.end, FEWEST)
-  )
+  let chain = nextChain(text, 0, FEWEST);
+  for (; chain !== undefined; chain = nextChain(text, chain.end, FEWEST))
     for (const run of runsOf(text, digitGroups(text, chain))) runs.push(run);
   return runs;
 }
@@ -168,15 +161,7 @@ function isUsualGrouping(groups: readonly Group[]): boolean {
   return equal || UNEQUAL_GROUPINGS.has(sizes.join('-'));
 }
 
-const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set([
-  '4-6-5',
-  '4-6-4',
-  '4-4-5',
-  '4-12',
-  '6-10',
-  '6-9',
-  '6-13',
-]);
+const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set('4-6-5 4-6-4 4-4-5 4-12 6-10 6-9 6-13'.split(' '));
 
 /** Between the groups of a card stands always the same: one sign, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
@@ -309,7 +294,7 @@ function digitValue(point: number): number {
   return (point - first) % 10;
 }
 
-/** The groups of digits in a stretch. Signs that nobody sees do not part them. */
+/** The groups of digits in a stretch. Invisible characters do not separate them. */
 function digitGroups(text: string, chain: Span): Group[] {
   const groups: Group[] = [];
   let open: Group | undefined;

@@ -1,7 +1,8 @@
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isTerminalStream, LiveLine } from '../../src/output/live-line.ts';
+import { LiveLine } from '../../src/output/live-line.ts';
+import { isTerminalStream } from '../../src/output/terminal.ts';
 import { Messages, type NoticeLevel } from '../../src/output/messages.ts';
 import { Output } from '../../src/output/output.ts';
 import { Progress } from '../../src/output/progress.ts';

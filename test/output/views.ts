@@ -34,7 +34,7 @@ export async function listText<T>(
   renderer: Renderer<T>,
   ...batches: readonly (readonly T[])[]
 ): Promise<string> {
-  let text = renderer.begin();
+  let text = renderer.begin?.() ?? '';
   for (const batch of batches) text += await renderer.rows(batch);
-  return text + (await renderer.end());
+  return text + ((await renderer.end?.()) ?? '');
 }
