@@ -176,6 +176,7 @@ export class World {
       await print(`3ds authenticate ${this.#name('authenticated')} --file body.json`);
       await keep('session', create);
       await keep('run', 'au submit tokens.csv --wait --out results.csv', 'run');
+      await keep('done', `au status ${this.#name('run')}`, '0.job');
       await keep('open', 'au submit open.csv', 'run');
       await keep('job', 'au create');
       await print('logs archive audit');
