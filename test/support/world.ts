@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -9,6 +10,7 @@ import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { COMMAND_LINES, LASTING } from './command-lines.ts';
 import { FakeClock } from './clock.ts';
+import { finished, type Finished, LAUNCHER } from './svc.ts';
 import { svcHere, type HereOptions, type HereResult } from './run-here.ts';
 
 const MANAGEMENT_KEY = 'sandbox-management-key';
@@ -77,10 +79,21 @@ export class World {
 
   /** A copy of this world for commands one after the other, none of which changes what the next one needs. */
   async copy<T>(work: (run: Run) => Promise<T>): Promise<T> {
-    const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
-    cpSync(this.#template, directory, { recursive: true });
+    const directory = this.#copyOfTemplate();
     try {
       return await work((words, more = [], options = {}) => this.#runIn(directory, words, more, options));
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+
+  /** Runs a command of the tree as a process in a copy of this world; `redirection` is what a shell reads behind it. */
+  async shell(words: string, more: readonly string[], redirection: string): Promise<Finished> {
+    const directory = this.#copyOfTemplate();
+    try {
+      const line = withOptions([LAUNCHER, ...this.argv(words)], more);
+      const quoted = [process.execPath, ...line].map((word) => `'${word}'`).join(' ');
+      return await this.#withSandbox(directory, () => this.#spawn(directory, `${quoted} ${redirection}`));
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -91,6 +104,33 @@ export class World {
     this.#front.close();
     await once(this.#front, 'close');
     rmSync(this.#template, { recursive: true, force: true });
+  }
+
+  #copyOfTemplate(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
+    cpSync(this.#template, directory, { recursive: true });
+    return directory;
+  }
+
+  async #spawn(directory: string, line: string): Promise<Finished> {
+    // The exit keeps the shell as the parent: it would run its last command in its own place.
+    const child = spawn('bash', ['-c', `${line}; exit $?`], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: directory, ...this.#environment() },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(`${MANAGEMENT_KEY}\n`);
+    return finished(child);
+  }
+
+  #environment(): Record<string, string> {
+    return {
+      SVC_BASE_URL: this.url,
+      SVC_MANAGEMENT_API_KEY: MANAGEMENT_KEY,
+      SVC_PRIVATE_API_KEY: PRIVATE_KEY,
+      SVC_PACING: 'off',
+    };
   }
 
   async #runIn(
@@ -141,13 +181,7 @@ export class World {
         signal: end.signal,
         input: `${MANAGEMENT_KEY}\n`,
         ...options,
-        env: {
-          SVC_BASE_URL: this.url,
-          SVC_MANAGEMENT_API_KEY: MANAGEMENT_KEY,
-          SVC_PRIVATE_API_KEY: PRIVATE_KEY,
-          SVC_PACING: 'off',
-          ...options.env,
-        },
+        env: { ...this.#environment(), ...options.env },
       },
     );
   }
