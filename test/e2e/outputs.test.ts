@@ -23,10 +23,7 @@ const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
 const COMMANDS = (await allCommands())
   .map(({ words, command }) => ({ words, worksElsewhere: command.worksElsewhere === true }))
   .filter(({ words }) => !LASTING.has(words))
-  .map((command, turn) => ({
-    ...command,
-    format: ['table', 'json', 'jsonl', 'csv', 'yaml'][turn % 5] ?? '',
-  }));
+  .map((command, turn) => Object.assign(command, { format: FORMATS[turn % FORMATS.length] ?? '' }));
 
 const HELP = [['--help'], ['logs', '--help'], ['--version']].map((words) => words.join(' '));
 

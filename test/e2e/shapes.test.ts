@@ -11,7 +11,7 @@ import { World } from '../support/world.ts';
 const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['logs stats <archive>', 'logs stats audit'],
   ['sandbox cards --3ds', 'sandbox cards --3ds'],
-  ['sandbox openapi --jq', 'sandbox openapi --jq keys'],
+  ['sandbox openapi', 'sandbox openapi --jq keys'],
   ['3ds explain <value>', '3ds explain challenge'],
   ['au submit --dry-run', 'au submit other.csv --dry-run'],
   ['au submit, not waited for', 'au submit other.csv'],
@@ -22,12 +22,13 @@ const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['completion install --dry-run', 'completion install --shell bash --dry-run'],
 ];
 
-/** Commands that go on until they are ended, and what needs one; they have a part of their own below. */
+/** Commands that go on until they are ended, what needs one, and the whole document of the API; shown below. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'events listen',
   'events replay',
   'events trigger',
   'sandbox start',
+  'sandbox openapi',
 ]);
 
 const home = new Home();

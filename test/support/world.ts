@@ -170,7 +170,7 @@ export class World {
     options: WorldOptions,
   ): Promise<HereResult> {
     const end = new AbortController();
-    if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
+    if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--limit')))
       setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
     return svcHere(
       argv.map((word) => (FILES.test(word) ? join(directory, word) : word)),
