@@ -3,16 +3,10 @@ import { cut, plainLine } from '../../http/response.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { MAX_ATTEMPTS, type RetryableFailure, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
+import { objectOrUndefined } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
-import {
-  type CollectorAnswer,
-  isOutage,
-  type Posted,
-  postOnce,
-  reasonOf,
-  refusedByCollector,
-} from './post.ts';
+import { type CollectorResponse, isOutage, type Posted, postOnce, reasonOf, collectorError } from './post.ts';
 import { type ExportRequest, exportRequests } from './request.ts';
 import type { OtlpSettings } from './settings.ts';
 
@@ -23,28 +17,28 @@ export interface ExporterOptions {
   readonly clock: Clock;
   /** Ends everything when it aborts. */
   readonly signal: AbortSignal;
-  /** When it aborts, a collector that is away is waited for no longer. */
+  /** When it aborts, an unavailable collector is waited for no longer. */
   readonly timeUp?: AbortSignal | undefined;
-  /** Takes out of a text what must not leave. */
+  /** Redacts secrets. */
   readonly clean: (text: string) => string;
-  /** What identifies an entry, if anything does. */
+  /** The id of an entry, if it has one. */
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
   readonly random?: (() => number) | undefined;
   readonly trace?: Trace | undefined;
   readonly onEvent?: ((event: ExportEvent) => void) | undefined;
 }
 
-/** What happens beside the entries. */
+/** What an exporter reports. */
 export type ExportEvent =
-  /** The collector is away; said once for each outage. */
+  /** The collector is unavailable; reported once for each outage. */
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
   | { readonly kind: 'reconnected'; readonly afterMs: number }
-  /** It took a request, and says something of it. */
+  /** It accepted a request, with a remark. */
   | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
 
 const LONGEST_PAUSE_MS = 3_600_000;
 
-/** Posts entries to a collector by OTLP/HTTP, until it has taken them: at least once each, in their order. */
+/** Posts entries to a collector by OTLP/HTTP until it has accepted them: at least once each, in order. */
 export class OtlpExporter {
   readonly #url: URL;
   readonly #options: ExporterOptions;
@@ -56,14 +50,14 @@ export class OtlpExporter {
     this.#collectorClock = new ServiceClock(options.clock);
   }
 
-  /** Posts nothing, to learn at once whether entries would be taken. @throws SvcError like `export` */
+  /** Posts an empty request, to learn at once whether entries would be accepted. @throws SvcError like `export` */
   async check(): Promise<void> {
     await this.#post({ text: '{"resourceLogs":[]}', logs: [] });
   }
 
   /**
-   * Resolves when the collector has taken the entries. One that is away or busy is waited for.
-   * @throws SvcError for an answer that no waiting mends; the signal's reason
+   * Resolves when the collector has accepted the entries; waits for one that is unavailable or busy.
+   * @throws SvcError for a failure that waiting does not fix; the signal's reason
    */
   async export(logs: readonly Log[]): Promise<void> {
     const { settings, clock, clean, idOf } = this.#options;
@@ -72,9 +66,9 @@ export class OtlpExporter {
   }
 
   async #post(request: ExportRequest): Promise<void> {
-    const answer = await this.#accepted(request);
-    if (answer === 'too large') return this.#inHalves(request.logs);
-    const partial = readPartialSuccess(answer);
+    const response = await this.#postUntilAccepted(request);
+    if (response === 'too large') return this.#inHalves(request.logs);
+    const partial = readPartialSuccess(response);
     if (partial === undefined) return;
     this.#options.onEvent?.({ kind: 'partial success', entries: request.logs.length, ...partial });
   }
@@ -85,34 +79,34 @@ export class OtlpExporter {
     await this.export(logs.slice(middle));
   }
 
-  /** Posts until it is taken. */
-  async #accepted({ text, logs }: ExportRequest): Promise<CollectorAnswer | 'too large'> {
+  async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
     const { settings, transport, clock, signal, trace, onEvent, random, timeUp } = this.#options;
     const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
-    let cutOffAt: number | undefined;
+    let downSince: number | undefined;
     let last: Posted | undefined;
     const attempt = async (
       index: number,
-    ): Promise<{ value: CollectorAnswer | 'too large' } | RetryableFailure> => {
+    ): Promise<{ value: CollectorResponse | 'too large' } | RetryableFailure> => {
       last = await postOnce(this.#url, text, how, { clock, trace, attempt: index });
-      if ('status' in last && isTaken(last)) return { value: last };
+      if ('status' in last && isAccepted(last)) return { value: last };
       if ('status' in last && last.status === 413 && logs.length > 1) return { value: 'too large' };
       return this.#failure(last, index);
     };
     const onWait = (nextMs: number): void => {
-      if (cutOffAt === undefined && last) onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
-      cutOffAt ??= clock.now();
+      if (downSince === undefined && last)
+        onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
+      downSince ??= clock.now();
     };
-    const patience = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
-    const answer = await withRetry(attempt, { clock, signal, random, ...patience, onWait });
-    if (cutOffAt !== undefined && answer !== 'too large')
-      onEvent?.({ kind: 'reconnected', afterMs: clock.now() - cutOffAt });
-    return answer;
+    const unlimited = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
+    const response = await withRetry(attempt, { clock, signal, random, ...unlimited, onWait });
+    if (downSince !== undefined && response !== 'too large')
+      onEvent?.({ kind: 'reconnected', afterMs: clock.now() - downSince });
+    return response;
   }
 
-  /** @throws SvcError for what no waiting helps against */
+  /** @throws SvcError for a failure that waiting does not fix */
   #failure(posted: Posted, index: number): RetryableFailure {
-    const error = refusedByCollector(this.#url, posted);
+    const error = collectorError(this.#url, posted);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
     if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
     const asked = 'status' in posted ? (posted.askedMs ?? 0) : 0;
@@ -120,34 +114,28 @@ export class OtlpExporter {
   }
 }
 
-// Where a web page answers, nobody took anything.
-function isTaken({ status, contentType = '' }: CollectorAnswer): boolean {
+// A web page is no collector.
+function isAccepted({ status, contentType = '' }: CollectorResponse): boolean {
   return status >= 200 && status < 300 && !/\bhtml\b/i.test(contentType);
 }
 
-/** What a collector that took a request says of it all the same. */
+/** What a collector says of a request that it accepted. */
 export interface PartialSuccess {
-  /** Entries that it did not take and never will. */
+  /** Entries that it permanently rejected. */
   readonly rejected: number;
-  /** Its words: a reason, or a warning where it took everything. */
+  /** A reason, or a warning where it accepted everything. */
   readonly message: string;
 }
 
-/** Reads the answer of a collector that took a request. Undefined where it has nothing more to say. */
-export function readPartialSuccess({ text }: CollectorAnswer): PartialSuccess | undefined {
-  const partial = member(parse(text), 'partialSuccess');
-  // 64-bit numbers travel as text in OTLP's JSON, and as numbers from some.
-  const rejected = Number(member(partial, 'rejectedLogRecords') ?? 0);
-  const message = member(partial, 'errorMessage');
+/** Reads the response of a collector that accepted a request; undefined without a remark. */
+export function readPartialSuccess({ text }: CollectorResponse): PartialSuccess | undefined {
+  const partial = objectOrUndefined(objectOrUndefined(parse(text))?.['partialSuccess']);
+  // 64-bit numbers are strings in OTLP's JSON, and numbers from some collectors.
+  const rejected = Number(partial?.['rejectedLogRecords'] ?? 0);
+  const message = partial?.['errorMessage'];
   const words = typeof message === 'string' ? cut(plainLine(message)) : '';
   const count = Number.isFinite(rejected) && rejected > 0 ? rejected : 0;
   return count === 0 && words === '' ? undefined : { rejected: count, message: words };
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && name in value
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }
 
 function parse(text: string): unknown {

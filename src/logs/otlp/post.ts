@@ -13,7 +13,7 @@ import { VERSION } from '../../version.ts';
 /** How to post. */
 export interface PostOptions {
   readonly transport: Transport;
-  /** The collector's time, which its answers tell. */
+  /** The collector's time, learned from its responses. */
   readonly collectorClock: ServiceClock;
   readonly headers: Readonly<Record<string, string>>;
   readonly gzip: boolean;
@@ -21,8 +21,8 @@ export interface PostOptions {
   readonly signal: AbortSignal;
 }
 
-/** A collector's answer. */
-export interface CollectorAnswer {
+/** A collector's response. */
+export interface CollectorResponse {
   readonly status: number;
   readonly text: string;
   readonly contentType: string | undefined;
@@ -33,7 +33,7 @@ export interface CollectorAnswer {
 }
 
 /** How one post ended. */
-export type Posted = CollectorAnswer | { readonly failure: TransportFailure };
+export type Posted = CollectorResponse | { readonly failure: TransportFailure };
 
 const COLLECTOR_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 10_000, body: 20_000 };
 const MAX_BODY = 64 * 1024;
@@ -45,7 +45,7 @@ export async function postOnce(
   url: URL,
   text: string,
   options: PostOptions,
-  telling: TraceOptions,
+  tracing: TraceOptions,
 ): Promise<Posted> {
   const body = options.gzip ? await compressed(text) : text;
   const headers = {
@@ -57,15 +57,15 @@ export async function postOnce(
   const { transport, collectorClock, signal, limits = COLLECTOR_LIMITS } = options;
   try {
     const sent = { method: 'POST', url, headers, body, limits, signal };
-    const answer = await tracedExchange(transport, sent, telling);
-    collectorClock.learn(answer.header('date'));
-    const { bytes } = await answer.readPartial(MAX_BODY);
+    const response = await tracedExchange(transport, sent, tracing);
+    collectorClock.learn(response.header('date'));
+    const { bytes } = await response.readPartial(MAX_BODY);
     return {
-      status: answer.status,
+      status: response.status,
       text: bytes.toString('utf8'),
-      contentType: answer.header('content-type'),
-      location: answer.header('location'),
-      askedMs: retryAfterMs(answer.header('retry-after'), collectorClock.now()),
+      contentType: response.header('content-type'),
+      location: response.header('location'),
+      askedMs: retryAfterMs(response.header('retry-after'), collectorClock.now()),
     };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };
@@ -73,79 +73,72 @@ export async function postOnce(
   }
 }
 
-/** Answers after which the same request is sent again, for as long as it takes: the collector asks for it. */
-const COME_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** The collector asks for a retry, however long it takes. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Whether the collector is only away for a while. */
+/** Whether the collector is temporarily unavailable. */
 export function isOutage(posted: Posted): boolean {
-  return 'failure' in posted ? mayRetry(posted, 'always') : COME_AGAIN.has(posted.status);
+  return 'failure' in posted ? mayRetry(posted, 'always') : RETRYABLE.has(posted.status);
 }
 
-/** Why a post was not taken, in a few words. */
+/** Why a post failed, in a few words. */
 export function reasonOf(posted: Posted): string {
-  return 'failure' in posted ? posted.failure.message : `it answered ${posted.status}`;
+  return 'failure' in posted ? posted.failure.message : `it responded with ${posted.status}`;
 }
 
-/** The error for a post that is not sent again. */
-export function refusedByCollector(url: URL, posted: Posted): SvcError {
+/** The error for a post that is not retried. */
+export function collectorError(url: URL, posted: Posted): SvcError {
   const collector = `the collector at ${displayHost(url)}`;
   if ('failure' in posted)
-    return new SvcError('network', `no answer from ${collector}: ${posted.failure.message}`, {
+    return new SvcError('network', `no response from ${collector}: ${posted.failure.message}`, {
       hint:
         posted.failure.kind === 'tls'
           ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
-          : 'Check --to and your proxy settings; run again, the tail goes on from its checkpoint.',
+          : 'Check the address of the collector and your proxy settings, then run it again: it resumes from its checkpoint.',
       retryable: isOutage(posted),
     });
-  const { status } = posted;
-  if (status < 400) return senseless(collector, posted);
-  const { code, words, hint } = REFUSALS[status] ?? (status < 500 ? REJECTED : FAILED);
+  const { status, location = '' } = posted;
+  if (status < 400) {
+    const target = URL.canParse(location) ? displayHost(new URL(location)) : 'another address';
+    const redirects = `redirects to ${target}, and redirects are not followed`;
+    const words = status < 300 ? 'answers with a web page' : redirects;
+    return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: ADDRESS });
+  }
+  const [code, words, hint] = REFUSALS[status] ?? (status < 500 ? REJECTED : FAILED);
   const { summary } = readProblem(posted.text, posted.contentType);
-  const said = summary === undefined ? '' : `: ${summary}`;
-  return new SvcError(code, `${collector} ${words} (${status})${said}`, { status, hint });
+  const problem = summary === undefined ? '' : `: ${summary}`;
+  return new SvcError(code, `${collector} ${words} (${status})${problem}`, { status, hint });
 }
 
-function senseless(collector: string, { status, location }: CollectorAnswer): SvcError {
-  const target = URL.canParse(location ?? '') ? displayHost(new URL(location ?? '')) : 'another place';
-  const words =
-    status < 300 ? 'answers with a web page' : `redirects to ${target}, and redirects are not followed`;
-  return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: WRONG_PLACE });
-}
+type Refusal = readonly [code: ErrorCode, words: string, hint: string];
 
-interface Refusal {
-  readonly code: ErrorCode;
-  readonly words: string;
-  readonly hint: string;
-}
-
-const WRONG_PLACE =
-  'Check --to: it is the address of the OTLP/HTTP receiver, often port 4318, to which /v1/logs is added.';
-const CREDENTIALS =
-  "Set OTEL_EXPORTER_OTLP_HEADERS to the header that the collector asks for, as 'svc help environment' shows.";
-const NOT_FOUND: Refusal = { code: 'not_found', words: 'takes no logs at this address', hint: WRONG_PLACE };
-const REJECTED: Refusal = {
-  code: 'rejected',
-  words: 'rejected the entries',
-  hint: 'See what the collector asks for; the tail goes on from its checkpoint when it is run again.',
-};
-const FAILED: Refusal = {
-  code: 'server',
-  words: 'failed',
-  hint: 'See the log of the collector; the tail goes on from its checkpoint when it is run again.',
-};
+const ADDRESS =
+  'Give the address of the OTLP/HTTP receiver, often with port 4318; /v1/logs is added to its path.';
+const CREDENTIALS = 'Set OTEL_EXPORTER_OTLP_HEADERS to the header that the collector asks for.';
+const NOT_FOUND: Refusal = ['not_found', 'accepts no logs at this address', ADDRESS];
+const REJECTED: Refusal = [
+  'rejected',
+  'rejected the entries',
+  'See what the collector requires; run again, the tail resumes from its checkpoint.',
+];
+const FAILED: Refusal = [
+  'server',
+  'failed',
+  'See the log of the collector; run again, the tail resumes from its checkpoint.',
+];
 const REFUSALS: Readonly<Record<number, Refusal>> = {
-  401: { code: 'unauthorized', words: 'did not accept the credentials', hint: CREDENTIALS },
-  403: { code: 'forbidden', words: 'does not allow these credentials to send logs', hint: CREDENTIALS },
+  401: ['unauthorized', 'did not accept the credentials', CREDENTIALS],
+  403: ['forbidden', 'does not allow these credentials to send logs', CREDENTIALS],
   404: NOT_FOUND,
   405: NOT_FOUND,
-  413: {
-    code: 'rejected',
-    words: 'does not take a single entry of this size',
-    hint: 'Allow larger requests in the settings of the collector.',
-  },
-  415: {
-    code: 'rejected',
-    words: 'does not take compressed JSON',
-    hint: 'Set OTEL_EXPORTER_OTLP_COMPRESSION=none; if that does not help, enable JSON on the collector.',
-  },
+  413: [
+    'rejected',
+    'does not accept a single entry of this size',
+    'Allow larger requests in the settings of the collector.',
+  ],
+  415: [
+    'rejected',
+    'does not accept compressed JSON',
+    'Set OTEL_EXPORTER_OTLP_COMPRESSION=none; if that does not help, enable JSON on the collector.',
+  ],
 };

@@ -4,21 +4,21 @@ import { isObject } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { VERSION } from '../../version.ts';
 
-/** What a request says of where its entries come from. */
+/** How requests are built. */
 export interface RequestOptions extends RecordOptions {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** A request to export logs, as text, and how many it holds. */
+/** A request to export logs, and the entries in it. */
 export interface ExportRequest {
   readonly text: string;
   readonly logs: readonly Log[];
 }
 
-/** A collector takes 20 MB by default, unpacked; others take less. */
+/** The default limit of a collector is 20 MB, unpacked; some accept less. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** The requests that export these entries in their order: one, unless their text is very long. */
+/** The requests that export these entries in order: one, unless their text is very long. */
 export function* exportRequests(logs: readonly Log[], options: RequestOptions): Generator<ExportRequest> {
   let part: [log: Log, record: string][] = [];
   let bytes = 0;
@@ -39,9 +39,9 @@ function requestOf(part: readonly [log: Log, record: string][], options: Request
   const byTenant = new Map<string, string[]>();
   for (const [{ tenant_id }, record] of part) {
     const tenant = tenant_id ?? '';
-    const records = byTenant.get(tenant);
-    if (records === undefined) byTenant.set(tenant, [record]);
-    else records.push(record);
+    const records = byTenant.get(tenant) ?? [];
+    records.push(record);
+    byTenant.set(tenant, records);
   }
   const groups = Array.from(byTenant, ([tenant, records]) => resourceLogs(tenant, records, options));
   return { text: `{"resourceLogs":[${groups.join(',')}]}`, logs: part.map(([log]) => log) };
@@ -64,15 +64,15 @@ const INFO = 9;
 export interface RecordOptions {
   /** When the entry was read, in epoch milliseconds. */
   readonly observedAt: number;
-  /** Takes out of a text what must not leave. */
+  /** Redacts secrets. */
   readonly clean: (text: string) => string;
-  /** What identifies an entry, by which a collector can tell one that came twice. */
+  /** The id of an entry, by which a collector can recognize duplicates. */
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
 }
 
 /**
- * An entry as a log record of OTLP, in JSON: its message is the body, every other field an attribute `svc.<field>`,
- * the tenant's id aside, which belongs to the resource. A time that cannot be kept exactly is an attribute as well.
+ * An entry as an OTLP log record, in JSON: its message is the body, every other field an attribute `svc.<field>`,
+ * except for the tenant's id, which belongs to the resource. A time that cannot be kept exactly is an attribute too.
  */
 export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
   const exact = exactValue(log);
@@ -114,11 +114,11 @@ export interface KeyValue {
   readonly value: AnyValue;
 }
 
-/** Any value of JSON but null; each text goes through `clean`. */
+/** Any JSON value but null; each text goes through `clean`. */
 function anyValue(value: unknown, clean: (text: string) => string): AnyValue | undefined {
   if (typeof value === 'string') return { stringValue: clean(value) };
   if (typeof value === 'boolean') return { boolValue: value };
-  // Whole numbers are 64 bits wide there, so they travel as text.
+  // Integers have 64 bits in OTLP, so they are strings.
   if (typeof value === 'number')
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   if (value instanceof JsonToken) return exactNumber(value) ?? { stringValue: clean(value.text) };
@@ -127,7 +127,7 @@ function anyValue(value: unknown, clean: (text: string) => string): AnyValue | u
   return { arrayValue: { values: value.map((one) => anyValue(one, clean) ?? { stringValue: '' }) } };
 }
 
-/** A number that JavaScript writes differently, where OTLP has one that is the same. */
+/** A number that JavaScript would change, where OTLP has the same one. */
 function exactNumber({ text }: JsonToken): AnyValue | undefined {
   if (/^-?\d{1,19}$/.test(text)) {
     const whole = BigInt(text);

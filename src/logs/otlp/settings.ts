@@ -2,21 +2,21 @@ import { SvcError } from '../../errors.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../security/address.ts';
 import type { Environment } from '../../system.ts';
 
-/** What the environment says of the export, by the variables that OpenTelemetry's own exporters read. */
+/** How to export, by the environment variables that OpenTelemetry's own exporters read. */
 export interface OtlpSettings {
   /** Sent with every post, by lower-case name. Their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What tells these logs from those of other programs; `service.name` is always there. */
+  /** Identifies these logs among those of other programs; has `service.name` always. */
   readonly resource: Readonly<Record<string, string>>;
   readonly gzip: boolean;
 }
 
 const PREFIX = 'OTEL_EXPORTER_OTLP_';
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** Set by what is sent, or by the connection. */
+/** Set by svc or by the connection. */
 const OURS = /^(host|connection|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
 
-/** Reads the settings. @throws SvcError `config`, which names the variable and never shows its value */
+/** @throws SvcError `config`, which names the variable and never shows its value */
 export function otlpSettings(environment: Environment): OtlpSettings {
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const forLogs = (name: string): string =>
@@ -99,7 +99,7 @@ export function parseDestination(text: string): URL {
   return url;
 }
 
-/** The destination as it is typed. It holds no secret. */
+/** The destination as typed. It holds no secret. */
 export function destinationText(url: URL): string {
   const path = url.pathname.slice(0, -LOGS_PATH.length);
   return `otlp+${displayHost(url)}${path}`;

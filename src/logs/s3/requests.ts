@@ -8,16 +8,18 @@ import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
-import { describeStoreError, readStoreError } from '../../transfer/store.ts';
+import { fileSource } from '../../transfer/source.ts';
+import { readStoreError } from '../../transfer/store.ts';
 import { VERSION } from '../../version.ts';
-import { explain, type S3Action, type S3Refusal } from './explain.ts';
-import { elementText, type S3Body } from './read.ts';
+import type { LocalFile } from '../archive/store.ts';
+import { type S3Action, s3Error, type S3Refusal } from './explain.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
+import { elementText } from './xml.ts';
 
 /** What requests to a bucket are made with. */
 export interface S3Connection {
   readonly settings: S3Settings;
-  readonly place: BucketLocation;
+  readonly location: BucketLocation;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -25,31 +27,57 @@ export interface S3Connection {
   readonly trace?: Trace | undefined;
 }
 
-/** One request. Its path lies below the prefix of the place; an empty one is the bucket itself. */
+/** A body that can be sent again: each attempt opens it. */
+export interface S3Body {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  readonly isText: boolean;
+  open(): string | AsyncIterable<Uint8Array>;
+}
+
+/** The body of a small text. */
+export function textBody(text: string): S3Body {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
+}
+
+/** The body of a file. @throws SvcError `local` when it cannot be read */
+export async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
+  const source = await fileSource(path);
+  return { bytes, sha256, isText: false, open: () => source.open() };
+}
+
+/** One request. Its path is below the prefix of the location; an empty one is the bucket itself. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   readonly action: S3Action;
   readonly path: string;
-  readonly query?: S3Query | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: S3Body | undefined;
-  /** Statuses beside those of success that the caller wants to see; the body of such an answer was read. */
+  /** Other statuses that the caller handles; the body of such a response was read. */
   readonly wanted?: readonly number[] | undefined;
 }
 
 /** A success, or a status that was wanted. */
 export interface S3Response {
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
   /** The refusal, for a status that is no success. */
   readonly refusal: S3Refusal | undefined;
   /** An attempt before this one may have had its effect. */
   readonly wasUnclear: boolean;
 }
 
+/** Reads a response whose body does not matter, so that its connection can be used again. */
+export async function drain(response: HttpResponse): Promise<void> {
+  await response.readPartial(MAX_ERROR_BODY);
+}
+
 const NOTHING = createHash('sha256').digest('hex');
 const MAX_ERROR_BODY = 64 * 1024;
 
-type Outcome = { answer: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
+type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
 
 /** What the attempts so far have shown. */
 interface Seen {
@@ -57,23 +85,23 @@ interface Seen {
   skewed: boolean;
 }
 
-/** Sends signed requests to a bucket, again where that may help: every one of them can be repeated. */
+/** Sends signed requests to a bucket, with retries: all of them are idempotent. */
 export class S3Requests {
-  readonly place: BucketLocation;
+  readonly location: BucketLocation;
   readonly #connection: S3Connection;
   readonly #storeClock: ServiceClock;
 
   constructor(connection: S3Connection) {
-    this.place = connection.place;
+    this.location = connection.location;
     this.#connection = connection;
     this.#storeClock = new ServiceClock(connection.clock);
   }
 
-  /** Sends until there is an answer to show. @throws SvcError; the signal's reason */
+  /** Sends until there is a response. @throws SvcError; the signal's reason */
   async send(request: S3Request): Promise<S3Response> {
-    const { settings, place, trace } = this.#connection;
-    const key = request.path === '' && request.query ? '' : place.prefix + request.path;
-    const url = objectAddress(settings, place.bucket, key, request.query);
+    const { settings, location, trace } = this.#connection;
+    const key = request.path === '' && request.query ? '' : location.prefix + request.path;
+    const url = objectAddress(settings, location.bucket, key, request.query);
     const seen: Seen = { unclear: false, skewed: false };
     return withRetry(
       async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)),
@@ -91,21 +119,21 @@ export class S3Requests {
     outcome: Outcome,
   ): { value: S3Response } | RetryableFailure {
     if ('failure' in outcome) {
-      const error = s3Unreachable(this.place, url, outcome.failure);
+      const error = s3Unreachable(this.location, url, outcome.failure);
       if (!mayRetry(outcome, 'always')) throw error;
       seen.unclear ||= outcome.failure.sent;
       return { error };
     }
-    const { answer, refusal } = outcome;
-    if (refusal === undefined || request.wanted?.includes(answer.status) === true)
-      return { value: { answer, refusal, wasUnclear: seen.unclear } };
+    const { response, refusal } = outcome;
+    if (refusal === undefined || request.wanted?.includes(response.status) === true)
+      return { value: { response, refusal, wasUnclear: seen.unclear } };
     const error = s3Error(refusal);
-    // Its answer has told the store's time: the next signature has it.
+    // The response has shown the store's time: the next signature uses it.
     const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
     if (!atOnce && !mayRetryRequest(refusal)) throw error;
     seen.skewed ||= atOnce;
-    seen.unclear ||= answer.status >= 500;
-    const asked = retryAfterMs(answer.header('retry-after'), this.#storeClock.now()) ?? 0;
+    seen.unclear ||= response.status >= 500;
+    const asked = retryAfterMs(response.header('retry-after'), this.#storeClock.now()) ?? 0;
     return { error, atOnce, askedMs: Math.min(asked, DEFAULT_MAX_WAIT_MS) };
   }
 
@@ -114,7 +142,7 @@ export class S3Requests {
     url: URL,
     attempt: number,
   ): Promise<Outcome> {
-    const { settings, place, transport, signal, clock, trace } = this.#connection;
+    const { settings, location, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
     const signed = await signedHeaders({ method, url, headers, sha256, now }, settings);
@@ -124,14 +152,17 @@ export class S3Requests {
       // Sent again unnoticed on another connection, it would be refused because of itself.
       const fresh = headers['if-none-match'] !== undefined;
       const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal, fresh };
-      const answer = await tracedExchange(transport, sent, { clock, trace, attempt });
-      this.#storeClock.learn(answer.header('date'));
-      if (answer.status >= 200 && answer.status < 300) return { answer, refusal: undefined };
-      const { bytes } = await answer.readPartial(MAX_ERROR_BODY);
+      const response = await tracedExchange(transport, sent, { clock, trace, attempt });
+      this.#storeClock.learn(response.header('date'));
+      if (response.status >= 200 && response.status < 300) return { response, refusal: undefined };
+      const { bytes } = await response.readPartial(MAX_ERROR_BODY);
       const text = bytes.toString('utf8');
-      const error = readStoreError(text, (name) => answer.header(name));
-      const region = answer.header('x-amz-bucket-region') ?? elementText(text, 'Region');
-      return { answer, refusal: { place, url, action, status: answer.status, error, region: plain(region) } };
+      const error = readStoreError(text, (name) => response.header(name));
+      const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
+      return {
+        response,
+        refusal: { location, url, action, status: response.status, error, region: plain(region) },
+      };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
       throw error;
@@ -148,18 +179,15 @@ function plain(region: string | undefined): string | undefined {
   return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
 }
 
-/** Parameters of a query by name. */
-export type S3Query = Readonly<Record<string, string>>;
-
 /**
- * The address of an object, or with an empty key that of the bucket. The bucket stands in the host at the first maker
- * of such stores, in the path everywhere else and where its name has dots, which no certificate covers.
+ * The address of an object, or with an empty key that of the bucket. At AWS the bucket is in the host; elsewhere, and
+ * where its name has dots, which no certificate covers, in the path.
  */
 export function objectAddress(
   { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
   bucket: string,
   key: string,
-  query: S3Query = {},
+  query: Readonly<Record<string, string>> = {},
 ): URL {
   const isInHost = endpoint === undefined && !bucket.includes('.');
   const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
@@ -181,19 +209,18 @@ function encoded(text: string): string {
   );
 }
 
-/** What is signed. The hash is that of the body, hexadecimal SHA-256. */
-export interface ToSign {
+/** What is signed. The hash is that of the body, hexadecimal SHA-256; `now` is the store's time in epoch milliseconds. */
+interface Unsigned {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly sha256: string;
-  /** Epoch milliseconds, by the store's clock as far as it is known. */
   readonly now: number;
 }
 
 /** The headers of a request with its signature, version 4. Nothing of them may be shown. */
 export async function signedHeaders(
-  { method, url, headers, sha256, now }: ToSign,
+  { method, url, headers, sha256, now }: Unsigned,
   { accessKeyId, secretAccessKey, sessionToken, region }: S3Settings,
 ): Promise<Record<string, string>> {
   const signer = new AwsV4Signer({
@@ -211,23 +238,17 @@ export async function signedHeaders(
   return Object.fromEntries(signed.headers);
 }
 
-/** The error for an answer that is not asked for again. */
-export function s3Error(refusal: S3Refusal): SvcError {
-  const { place, url, status, error } = refusal;
-  const { code, words, hint } = explain(refusal);
-  const message = `${place.name}: ${words} (${describeStoreError(status, error)}, ${displayHost(url)})`;
-  const facts = { bucket: place.bucket, store_code: error.code };
-  return new SvcError(code, message, { status, requestId: error.requestId, hint, facts });
-}
-
-/** No usable answer came. */
-function s3Unreachable(place: BucketLocation, url: URL, failure: TransportFailure): SvcError {
-  return new SvcError('network', `${place.name}: no answer from ${displayHost(url)}: ${failure.message}`, {
-    hint:
-      failure.kind === 'tls'
-        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
-        : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
-    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
-  });
+function s3Unreachable(location: BucketLocation, url: URL, failure: TransportFailure): SvcError {
+  return new SvcError(
+    'network',
+    `${location.name}: no response from ${displayHost(url)}: ${failure.message}`,
+    {
+      hint:
+        failure.kind === 'tls'
+          ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+          : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
+      retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
+      facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+    },
+  );
 }

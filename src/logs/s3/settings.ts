@@ -2,13 +2,13 @@ import { SvcError } from '../../errors.ts';
 import { isSafeAddress, readAddress } from '../../security/address.ts';
 import type { Environment } from '../../system.ts';
 
-/** How to reach a store of the S3 kind, as the tools of its makers read it from the environment. */
+/** How to reach an S3-compatible store, by the environment variables that AWS tools read. */
 export interface S3Settings {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;
   readonly region: string;
-  /** A store of another maker; the bucket then stands in the path. */
+  /** Where the store is not AWS; the bucket is then in the path. */
   readonly endpoint: URL | undefined;
 }
 
@@ -25,7 +25,9 @@ export function s3Settings(environment: Environment): S3Settings {
   if (accessKeyId === undefined || secretAccessKey === undefined) throw missing(accessKeyId === undefined);
   const region = read('AWS_REGION', 'AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
   if (!/^[\w-]+$/.test(region))
-    throw new SvcError('config', 'AWS_REGION is no region', { hint: 'Set it to one such as eu-central-1.' });
+    throw new SvcError('config', 'AWS_REGION is not a region', {
+      hint: 'Set it to one such as eu-central-1.',
+    });
   const endpoint = ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => read(name) !== undefined);
   return {
     accessKeyId: printable('AWS_ACCESS_KEY_ID', accessKeyId),
@@ -38,7 +40,7 @@ export function s3Settings(environment: Environment): S3Settings {
 
 function printable<T extends string | undefined>(variable: string, value: T): T {
   if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
-  throw new SvcError('config', `${variable} holds signs that no credential has`, {
+  throw new SvcError('config', `${variable} holds characters that no credential has`, {
     hint: `Set ${variable} again, without quotes or line ends.`,
   });
 }
@@ -59,14 +61,14 @@ function parseEndpoint(variable: string, text: string): URL {
 function missing(isId: boolean): SvcError {
   const variable = isId ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
   return new SvcError('key_missing', `no credentials for the store: ${variable} is not set`, {
-    hint: `Set ${S3_SECRETS[0]} and ${S3_SECRETS[1]}, and AWS_SESSION_TOKEN if they are temporary; 'aws configure export-credentials --format env' prints those of a profile.`,
+    hint: `Set ${S3_SECRETS[0]} and ${S3_SECRETS[1]}, and AWS_SESSION_TOKEN if they are temporary. AWS tools can print those of a profile as environment variables.`,
   });
 }
 
-/** Where in a store of the S3 kind an archive is. */
+/** Where an archive is in an S3-compatible store. */
 export interface BucketLocation {
   readonly bucket: string;
-  /** What every key begins with: empty, or with a slash at its end. */
+  /** How every key begins: empty, or ending with a slash. */
   readonly prefix: string;
   /** `s3://bucket/prefix`, for messages. */
   readonly name: string;
@@ -82,7 +84,7 @@ export function parseBucketLocation(text: string): BucketLocation {
   if (!BUCKET.test(bucket) || isOdd)
     throw new SvcError(
       'usage',
-      isOdd ? 'the prefix of the bucket is not plain' : 'the bucket has no valid name',
+      isOdd ? 'the prefix of the bucket holds . or .. or special characters' : 'not a valid bucket name',
       {
         hint: 'Write it as s3://bucket/prefix, without an endpoint or a query.',
       },

@@ -12,11 +12,12 @@ import {
   type StoreHost,
 } from '../archive/store.ts';
 import { makeDirectories, workAlone } from '../archive/work-directory.ts';
-import { drain, fileBody, listObjects, readObject, type S3Body, textBody } from './read.ts';
-import { s3Error, S3Requests, type S3Response } from './requests.ts';
+import { s3Error } from './explain.ts';
+import { listObjects, readObject } from './read.ts';
+import { drain, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
-/** An archive in a bucket. Its records are safe from a second writer, as the store lets only one create each. */
+/** An archive in a bucket. Its records are safe from a second writer, as each can be created only once. */
 export class S3Store implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
@@ -24,31 +25,23 @@ export class S3Store implements ArchiveStore {
   readonly #requests: S3Requests;
   readonly #creator: S3Creator;
 
-  /** @throws SvcError `usage` for a place that is none, `key_missing` and `config` for the environment */
-  constructor(place: string, host: StoreHost) {
-    const found = parseBucketLocation(place);
+  /** @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
+  constructor(text: string, host: StoreHost) {
+    const location = parseBucketLocation(text);
     const settings = s3Settings(host.env);
     const { clock, signal, trace } = host;
-    this.name = found.name;
+    this.name = location.name;
     this.#host = host;
-    this.#requests = new S3Requests({
-      place: found,
-      settings,
-      transport: createTransport(host.env),
-      clock,
-      signal,
-      trace,
-    });
+    const transport = createTransport(host.env);
+    this.#requests = new S3Requests({ location, settings, transport, clock, signal, trace });
+    const warning = `${location.name}: the store has no conditional writes, so let only one machine write to the archive`;
     this.#creator = new S3Creator(
       this.#requests,
-      () =>
-        host.onWarning?.(
-          `${found.name}: the store has no conditional writes, so let only one machine write to the archive`,
-        ),
+      () => host.onWarning?.(warning),
       (ms) => clock.sleep(ms, signal),
     );
     const id = createHash('sha256')
-      .update(`${settings.endpoint?.href ?? ''} ${found.name}`)
+      .update(`${settings.endpoint?.href ?? ''} ${location.name}`)
       .digest('hex');
     this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
   }
@@ -89,17 +82,22 @@ export class S3Store implements ArchiveStore {
 
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
-    const { answer } = await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
-    await drain(answer);
+    const { response } = await this.#requests.send({
+      method: 'PUT',
+      action: 's3:PutObject',
+      path: file,
+      body,
+    });
+    await drain(response);
   }
 
   async remove(file: string): Promise<void> {
     const request = { method: 'DELETE', action: 's3:DeleteObject', path: file, wanted: [404] } as const;
-    const { answer, refusal } = await this.#requests.send(request);
-    if (refusal === undefined) await drain(answer);
+    const { response, refusal } = await this.#requests.send(request);
+    if (refusal === undefined) await drain(response);
   }
 
-  /** Keeps other runs on this machine away; those elsewhere lose when they commit. */
+  /** Locks out other runs on this machine; those elsewhere fail to commit. */
   async lock<T>(work: () => Promise<T>): Promise<T> {
     try {
       makeDirectories(path.parse(this.workDirectory).root, path.dirname(this.workDirectory));
@@ -111,62 +109,62 @@ export class S3Store implements ArchiveStore {
   }
 }
 
-/** A write that was on its way when another was answered has arrived after this time. */
+/** After this time, a concurrent write has arrived. */
 const SETTLE_MS = 2_000;
 
-/** Makes objects that must not exist yet, with a conditional write where the store has it. */
+/** Creates objects that must not exist yet, with conditional writes where the store has them. */
 class S3Creator {
   readonly #requests: S3Requests;
   readonly #onUnconditional: () => void;
   readonly #pause: (ms: number) => Promise<void>;
-  /** Whether the store keeps to the condition; not known before it was tried. */
-  #keepsCondition: boolean | undefined;
+  /** Whether the store honors the condition; not known before it was tried. */
+  #honorsCondition: boolean | undefined;
 
-  /** `onUnconditional` is called once, when the store turns out to write without looking. */
+  /** `onUnconditional` is called once, when the store turns out to ignore the condition. */
   constructor(requests: S3Requests, onUnconditional: () => void, pause: (ms: number) => Promise<void>) {
     this.#requests = requests;
     this.#pause = pause;
     this.#onUnconditional = onUnconditional;
   }
 
-  /** False when the object exists, unless it is there by an attempt of ours. @throws SvcError */
+  /** False when the object exists, unless an attempt of ours created it. @throws SvcError */
   async create(path: string, content: LocalFile | string): Promise<boolean> {
     const body = typeof content === 'string' ? textBody(content) : await fileBody(content);
-    if (this.#keepsCondition === false) return this.#lookAndPut(path, body);
-    // A store that ignores the condition would write over what is there. A refusal says more when the write meets it.
-    const isUntried = this.#keepsCondition === undefined && body.isText;
+    if (this.#honorsCondition === false) return this.#checkAndPut(path, body);
+    // A store that ignores the condition would overwrite the object. A refused write says more than a refused check.
+    const isUntried = this.#honorsCondition === undefined && body.isText;
     if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
     const sent = await this.#put(path, body, true);
-    const { status } = sent.answer;
+    const { status } = sent.response;
     if (status === 412 || status === 409) return sent.wasUnclear && (await this.#isThere(path, body));
     if (sent.refusal !== undefined) {
-      // The condition, or something else? Without it a request that is wrong otherwise is refused all the same.
-      const isMade = await this.#lookAndPut(path, body);
+      // Because of the condition? Without it, a request with another problem is refused all the same.
+      const isMade = await this.#checkAndPut(path, body);
       this.#distrust();
       return isMade;
     }
     return !isUntried || this.#probe(path, body);
   }
 
-  // A store that does not know the condition may pass over it in silence. The same bytes once more do no harm.
+  // A store without the condition may ignore it silently. The same bytes once more do no harm.
   async #probe(path: string, body: S3Body): Promise<boolean> {
-    const { answer } = await this.#put(path, body, true);
-    this.#keepsCondition = answer.status === 412 || answer.status === 409;
-    if (this.#keepsCondition) return true;
+    const { response } = await this.#put(path, body, true);
+    this.#honorsCondition = response.status === 412 || response.status === 409;
+    if (this.#honorsCondition) return true;
     this.#distrust();
     return this.#isLast(path, body);
   }
 
   #distrust(): void {
-    this.#keepsCondition = false;
+    this.#honorsCondition = false;
     this.#onUnconditional();
   }
 
-  async #lookAndPut(path: string, body: S3Body): Promise<boolean> {
+  async #checkAndPut(path: string, body: S3Body): Promise<boolean> {
     if (await this.#exists(path, [404])) return false;
     const { refusal } = await this.#put(path, body, false);
     if (refusal !== undefined) throw s3Error(refusal);
-    // A segment has its hash in its name, so whoever wrote it wrote the same.
+    // A segment has its hash in its name, so every writer writes the same.
     return !body.isText || this.#isLast(path, body);
   }
 
@@ -175,7 +173,7 @@ class S3Creator {
     return (await this.#requests.send(request)).refusal === undefined;
   }
 
-  // Nothing kept other writers from doing the same: once all have done so, what is there says who was last.
+  // Nothing stopped other writers from doing the same: once all have, the object shows who was last.
   async #isLast(path: string, body: S3Body): Promise<boolean> {
     await this.#pause(SETTLE_MS);
     return this.#isThere(path, body);
@@ -190,13 +188,13 @@ class S3Creator {
       headers: isNew ? { 'if-none-match': '*' } : {},
       wanted: isNew ? [400, 409, 412, 501] : [],
     });
-    if (sent.refusal === undefined) await drain(sent.answer);
+    if (sent.refusal === undefined) await drain(sent.response);
     else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code))
       throw s3Error(sent.refusal);
     return sent;
   }
 
-  // After an attempt without an answer: what is there may be what that attempt wrote.
+  // After an attempt without an response: what is there may be what that attempt wrote.
   async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
     const hash = createHash('sha256');
     try {
