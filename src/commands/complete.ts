@@ -1,13 +1,16 @@
 import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
 import { TOPICS } from '../app/topics.ts';
-import { complete } from '../completion/complete.ts';
+import { candidatesFor, NOTHING } from '../completion/complete.ts';
+import { shellNamed } from '../completion/shells.ts';
+import type { Completable } from '../completion/walk.ts';
+import type { PathsHost } from '../config/paths.ts';
 import { writePlain } from '../output/output.ts';
 import type { System } from '../system.ts';
 import { TREE } from './tree.ts';
 
 /**
- * `svc __complete`, which the scripts for shells call when TAB is pressed. Resolves to the exit code. Whatever goes
- * wrong, it says nothing: its words would land in the line that somebody is typing.
+ * `svc __complete`, which the scripts for shells call when TAB is pressed. Resolves to the exit code. It prints no
+ * errors: they would land in the line that is being typed.
  */
 export async function runComplete(argv: readonly string[], system: System): Promise<number> {
   const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
@@ -17,4 +20,21 @@ export async function runComplete(argv: readonly string[], system: System): Prom
   } catch {
     return 1;
   }
+}
+
+/**
+ * Answers a shell's script: `argv` is the shell's name and what its script passes. Undefined for an unknown shell. Uses
+ * no network and writes nothing.
+ */
+export async function complete(
+  program: Completable,
+  argv: readonly string[],
+  system: PathsHost,
+): Promise<string | undefined> {
+  const [name = '', ...args] = argv;
+  const question = shellNamed(name)?.read(args);
+  if (!question) return undefined;
+  const { words, current, redirected } = question;
+  if (redirected) return question.print({ ...NOTHING, kind: 'files' });
+  return question.print(await candidatesFor(program, words, current, system));
 }

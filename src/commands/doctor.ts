@@ -1,6 +1,7 @@
 import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
 import { checkKey, keyFailure } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
+import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
 import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
 import { keyOrigin } from '../config/keys.ts';
@@ -19,10 +20,13 @@ import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
 import { VERSION } from '../version.ts';
 
+/** A finding with its next command written out. */
+type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
+
 /** How findings are shown in machine formats, and in a table of chosen fields. */
-const findingView: View<Finding> = {
+const findingView: View<FindingRow> = {
   name: 'finding',
-  fields: ['check', 'result', 'found', 'fix', 'code'],
+  fields: ['check', 'result', 'found', 'fix', 'next', 'code'],
   columns: [
     { path: 'check', kind: 'text' },
     { path: 'result', kind: 'status' },
@@ -48,14 +52,19 @@ export const doctor = defineCommand({
     const findings = await Promise.race([runChecks(context), ended(context.signal)]).finally(() =>
       context.progress.end(),
     );
+    const rows = findings.map((finding) => rowOf(finding, context));
     if (isForPeople(context) && context.globals.fields === undefined)
-      await context.out.write(drawFindings(findings, context));
-    else await print(once(findings));
+      await context.out.write(drawFindings(rows, context));
+    else await print(once(rows));
     const [counts, isGood] = summary(findings);
     context.notices[isGood ? 'success' : 'failure'](counts);
     return exitCodeOf(findings);
   },
 });
+
+function rowOf({ check, result, found, fix, next, code }: Finding, { globals }: Context): FindingRow {
+  return { check, result, found, fix, next: next ? nextCommand(next, globals) : null, code };
+}
 
 // A check that waits for the network must not delay an interrupt: it ends with the process.
 function ended(signal: AbortSignal): Promise<never> {
@@ -68,8 +77,8 @@ function ended(signal: AbortSignal): Promise<never> {
 
 async function runChecks(context: Context): Promise<Finding[]> {
   const { system, settings, globals } = context;
-  const [{ checkAuthorities, checkDirectories, checkNode }, { checkConfig, checkKeyFiles, checkSettings }] =
-    await Promise.all([import('../doctor/machine.ts'), import('../doctor/settings.ts')]);
+  const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings } =
+    await import('../doctor/machine.ts');
   const [inEffect, network, keys] = await Promise.all([
     checkSettings(system, globals),
     checkPath(context),
@@ -156,9 +165,10 @@ async function checkKind(context: Context, kind: KeyKind, hasOther: boolean): Pr
 
 function missing(check: string, kind: KeyKind, hasOther: boolean): Finding {
   const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
-  if (hasOther) return warning(check, 'none is stored', `For ${use}: store one with 'svc login'.`);
-  const fix = "Store one with 'svc login'; 'svc --sandbox …' works without a key.";
-  return failed(check, 'none is stored', fix, 'key_missing');
+  const next = ['login'];
+  if (hasOther) return { ...warning(check, 'none is stored', `For ${use}, store one.`), next };
+  const fix = 'Store one. The sandbox works without a key.';
+  return { ...failed(check, 'none is stored', fix, 'key_missing'), next };
 }
 
 function permissionFinding({ permission: { name, kind }, standing, error }: Tried): Finding {
@@ -185,7 +195,7 @@ const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: s
 };
 
 /** Findings for people: a line each, with the fix below it. */
-function drawFindings(findings: readonly Finding[], context: Context): string {
+function drawFindings(findings: readonly FindingRow[], context: Context): string {
   if (context.plain) return findings.map(sentence).join('');
   const { palette, out, unicode, marks } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
@@ -196,7 +206,7 @@ function drawFindings(findings: readonly Finding[], context: Context): string {
   const width = columns - indent.length;
   const arrow = unicode ? '→ ' : '> ';
   return findings
-    .flatMap(({ check, result, found, fix }) => {
+    .flatMap(({ check, result, found, fix, next }) => {
       const [word, tone, sign] = MARKS[result];
       const mark = marks ? sign.padEnd(word.length) : word;
       const lines = wrapWords(cleanText(found), width);
@@ -207,6 +217,7 @@ function drawFindings(findings: readonly Finding[], context: Context): string {
         `${palette[tone](mark)}  ${paint(check.padEnd(names) + first)}`,
         ...more.map((line) => indent + paint(line)),
         ...advice.map((line, at) => indent + palette.strong((at === 0 ? arrow : '  ') + line)),
+        ...(next === null ? [] : [`${indent}  ${palette.accent(next)}`]),
       ];
     })
     .map((line) => `${line.trimEnd()}\n`)
@@ -214,7 +225,8 @@ function drawFindings(findings: readonly Finding[], context: Context): string {
 }
 
 // For a screen reader: name, result and fix in one sentence.
-function sentence({ check, result, found, fix }: Finding): string {
+function sentence({ check, result, found, fix, next }: FindingRow): string {
   const what = `${check}: ${result}: ${cleanText(found)}`;
-  return fix === null ? `${what}\n` : `${what}. Fix: ${fix}\n`;
+  const advice = fix === null ? '' : `. Fix: ${fix}`;
+  return `${what}${advice}${next === null ? '' : ` Next: ${next}`}\n`;
 }

@@ -14,11 +14,16 @@ import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
 import { displayHost } from '../security/address.ts';
-import type { LoginTarget } from './login.ts';
 import { tenantMark } from './tenant/view.ts';
 
-/** How often a question is asked again after an answer that will not do. */
+/** How often a question is asked. */
 const TRIES = 3;
+
+/** Where keys go, and whether they are verified there. */
+export interface LoginTarget {
+  readonly baseUrl: URL;
+  readonly check: boolean;
+}
 
 /** What the options of `svc login` say about keys. */
 export interface KeyOptions {
@@ -33,9 +38,6 @@ export interface KeyOptions {
 export async function givenKeys(context: Context, options: KeyOptions): Promise<GivenKey[]> {
   const commands = { management: options.managementKeyCommand, private: options.privateKeyCommand };
   const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };
-  const twice = KEY_KINDS.find((kind) => stdin[kind] && commands[kind] !== undefined);
-  if (twice)
-    throw new SvcError('usage', `--${twice}-key-stdin and --${twice}-key-command exclude each other`);
   const piped = await pipedKeys(
     context,
     KEY_KINDS.filter((kind) => stdin[kind]),
@@ -64,7 +66,7 @@ export async function askForKey(
     const typed = (await context.prompts.promptHidden(question, instead)).trim();
     if (typed === '') return undefined;
     try {
-      const key = { kind, value: checkKeyText(typed, 'the answer'), from: 'your answer' };
+      const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
       context.addSecret(key.value);
       await checkedKey(context, key, place);
       return key;
@@ -102,14 +104,14 @@ async function pipedKeys(context: Context, kinds: readonly KeyKind[]): Promise<G
   if (kinds.length === 0) return [];
   const { stdin } = context.system;
   if (stdin.isTTY === true)
-    throw new SvcError('input_needed', 'standard input is a terminal: a key typed there would show', {
-      hint: "Pipe the key in, or leave the option out: 'svc login' asks without showing it.",
+    throw new SvcError('input_needed', 'standard input is a terminal: a key typed there would be visible', {
+      hint: 'Pipe the key in, or leave the option out: keys typed at the prompt are not echoed.',
     });
   const lines = (await readInput(stdin, 10_000)).split('\n').filter((line) => line.trim() !== '');
   if (lines.length !== kinds.length) {
     throw new SvcError(
       'usage',
-      `standard input should hold ${kinds.length} line(s), a key each, and holds ${lines.length}`,
+      `expected ${kinds.length === 1 ? 'one line with the key' : 'two lines, a key each,'} on standard input, got ${lines.length}`,
     );
   }
   return kinds.map((kind, index) => {
@@ -138,12 +140,12 @@ export interface GivenKey {
   readonly command?: string | undefined;
   /** Where it came from, for messages. */
   readonly from: string;
-  /** The tenant that the service told, once it was tried. */
+  /** The tenant of the key, once it was verified. */
   tenant?: TenantFacts | undefined;
 }
 
 /**
- * Tries a key and says what the service answered; the tenant is noted on the key.
+ * Verifies a key and reports the result; the tenant is noted on the key.
  * @throws SvcError for a key that is refused or of the other kind, and when the service cannot be asked
  */
 export async function checkedKey(
@@ -152,7 +154,7 @@ export async function checkedKey(
   { baseUrl, check }: LoginTarget,
 ): Promise<void> {
   if (!check) return;
-  context.progress.waiting(`trying the ${key.kind} key`);
+  context.progress.waiting(`verifying the ${key.kind} key`);
   const found = await checkKey(
     context,
     key.kind,
@@ -173,13 +175,13 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
       `${tenantMark(tenant.type, noticePalette)} ${noticePalette.strong(cleanText(tenant.name))} (${cleanText(tenant.id)})\n`,
     );
   if (verdict === 'powerless') {
-    return notices.warn(`the ${kind} key is known to the service, but none of its reads is allowed (403)`);
+    return notices.warn(`the ${kind} key is valid, but has no read permission (403)`);
   }
   notices.success(`the ${kind} key is valid: ${namesOf(check, 'allowed').join(', ')}`);
   const forbidden = namesOf(check, 'forbidden', 'refused');
   if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
   const unclear = namesOf(check, 'unclear');
-  if (unclear.length > 0) notices.warn(`no clear answer about ${unclear.join(', ')}`);
+  if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 
 function notStored(error: SvcError, kind: KeyKind): SvcError {
@@ -187,15 +189,19 @@ function notStored(error: SvcError, kind: KeyKind): SvcError {
   const { status, requestId, facts } = error;
   const hint = isOther
     ? error.hint
-    : `Nothing was stored. Check that it is a ${kind} key of this environment, whole and still valid.`;
+    : `Nothing was stored. Check that it is a complete and valid ${kind} key of this environment.`;
   return new SvcError(error.code, error.message, { status, requestId, facts, hint });
 }
 
 function unreachable(error: SvcError, baseUrl: URL): SvcError {
-  return new SvcError(error.code, `the key could not be tried at ${displayHost(baseUrl)}: ${error.message}`, {
-    status: error.status,
-    requestId: error.requestId,
-    facts: error.facts,
-    hint: `${error.hint ?? ''} Nothing was stored; --no-check stores without asking.`.trim(),
-  });
+  return new SvcError(
+    error.code,
+    `the key could not be verified at ${displayHost(baseUrl)}: ${error.message}`,
+    {
+      status: error.status,
+      requestId: error.requestId,
+      facts: error.facts,
+      hint: `${error.hint ?? ''} Nothing was stored; use --no-check to store it without verifying.`.trim(),
+    },
+  );
 }

@@ -1,45 +1,56 @@
 import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
-import { flag, text, value } from '../app/parameter.ts';
+import { noteNext } from '../app/hint.ts';
+import { conflicting, flag, text, value } from '../app/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
-import { KEY_KINDS, type KeyKind, type StoredKey, updateConfig } from '../config/config-file.ts';
+import { KEY_KINDS, type StoredKey, updateConfig } from '../config/config-file.ts';
 import { SvcError } from '../errors.ts';
-import { askForKey, askForText, checkedKey, type GivenKey, givenKeys } from './login-keys.ts';
+import {
+  askForKey,
+  askForText,
+  checkedKey,
+  type GivenKey,
+  givenKeys,
+  type LoginTarget,
+} from './login-keys.ts';
 
 const parameters = {
-  managementKeyStdin: flag('--management-key-stdin', 'read the management key from standard input'),
-  privateKeyStdin: flag(
-    '--private-key-stdin',
-    'read the private key from standard input; with both, one key a line',
+  managementKeyStdin: conflicting(
+    ['managementKeyCommand'],
+    flag('--management-key-stdin', 'read the management key from standard input'),
+  ),
+  privateKeyStdin: conflicting(
+    ['privateKeyCommand'],
+    flag('--private-key-stdin', 'read the private key from standard input; with both, one key per line'),
   ),
   managementKeyCommand: value(
     '--management-key-command <command>',
-    'keep a shell command that prints the management key, in place of the key',
+    'store a shell command that prints the management key instead of the key',
     text,
   ),
   privateKeyCommand: value(
     '--private-key-command <command>',
-    'keep a shell command that prints the private key',
+    'store a shell command that prints the private key instead of the key',
     text,
   ),
-  noCheck: flag('--no-check', 'store without asking the service, as without a network'),
-  dryRun: flag('--dry-run', 'try the keys, and store nothing'),
+  noCheck: flag('--no-check', 'store the keys without verifying them'),
+  dryRun: flag('--dry-run', 'verify the keys, and store nothing'),
 } as const;
 
 /** `svc login` */
 export const login = defineCommand({
   description:
-    'Asks for the base URL and both keys; nothing that is typed of a key shows, and an empty answer leaves that key as it is. Each key is tried at once on what it may read; one that is refused is not stored. A stored key is sent only to the base URL that it was stored with. No option takes a key: a process list shows options.',
+    'Asks for the base URL and both keys. Keys are not echoed; an empty answer keeps the stored key. Each key is verified before it is stored, and sent only to the base URL that it was stored with. No option takes a key, because process lists show options.',
   examples: [
     ['svc login', 'answer the questions'],
-    ['svc login --profile test --base-url https://api.example.com', 'a profile of its own'],
+    ['svc login --profile test --base-url https://api.example.com', 'in another profile'],
     [
       'pass show svc | svc login --base-url https://api.example.com --management-key-stdin',
       'from a secret manager, once',
     ],
     [
       "svc login --base-url https://api.example.com --management-key-command 'pass show svc'",
-      'from a secret manager, each time that it is needed; the key is not stored',
+      'from a secret manager whenever it is needed; the key is not stored',
     ],
   ],
   newProfile: true,
@@ -58,7 +69,7 @@ export const login = defineCommand({
     const keys = given.length > 0 ? await checkAll(context, given, place) : await askAll(context, place);
     if (keys.length === 0)
       throw new SvcError('usage', 'no key was given, so nothing was stored', {
-        hint: "Give at least one key; 'svc --sandbox logs' needs none.",
+        hint: 'Give at least one key, or use --sandbox, which needs none.',
       });
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     await store(context, baseUrl, keys);
@@ -66,17 +77,11 @@ export const login = defineCommand({
   },
 });
 
-/** Where keys are to go, and whether they are tried there. */
-export interface LoginTarget {
-  readonly baseUrl: URL;
-  readonly check: boolean;
-}
-
 async function askBaseUrl(context: Context): Promise<URL> {
   const { settings } = context;
   if (settings.baseUrl) {
     const { value: url, origin } = settings.baseUrl;
-    context.notices.note(`for ${baseUrlText(url)} (${origin.name}); another one with --base-url`);
+    context.notices.note(`for ${baseUrlText(url)} (${origin.name}); use --base-url for another one`);
     return url;
   }
   return askForText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
@@ -84,7 +89,7 @@ async function askBaseUrl(context: Context): Promise<URL> {
   );
 }
 
-/** Keys that were not typed: all are good, or none is stored. */
+/** Keys that were not typed: all are accepted, or none is stored. */
 async function checkAll(
   context: Context,
   given: readonly GivenKey[],
@@ -98,9 +103,9 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
   const keys: GivenKey[] = [];
   for (const kind of KEY_KINDS) {
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
-      // What was good so far is kept.
+      // A key that was accepted before is kept.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
-      context.notices.warn(`the ${kind} key is left out: ${error.message}`);
+      context.notices.warn(`skipping the ${kind} key: ${error.message}`);
     });
     if (key) keys.push(key);
   }
@@ -112,7 +117,7 @@ async function store({ system, settings }: Context, url: URL, keys: readonly Giv
   const name = settings.profile.value;
   await updateConfig(system, (config) => {
     const before = config.profiles[name] ?? {};
-    const stored = Object.fromEntries(keys.map((key) => [key.kind, kept(key, baseUrl)]));
+    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl)]));
     config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
     config.current ??= name;
   });
@@ -120,19 +125,15 @@ async function store({ system, settings }: Context, url: URL, keys: readonly Giv
   if (tenant) rememberTenant(system, name, baseUrl, tenant);
 }
 
-function kept({ value: key, command }: GivenKey, baseUrl: string): StoredKey {
+function storedKey({ value: key, command }: GivenKey, baseUrl: string): StoredKey {
   return command === undefined ? { value: key, base_url: baseUrl } : { command, base_url: baseUrl };
 }
 
-function reportStored({ settings, notices }: Context, url: URL, keys: readonly GivenKey[]): void {
-  const profile = settings.profile.value;
-  const kinds = keys.map((key) => key.kind);
+function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {
+  const profile = context.settings.profile.value;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
-  notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
-  const option = profile === 'default' ? '' : ` --profile ${profile}`;
-  notices.note(`next: svc ${firstCommand(kinds)}${option}, or 'svc whoami${option}' to see what you may do`);
-}
-
-function firstCommand(kinds: readonly KeyKind[]): string {
-  return kinds.includes('management') ? 'logs' : 'au list';
+  context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'list'];
+  noteNext(context, 'to begin', { command: first });
+  noteNext(context, 'to see what your keys may read', { command: ['whoami'] });
 }

@@ -42,7 +42,7 @@ export const bash: Shell = {
       words: words.slice(1),
       current,
       redirected,
-      tell(answer) {
+      print(answer) {
         const found = answer.candidates.flatMap(([value, description]) => {
           const word = insertion(answer.prefix + value);
           return word === undefined ? [] : [[word, description] as const];
@@ -141,7 +141,7 @@ export interface Question {
   /** The word is the target of a redirection, which is the shell's own matter. */
   readonly redirected?: boolean;
   /** The answer in the form that the shell's script reads. */
-  tell(answer: Candidates): string;
+  print(answer: Candidates): string;
 }
 
 /** One shell: the script that it loads, and how the script and the tool talk. */

@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../app/parameter.ts';
-import type { PathsHost } from '../config/paths.ts';
+import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
+import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
 import { cleanText, isUnsafe } from '../output/text.ts';
-import { shellNamed } from './shells.ts';
+import { isObject } from '../schema/guards.ts';
 import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
-/** What can stand where the cursor is. */
+/** What can be completed at the cursor. */
 export interface Candidates {
   /** `files` and `directories` are left to the shell, which knows best how to complete them. */
   readonly kind: 'words' | 'files' | 'directories';
@@ -15,10 +18,10 @@ export interface Candidates {
   readonly open: boolean;
 }
 
-/** Nothing is known that could stand here. */
-const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
+/** No candidates. */
+export const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
 
-/** Answers what could complete `current`, the start of a word, after the words before it. */
+/** What could complete `current`, the start of a word, after the words before it. */
 export async function candidatesFor(
   program: Completable,
   words: readonly string[],
@@ -52,7 +55,7 @@ async function candidatesAt(
   const last = declared.at(-1);
   const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
   if (argument) return valuesOf(argument, current, '', sources);
-  // Where nothing else can come, an empty word is a question for the options.
+  // Where nothing else can follow, an empty word lists the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
 }
 
@@ -101,7 +104,7 @@ async function valuesOf(
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
 
-// What a value is called tells what can stand there: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+// The name of a value says what it can be: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
 async function valuesBySyntax(
   syntax: string,
   typed: string,
@@ -131,26 +134,26 @@ function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candida
   return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
 }
 
-// Some values were told by the service or read from a file: nothing of theirs may move a cursor or end a line.
+// Some values come from the service or a file: they must not move the cursor or end a line.
 function safe(candidates: readonly Suggestion[]): Suggestion[] {
   return candidates
     .filter(([value]) => value !== '' && !isUnsafe(value))
     .map(([value, description]) => [value, cleanText(description)]);
 }
 
-/** Where values come from. Nothing here asks the network or writes. */
-export interface Sources {
+/** Where values come from. Nothing here uses the network or writes. */
+interface Sources {
   readonly system: PathsHost;
   /** What `--fields` can choose from for the command being typed. */
   readonly fields: readonly string[];
 }
 
-/** The values to offer; none where they cannot be read, since pressing TAB is no time for an error. */
+/** The values to offer; none where they cannot be read, since nothing may be printed on TAB. */
 async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest();
   switch (suggest) {
     case 'profile':
-      return (await import('./profiles.ts')).profileNames(sources.system);
+      return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
     case 'entity type':
       return entityTypes(sources);
     case 'field':
@@ -169,25 +172,26 @@ async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
   return [...known];
 }
 
-// `settings.*` stands for any key of `settings`, which is a field too; `*` for any at all.
+// `settings.*` is any key of `settings`, which is a field too; `*` is any field at all.
 function fieldNames(fields: readonly string[]): string[] {
   const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
   return [...new Set(names)];
 }
 
-/**
- * Answers a shell's script: `argv` is the shell's name and what its script gives. Undefined for a shell that is not
- * known. Asks no network and writes nothing.
- */
-export async function complete(
-  program: Completable,
-  argv: readonly string[],
-  system: PathsHost,
-): Promise<string | undefined> {
-  const [name = '', ...args] = argv;
-  const question = shellNamed(name)?.read(args);
-  if (!question) return undefined;
-  const { words, current, redirected } = question;
-  if (redirected) return question.tell({ ...NOTHING, kind: 'files' });
-  return question.tell(await candidatesFor(program, words, current, system));
+// Reads the config file without repairing it, as a command does, and takes only names and base URLs from it.
+function storedProfiles(system: PathsHost): Suggestion[] {
+  try {
+    const directory = configDirectory(system);
+    if (directory === undefined) return [];
+    const config: unknown = JSON.parse(readRegularFileSync(join(directory, CONFIG_FILE_NAME)));
+    if (!isObject(config) || !isObject(config['profiles'])) return [];
+    return Object.entries(config['profiles'])
+      .filter(([name]) => profileNameProblem(name) === undefined)
+      .map(([name, profile]) => {
+        const url = isObject(profile) ? profile['base_url'] : undefined;
+        return [name, typeof url === 'string' ? url : ''];
+      });
+  } catch {
+    return [];
+  }
 }

@@ -41,7 +41,7 @@ const zsh: Shell = {
     return {
       words: args.slice(0, -1),
       current: args.at(-1) ?? '',
-      tell(answer) {
+      print(answer) {
         const [kind = '', ...flags] = header(answer).split(' ');
         const head = [kind, answer.prefix.length, ...flags].join(' ');
         return lines([head, ...answer.candidates.map(([value, description]) => pair(value, description))]);
@@ -91,7 +91,7 @@ const fish: Shell = {
       words: args.slice(0, -1),
       // The word at the cursor comes with its quotes.
       current: unquote(args.at(-1) ?? '').text,
-      tell({ kind, prefix, candidates }) {
+      print({ kind, prefix, candidates }) {
         return lines([
           kind,
           ...candidates.map(([value, description]) => described(prefix + value, description)),
@@ -152,7 +152,7 @@ const powershell: Shell = {
     return {
       words,
       current,
-      tell({ prefix, candidates }) {
+      print({ prefix, candidates }) {
         const rows = candidates.map(([value, description]) => {
           const whole = prefix + value;
           const part = whole.startsWith(head) ? whole.slice(head.length) : whole;

@@ -1,4 +1,4 @@
-import { type ErrorCode, EXIT_CODES, isSvcError, SvcError } from '../errors.ts';
+import { type ErrorCode, EXIT_CODES, isSvcError } from '../errors.ts';
 
 /** How a check ended. `skipped`: it could not be made, or there was no need. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -11,6 +11,8 @@ export interface Finding {
   readonly found: string;
   /** What to do about it; null where there is nothing to do. */
   readonly fix: string | null;
+  /** The command that fixes it, as the words behind `svc`. */
+  readonly next?: readonly string[] | undefined;
   /** The failure, for `failed`. */
   readonly code: ErrorCode | null;
 }
@@ -35,20 +37,15 @@ export function failed(check: string, found: string, fix: string, code: ErrorCod
   return { check, result: 'failed', found, fix, code };
 }
 
-/** The finding for a failure whose hint says what to do. Anything but an `SvcError` is rethrown. */
+/** The finding for a failure, which says what to do. Anything but an `SvcError` is rethrown. */
 export function failedBy(check: string, error: unknown): Finding {
   if (!isSvcError(error)) throw error;
-  return failed(check, error.message, error.hint ?? 'Run the command again with --debug.', error.code);
+  const { message, hint, next, code } = error;
+  const fix = hint ?? (next === undefined ? 'Run the command again with tracing.' : 'Run:');
+  return { ...failed(check, message, fix, code), next };
 }
 
 /** 0, or the highest exit code among what failed. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(0, ...findings.map(({ code }) => (code === null ? 0 : EXIT_CODES[code])));
-}
-
-/** The failure of a check that timed out. */
-export function timeUp(seconds: number): SvcError {
-  return new SvcError('network', `no response within ${seconds} s`, {
-    hint: 'Check your network and proxy settings, then run the command again.',
-  });
 }

@@ -1,10 +1,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { readConfig } from '../config/config-file.ts';
+import { keyFiles } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.ts';
+import { resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { baseUrlText } from '../config/values.ts';
 import { systemCodeOf } from '../errors.ts';
+import { isShared, modeText } from '../files/private-directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
-import { failed, type Finding, ok, skipped, warning } from './finding.ts';
+import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -86,5 +91,47 @@ export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Fin
   } catch (error) {
     const why = `cannot be read (${systemCodeOf(error) ?? 'unknown'})`;
     return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${why}`, fix);
+  }
+}
+
+/** The config file: present, valid, private. `notices` say what was repaired when this command read it. */
+export function checkConfig(system: System, notices: readonly string[]): Finding {
+  try {
+    const { file, exists, config } = readConfig(system);
+    if (file === undefined)
+      return warning('config', 'there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
+    if (!exists) return skipped('config', `none yet; login creates ${file}`);
+    const names = Object.keys(config.profiles).length;
+    const what = `${file} (${modeText(fs.statSync(file))}, ${names === 1 ? '1 profile' : `${names} profiles`})`;
+    if (notices.length === 0) return ok('config', what);
+    const fix = 'It has been repaired. If others may have read it, create new keys and store them.';
+    return warning('config', notices.join('; '), fix);
+  } catch (error) {
+    return failedBy('config', error);
+  }
+}
+
+/** Key files named in the environment that others can read too. An unreadable one fails with its key. */
+export function checkKeyFiles(system: System): Finding[] {
+  return keyFiles(system).flatMap(([file, variable]) => {
+    const found = fs.statSync(file, { throwIfNoEntry: false });
+    if (!found?.isFile()) return [];
+    if (!isShared(found)) return [ok('key file', `${file} (${variable}, ${modeText(found)})`)];
+    const fix = `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`;
+    return [warning('key file', `${file} (${variable}) can be read by others (${modeText(found)})`, fix)];
+  });
+}
+
+/** The settings in effect: profile and base URL with their origin, or why there are none. */
+export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
+  try {
+    const { profile, baseUrl, sandbox } = await resolveSettings(system, flags);
+    const named = ok('profile', `${profile.value} (${profile.origin.name})`);
+    if (baseUrl) return [named, ok('base URL', `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`)];
+    if (sandbox) return [named, ok('base URL', 'the embedded sandbox')];
+    const fix = 'Set SVC_BASE_URL, or store one. The sandbox needs none.';
+    return [named, { ...failed('base URL', 'not set', fix, 'config'), next: ['login'] }];
+  } catch (error) {
+    return [failedBy('settings', error)];
   }
 }

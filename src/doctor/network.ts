@@ -1,13 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectSecurely, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { isSvcError, SvcError } from '../errors.ts';
-import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
+import { exchange } from '../http/exchange.ts';
 import { toTransportFailure, TransportFailure } from '../http/failure.ts';
-import { isLoopback } from '../security/address.ts';
+import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
+import { createTransport } from '../http/transport.ts';
+import { displayHost, isLoopback } from '../security/address.ts';
 import type { Clock, Environment } from '../system.ts';
-import { failed, failedBy, type Finding, ok, skipped, timeUp, warning } from './finding.ts';
-import { requestWithoutKey } from './service.ts';
+import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
 /** What the checks of the network path need. */
 export interface NetworkPath {
@@ -21,24 +22,20 @@ export interface NetworkPath {
 /** How long each step may take, in milliseconds. */
 const STEP_MS = 5_000;
 
-const NAMES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
-
 /** Checks each step on the path to the service, in order. After a failure the rest is skipped. */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   const { proxy, finding } = proxyFinding(path);
   const findings = [finding];
-  const rest = ['dns', 'connect', 'tls', 'service', 'clock'];
   let socket: Socket | undefined;
   const steps: readonly (() => Promise<Finding[]>)[] = [
     async () => [await checkName(path, proxy)],
     async () => {
       const opened = await open(path, proxy);
-      if (!('socket' in opened)) return [opened.finding];
-      ({ socket } = opened);
+      socket = opened.socket;
       return [opened.finding];
     },
     async () => [socket === undefined ? skipped('tls', 'no connection') : await checkTls(path, socket)],
-    async () => requestWithoutKey(path),
+    () => requestWithoutKey(path),
   ];
   try {
     for (const step of steps) {
@@ -48,42 +45,42 @@ export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   } finally {
     socket?.destroy();
   }
-  const reported = new Set(findings.map(({ check }) => check));
-  return [
-    ...findings,
-    ...rest
-      .filter((name) => !reported.has(name))
-      .map((name) => skipped(name, 'not checked after the failure above')),
-  ];
+  const checked = new Set(findings.map(({ check }) => check));
+  const rest = ['dns', 'connect', 'tls', 'service', 'clock'].filter((name) => !checked.has(name));
+  return [...findings, ...rest.map((name) => skipped(name, 'not checked after the failure above'))];
 }
 
+async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) return [failedBy('service', error)];
+    const hint = 'Check your network, then run the command again.';
+    return [failedBy('service', new SvcError('network', error.message, { hint }))];
+  }
+}
+
+const PROXY_VARIABLES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
+
 function proxyFinding({ baseUrl, env }: NetworkPath): { proxy?: Proxy | undefined; finding: Finding } {
-  const set = NAMES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
+  const set = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
   try {
     const proxy = proxyFor(baseUrl, env);
     if (proxy) return { proxy, finding: ok('proxy', `${proxy.url.host} (${proxy.variable})`) };
-    const why =
-      set.length === 0
-        ? 'none'
-        : `none for this host, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
-    return { finding: ok('proxy', why) };
+    const though = `, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
+    return { finding: ok('proxy', set.length === 0 ? 'none' : `none for this host${though}`) };
   } catch (error) {
     return { finding: failedBy('proxy', error) };
   }
 }
 
 async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Promise<Finding> {
-  const host = (proxy?.url ?? baseUrl).hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(proxy?.url ?? baseUrl);
   if (isIP(host) !== 0) return skipped('dns', `${host} is an IP address`);
   try {
     const found = await bounded(lookup(host, { all: true }));
-    return ok(
-      'dns',
-      `${host} is ${found
-        .map(({ address }) => address)
-        .slice(0, 3)
-        .join(', ')}`,
-    );
+    const addresses = found.slice(0, 3).map(({ address }) => address);
+    return ok('dns', `${host} is ${addresses.join(', ')}`);
   } catch (error) {
     if (isSvcError(error)) return failedBy('dns', error);
     const code = toTransportFailure(error, 'connect').systemCode ?? 'unknown';
@@ -94,19 +91,34 @@ async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Pr
   }
 }
 
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function bounded<T>(work: Promise<T>): Promise<T> {
+  const limit = new Promise<never>((_, reject) => {
+    const error = new SvcError('network', `no response within ${STEP_MS / 1000} s`, {
+      hint: 'Check your network and proxy settings, then run the command again.',
+    });
+    setTimeout(() => reject(error), STEP_MS).unref();
+  });
+  return Promise.race([work, limit]);
+}
+
 async function open(
-  path: NetworkPath,
+  { baseUrl }: NetworkPath,
   proxy: Proxy | undefined,
-): Promise<{ socket: Socket; finding: Finding } | { finding: Finding }> {
-  const { baseUrl } = path;
+): Promise<{ socket?: Socket; finding: Finding }> {
   const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
-  const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(baseUrl);
   try {
-    const socket = proxy
-      ? await throughProxy(proxy, `${baseUrl.hostname}:${port}`, STEP_MS)
-      : await connectTo(host, port, STEP_MS);
-    const by = proxy ? `, through the proxy` : '';
-    return { socket, finding: ok('connect', `${host} port ${port}${by}`) };
+    const openTunnel = proxy && (await loadTunnel(proxy));
+    const socket = await connected<Socket>((done) => {
+      if (openTunnel) return openTunnel(`${baseUrl.hostname}:${port}`, done);
+      const direct = connect({ host, port, autoSelectFamily: true });
+      return direct.on('error', done).once('connect', () => done(direct));
+    });
+    return { socket, finding: ok('connect', `${host} port ${port}${proxy ? ', through the proxy' : ''}`) };
   } catch (error) {
     return { finding: connectFailed(error, proxy) };
   }
@@ -125,19 +137,27 @@ async function checkTls({ baseUrl, clock }: NetworkPath, socket: Socket): Promis
   if (baseUrl.protocol !== 'https:')
     return skipped('tls', isLoopback(baseUrl) ? 'plain http on this machine' : 'plain http');
   try {
-    const { protocol, issuer, validTo } = await handshake(socket, baseUrl.hostname, STEP_MS);
-    const days = Math.floor((validTo - clock.now()) / 86_400_000);
-    const found = `${protocol}, certificate of ${issuer}, expires in ${days} days`;
-    return days < 7
-      ? warning(
-          'tls',
-          found,
-          "Tell the operator of the service that its certificate expires soon, or check this machine's clock.",
-        )
-      : ok('tls', found);
+    const secured = await handshake(socket, bareHost(baseUrl));
+    const { issuer, valid_to: validTo } = secured.getPeerCertificate();
+    const authority = [issuer.O ?? issuer.CN ?? 'an unnamed authority'].flat().join(', ');
+    const days = Math.floor((Date.parse(validTo) - clock.now()) / 86_400_000);
+    const found = `${secured.getProtocol() ?? 'TLS'}, certificate of ${authority}, expires in ${days} days`;
+    if (days >= 7) return ok('tls', found);
+    const fix =
+      "Report the expiring certificate to the operator of the service, or check this machine's clock.";
+    return warning('tls', found, fix);
   } catch (error) {
     return tlsFailed(error);
   }
+}
+
+/** Performs a TLS handshake on a connection, with the usual certificate checks. */
+function handshake(socket: Socket, host: string): Promise<TLSSocket> {
+  return connected<TLSSocket>((done) => {
+    const servername = isIP(host) === 0 ? host : '';
+    const tls = connectSecurely({ socket, host, servername, rejectUnauthorized: true });
+    return tls.on('error', done).once('secureConnect', () => done(tls));
+  });
 }
 
 function tlsFailed(error: unknown): Finding {
@@ -149,72 +169,8 @@ function tlsFailed(error: unknown): Finding {
   return failed('tls', `${message} (${systemCode ?? 'unknown'})`, fix, 'network');
 }
 
-async function within(step: () => Promise<Finding[]>): Promise<Finding[]> {
-  try {
-    return await step();
-  } catch (error) {
-    return [failedBy('service', error instanceof SvcError ? error : toSvcError(error))];
-  }
-}
-
-function toSvcError(error: unknown): unknown {
-  if (!(error instanceof TransportFailure)) return error;
-  return new SvcError('network', error.message, { hint: 'Check your network, then run the command again.' });
-}
-
-function bounded<T>(work: Promise<T>): Promise<T> {
-  const limit = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(timeUp(STEP_MS / 1000)), STEP_MS).unref();
-  });
-  return Promise.race([work, limit]);
-}
-
-/** The result of a TLS handshake. `validTo` in milliseconds since the epoch. */
-export interface Handshake {
-  readonly protocol: string;
-  readonly issuer: string;
-  readonly validTo: number;
-}
-
-/** Opens a connection, with a timeout of `ms`. Rejects with the system's error or a `TransportFailure`. */
-function connectTo(host: string, port: number, ms: number): Promise<Socket> {
-  return connectedWithin(ms, (done) => {
-    const socket = connect({ host, port, autoSelectFamily: true });
-    socket.on('error', done).once('connect', () => done(socket));
-    return socket;
-  });
-}
-
-/** Opens a tunnel through a proxy to `target` (host and port), with a timeout of `ms`. */
-async function throughProxy(proxy: Proxy, target: string, ms: number): Promise<Socket> {
-  const openTunnel = await loadTunnel(proxy);
-  return connectedWithin(ms, (done) => openTunnel(target, done));
-}
-
-/** Performs a TLS handshake on a connection, with the usual certificate checks. */
-async function handshake(socket: Socket, host: string, ms: number): Promise<Handshake> {
-  const name = host.replace(/^\[|\]$/g, '');
-  const secured = await connectedWithin<TLSSocket>(ms, (done) => {
-    const servername = isIP(name) === 0 ? name : '';
-    const tls = connectSecurely({ socket, host: name, servername, rejectUnauthorized: true });
-    tls.on('error', done).once('secureConnect', () => done(tls));
-    return tls;
-  });
-  const certificate = secured.getPeerCertificate();
-  return {
-    protocol: secured.getProtocol() ?? 'TLS',
-    issuer: issuerOf(certificate),
-    validTo: Date.parse(certificate.valid_to),
-  };
-}
-
-function issuerOf({ issuer }: PeerCertificate): string {
-  const { O: organization, CN: name } = issuer;
-  return [organization ?? name ?? 'an unnamed authority'].flat().join(', ');
-}
-
-function connectedWithin<S extends Socket>(
-  ms: number,
+/** A connection within the time of a step. Rejects with the system's error or a `TransportFailure`. */
+function connected<S extends Socket>(
   open: (done: (result: S | Error) => void) => { destroy(): unknown },
 ): Promise<S> {
   return new Promise((resolve, reject) => {
@@ -224,10 +180,69 @@ function connectedWithin<S extends Socket>(
       opening.destroy();
       reject(result);
     };
-    const timer = setTimeout(
-      () => settle(new TransportFailure('timeout', 'connect', `no response within ${ms / 1000} s`)),
-      ms,
-    );
+    const late = new TransportFailure('timeout', 'connect', `no response within ${STEP_MS / 1000} s`);
+    const timer = setTimeout(() => settle(late), STEP_MS);
     const opening = open(settle);
   });
+}
+
+const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
+
+/** Sends a request without a key: any response shows that the service is reachable, and its clock. */
+async function requestWithoutKey({
+  baseUrl,
+  env,
+  clock,
+  signal,
+  userAgent,
+}: NetworkPath): Promise<Finding[]> {
+  const transport = createTransport(env);
+  try {
+    const url = new URL(baseUrl);
+    url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/tenants/self`;
+    const headers = { accept: 'application/json', 'user-agent': userAgent };
+    const answer = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
+    const now = clock.now();
+    answer.discard();
+    return [
+      serviceFinding(answer.status, answer.header('location'), url),
+      clockFinding(answer.header('date'), now),
+    ];
+  } finally {
+    await transport.close();
+  }
+}
+
+function serviceFinding(status: number, location: string | undefined, url: URL): Finding {
+  const fix = 'Check the base URL: it should be the address of the API itself.';
+  if (status === 401 || status === 403) return ok('service', `responds and requires a key (${status})`);
+  if (status === 429) return warning('service', 'responds, but limits requests (429)', 'Wait a minute.');
+  if (status >= 500) {
+    const later = 'Try again later; the problem is with the service.';
+    return failed('service', `responds with ${status}`, later, 'server');
+  }
+  if (status < 300 || status >= 400)
+    return warning('service', `responds with ${status} without a key; expected 401`, fix);
+  const isUrl = location !== undefined && URL.canParse(location, url.href);
+  const to = isUrl ? ` to ${displayHost(new URL(location, url))}` : '';
+  return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_response');
+}
+
+// Too small to matter, and includes the duration of the request itself.
+const TOLERATED_MS = 30_000;
+
+function clockFinding(date: string | undefined, now: number): Finding {
+  const service = date === undefined ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(service)) return skipped('clock', 'the service sends no date');
+  const ahead = now - service;
+  if (Math.abs(ahead) <= TOLERATED_MS) return ok('clock', "matches the service's");
+  const found = `${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service's`;
+  const fix = "Set this machine's clock: svc uses the service's, but certificates are checked against yours.";
+  return warning('clock', found, fix);
+}
+
+function duration(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 2) return `${Math.round(ms / 1000)} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }

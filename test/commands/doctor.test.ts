@@ -77,9 +77,13 @@ describe('svc doctor', () => {
     expect(code).toBe(3);
     expect(on['base URL']).toMatchObject({
       result: 'failed',
-      fix: expect.stringMatching(/svc login.*--sandbox/),
+      fix: expect.stringContaining('sandbox'),
+      next: 'svc login',
     });
-    expect(on['management key']?.fix).toMatch(/svc login.*--sandbox/);
+    expect(on['management key']).toMatchObject({
+      fix: expect.stringContaining('sandbox'),
+      next: 'svc login',
+    });
     expect(on['network']).toMatchObject({ result: 'skipped' });
   });
 
