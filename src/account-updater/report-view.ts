@@ -17,9 +17,9 @@ export interface Report {
   readonly codes: readonly ReportCode[];
   /** Columns that the interface does not name. */
   readonly extra_columns: readonly string[];
-  /** The results held against the request that they answer; null without `--request`. */
+  /** The results compared with the request that they answer; null where no request was given. */
   readonly request: ReportRequest | null;
-  /** The files that `--split-into` wrote; null without it. */
+  /** The files that a split wrote; null without one. */
   readonly split: readonly SplitFile[] | null;
 }
 

@@ -90,7 +90,7 @@ export interface RequestFilePart {
   readonly sha256: string;
 }
 
-/** What one look at a request file tells. */
+/** What the check of a request file shows. */
 export interface RequestFileCheck {
   /** Whether nothing is wrong. A file over the limits can still be `ok`: it then has several parts. */
   readonly ok: boolean;
@@ -157,17 +157,17 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
         ];
   if (exceeds.rows)
     lines.push(
-      `${grouped(rows)} rows are more than the about ${grouped(MAX_REQUEST_FILE_ROWS)} that one job takes; 'svc au submit' makes several jobs of them`,
+      `${grouped(rows)} rows are more than the about ${grouped(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
     );
   if (comparedTo !== undefined)
-    lines.push(`repeated tokens were looked for down to line ${grouped(comparedTo)} only`);
+    lines.push(`the check for repeated tokens covered only the lines up to ${grouped(comparedTo)}`);
   return lines;
 }
 
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
 export function refusedFile(check: RequestFileCheck, file: string): SvcError {
   return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
-    hint: "Nothing was sent. Fix these lines, then run 'svc au check' again.",
+    hint: 'Nothing was sent. Fix these lines, then run the command again.',
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });
 }

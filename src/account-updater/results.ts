@@ -97,13 +97,13 @@ async function addressOf(client: Client, id: string): Promise<URL> {
   if (job.status === 'failed') throw failedError(job);
   if (job.status !== 'completed') {
     throw new SvcError('pending', `job ${id} is ${job.status}: there are no results yet`, {
-      hint: `Wait for it with 'svc au wait ${id}'.`,
+      next: ['au', 'wait', id],
       facts: { job: id, job_status: job.status },
     });
   }
   if (job.download_url) return requireStoreAddress(job.download_url, id, client);
   throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
-    hint: `Look again with 'svc au status ${id}'.`,
+    next: ['au', 'status', id],
     facts: { job: id },
   });
 }

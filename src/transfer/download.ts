@@ -34,7 +34,7 @@ export interface DownloadOptions extends FetchOptions {
   readonly acceptUnproven?: boolean | undefined;
 }
 
-/** A file that came whole. */
+/** A file that was downloaded completely. */
 export interface DownloadResult extends Received {
   readonly path: string;
 }
@@ -87,7 +87,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
     tries.push({ ...received, flaws });
     if (pauseMs === 0) break;
     onUnproven?.(flaws, pauseMs);
-    // No beginning of a file that is whole.
+    // It cannot be the beginning of a complete file.
     part.discard();
     await clock.sleep(pauseMs, signal);
   }
@@ -148,7 +148,7 @@ export class UnprovenDownload extends SvcError {
       `the file was downloaded ${tries} times and is not proven whole: ${problems}`,
       {
         hint: kept
-          ? `The bytes were the same each time and are kept in ${kept.file}. If they are right, run the command again with --accept-unproven.`
+          ? `The bytes were the same each time and are kept in ${kept.file}. Accept them if they are right.`
           : 'Run the command again later; if it stays so, contact support with the job id.',
         retryable: true,
         facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
@@ -184,7 +184,7 @@ async function fetchInto(part: PartFile, options: FetchOptions): Promise<Receive
     const isExpired = outcome.error instanceof AddressExpired;
     if (isExpired && wasExpired) throw outcome.error;
     wasExpired = isExpired;
-    // A bad line that still brings the file along is not a dead one.
+    // A bad connection that still makes progress is not a dead one.
     const advanced = part.length >= best + LASTING_PROGRESS;
     best = Math.max(best, part.length);
     return { ...outcome, advanced };
@@ -196,7 +196,7 @@ async function attempt(part: PartFile, options: FetchOptions): Promise<Received 
   const isContinued = part.version !== undefined && part.length > 0;
   if (isContinued) await part.resume();
   try {
-    const answer = await exchange(options.transport, {
+    const response = await exchange(options.transport, {
       method: 'GET',
       url,
       headers: headersFor(part),
@@ -205,11 +205,11 @@ async function attempt(part: PartFile, options: FetchOptions): Promise<Received 
     });
     try {
       return (
-        (await accept(part, url, answer, options.clock)) ??
-        (await receive(part, url, answer, options.onProgress))
+        (await accept(part, url, response, options.clock)) ??
+        (await receive(part, url, response, options.onProgress))
       );
     } finally {
-      answer.discard();
+      response.discard();
     }
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
@@ -224,31 +224,31 @@ function headersFor({ version, length }: PartFile): Record<string, string> {
   return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
 }
 
-/** Makes the file ready for a good answer's body; a failure for an answer that may be better next time. */
+/** Makes the file ready for a good response's body; a failure for a response that may be better next time. */
 async function accept(
   part: PartFile,
   url: URL,
-  answer: HttpResponse,
+  response: HttpResponse,
   clock: Clock,
 ): Promise<RetryableFailure | undefined> {
-  const { status } = answer;
+  const { status } = response;
   if (status === 200) {
-    if (isEncoded(answer)) throw encoded(url);
-    part.begin(versionOf(answer));
+    if (isEncoded(response)) throw encoded(url);
+    part.begin(versionOf(response));
     return undefined;
   }
   const isContinued = part.version !== undefined && part.length > 0;
   if (isContinued && (status === 206 || status === 412 || status === 416)) {
-    if (status === 206 && part.version && continues(answer, part.version, part.length)) return undefined;
+    if (status === 206 && part.version && continues(response, part.version, part.length)) return undefined;
     part.begin(undefined);
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) {
-    throw redirectedByStore(url, status, answer.header('location'));
+    throw redirectedByStore(url, status, response.header('location'));
   }
-  const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(answer) });
+  const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(response) });
   if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
-    return { error: refused, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
+    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
 }
 
@@ -266,9 +266,9 @@ function anotherObject(url: URL): SvcError {
 function encoded(url: URL): SvcError {
   return new SvcError(
     'checksum_mismatch',
-    `the store at ${displayHost(url)} sent the file packed, which was not asked for`,
+    `the store at ${displayHost(url)} sent the file compressed, which was not requested`,
     {
-      hint: 'Something between you and the store changes answers: check your proxy settings.',
+      hint: 'Something between you and the store changes responses: check your proxy settings.',
     },
   );
 }

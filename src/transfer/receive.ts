@@ -12,7 +12,7 @@ export type Proof = 'md5' | 'length' | 'framing' | 'none';
 export interface Flaw {
   /** Stable, for scripts. */
   readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'end';
-  /** What goes after "it", such as "came as text/html". */
+  /** What goes after "it", such as "was sent as text/html". */
   readonly problem: string;
 }
 
@@ -26,20 +26,20 @@ export interface Received {
   readonly flaws: readonly Flaw[];
 }
 
-/** Moves the answer's body into the sink, and judges whether all of it came (R46). */
+/** Writes the response's body into the file, and judges whether all of it arrived (R46). */
 export async function receive(
   part: PartFile,
   url: URL,
-  answer: HttpResponse,
+  response: HttpResponse,
   onProgress: OnProgress | undefined,
 ): Promise<Received | RetryableFailure> {
-  const isContinued = answer.status === 206;
-  const total = isContinued ? part.version?.total : lengthOf(answer);
+  const isContinued = response.status === 206;
+  const total = isContinued ? part.version?.total : lengthOf(response);
   let isTooLong = false;
-  await answer
+  await response
     .receive((piece) => {
       isTooLong ||= total !== undefined && part.length + piece.byteLength > total;
-      if (isTooLong) return answer.discard();
+      if (isTooLong) return response.discard();
       part.write(piece);
       onProgress?.({ done: part.length, total });
     })
@@ -48,23 +48,23 @@ export async function receive(
     });
   if (isTooLong) return startOver(part, url, 'sent more than it announced');
   if (total !== undefined && part.length < total) return { error: cut(url, part.length, total) };
-  return judge(part, url, answer, total);
+  return judge(part, url, response, total);
 }
 
 function judge(
   part: PartFile,
   url: URL,
-  answer: HttpResponse,
+  response: HttpResponse,
   total: number | undefined,
 ): Received | RetryableFailure {
-  const expected = md5Of(answer);
+  const expected = md5Of(response);
   const isOther = expected !== undefined && expected !== part.digests.md5();
-  if (isOther && answer.status === 206) return startOver(part, url, 'continued with other bytes');
+  if (isOther && response.status === 206) return startOver(part, url, 'continued with other bytes');
   const flaws: Flaw[] = [];
   if (isOther) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
-  const type = wrongTypeOf(answer);
-  if (type !== undefined) flaws.push({ rule: 'content_type', problem: `came as ${type}` });
-  const isChunked = /\bchunked\b/i.test(answer.header('transfer-encoding') ?? '');
+  const type = wrongTypeOf(response);
+  if (type !== undefined) flaws.push({ rule: 'content_type', problem: `was sent as ${type}` });
+  const isChunked = /\bchunked\b/i.test(response.header('transfer-encoding') ?? '');
   const framed = isChunked ? 'framing' : 'none';
   const proof = expected === undefined ? (total === undefined ? framed : 'length') : 'md5';
   return { bytes: part.length, sha256: part.digests.sha256(), proof, flaws };
@@ -91,20 +91,20 @@ function cut(url: URL, done: number, total: number): SvcError {
 
 type Headers = Pick<HttpResponse, 'header'>;
 
-/** The version of a whole answer; undefined when it has no strong ETag or no length. */
-export function versionOf(answer: Headers): Version | undefined {
-  const etag = strongEtag(answer);
-  const total = lengthOf(answer);
+/** The version of a whole response; undefined when it has no strong ETag or no length. */
+export function versionOf(response: Headers): Version | undefined {
+  const etag = strongEtag(response);
+  const total = lengthOf(response);
   return etag === undefined || total === undefined ? undefined : { etag, total };
 }
 
 /** Whether a 206 holds exactly the rest of this version from `offset` on (R45). */
-export function continues(answer: Headers, { etag, total }: Version, offset: number): boolean {
-  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(answer.header('content-range') ?? '');
-  const length = lengthOf(answer);
+export function continues(response: Headers, { etag, total }: Version, offset: number): boolean {
+  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
+  const length = lengthOf(response);
   return (
-    strongEtag(answer) === etag &&
-    !isEncoded(answer) &&
+    strongEtag(response) === etag &&
+    !isEncoded(response) &&
     Number(range?.[1]) === offset &&
     Number(range?.[2]) === total - 1 &&
     Number(range?.[3]) === total &&

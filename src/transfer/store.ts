@@ -50,7 +50,7 @@ export function isAzureType(url: URL): boolean {
 /** What was being done, for messages. */
 export type Doing = 'upload' | 'download';
 
-/** A store's answer that is no success. */
+/** A store's response that is no success. */
 export interface Refusal {
   readonly url: URL;
   readonly doing: Doing;
@@ -80,19 +80,19 @@ export class AddressExpired extends SvcError {
   }
 }
 
-/** The whole file may have reached the store, and nothing tells. The job must be read before another PUT (R36). */
+/** The whole file may have reached the store, and nothing shows whether it did. The job must be read before another PUT (R36). */
 export class UploadUnclear extends SvcError {
   constructor(url: URL, bytes: number, what: string, status?: number) {
     super('outcome_unknown', `outcome unknown: the store at ${displayHost(url)} may have the file; ${what}`, {
       status,
-      hint: "Read the job before you upload again: 'svc au status' shows whether the file has arrived.",
+      hint: 'Read the job before you upload again: it shows whether the file has arrived.',
       retryable: false,
       facts: { bytes },
     });
   }
 }
 
-/** The error for an answer that is no success and will not be tried again. */
+/** The error for a response that is no success and will not be tried again. */
 export function refusedByStore(refusal: Refusal): SvcError {
   const { url, doing, status, error } = refusal;
   if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
@@ -104,15 +104,15 @@ export function refusedByStore(refusal: Refusal): SvcError {
 /** A redirect is never followed: the file, or what is taken for it, would go to or come from elsewhere. */
 export function redirectedByStore(url: URL, status: number, location: string | undefined): SvcError {
   const target = URL.canParse(location ?? ':', url.href) ? new URL(location ?? ':', url) : undefined;
-  const host = target === undefined ? 'an unnamed place' : displayHost(target);
+  const host = target === undefined ? 'an unnamed host' : displayHost(target);
   return new SvcError(
     'bad_response',
     `the store at ${displayHost(url)} redirects to ${host} (${status}); redirects are not followed`,
-    { status, hint: 'Check the base URL and your proxy settings; something in between may be answering.' },
+    { status, hint: 'Check the base URL and your proxy settings; something in between may be responding.' },
   );
 }
 
-/** No usable answer came. */
+/** No usable response came. */
 export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailure): SvcError {
   return new SvcError('network', `the ${doing} with ${displayHost(url)} failed: ${failure.message}`, {
     hint:
@@ -134,7 +134,7 @@ function codeOf(status: number): RefusalCode {
 }
 
 const WORDS: Record<RefusalCode, string> = {
-  bad_response: 'gave an answer that makes no sense to',
+  bad_response: 'gave an invalid response to',
   rate_limited: 'is limiting requests and refused',
   not_found: 'does not have the object of',
   server: 'failed during',
@@ -142,7 +142,7 @@ const WORDS: Record<RefusalCode, string> = {
 };
 
 const HINTS: Record<RefusalCode, string> = {
-  bad_response: 'Something between you and the store may be answering: check your proxy settings.',
+  bad_response: 'Something between you and the store may be responding: check your proxy settings.',
   rate_limited: 'Wait a little and run the command again.',
   not_found: 'Read the job again: it may have expired.',
   server: 'Run the command again later; that is safe.',
@@ -153,11 +153,11 @@ const MAX_ERROR_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;
 
 /** Reads what an error response says; a body that breaks off or drips says as much as had come. */
-export async function readErrorOf(answer: HttpResponse): Promise<StoreError> {
-  const timer = setTimeout(() => answer.discard(), LONGEST_MS);
+export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
+  const timer = setTimeout(() => response.discard(), LONGEST_MS);
   try {
-    const { bytes } = await answer.readPartial(MAX_ERROR_BODY);
-    return readStoreError(bytes.toString('utf8'), (name) => answer.header(name));
+    const { bytes } = await response.readPartial(MAX_ERROR_BODY);
+    return readStoreError(bytes.toString('utf8'), (name) => response.header(name));
   } finally {
     clearTimeout(timer);
   }

@@ -24,7 +24,7 @@ import {
 } from './store.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 
-/** What an upload needs. Progress starts anew with each attempt. */
+/** What an upload needs. Progress restarts with each attempt. */
 export interface UploadOptions extends RetryOptions {
   readonly clock: Clock;
   readonly transport: Transport;
@@ -48,7 +48,7 @@ export interface UploadResult {
   readonly attempts: number;
 }
 
-// The answer to a PUT is small, whatever the file: its whole body is bounded too.
+// The response to a PUT is small, whatever the file: its body is bounded too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 
 /**
@@ -76,14 +76,14 @@ export async function uploadFile(options: UploadOptions): Promise<UploadResult> 
 async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
   const { url, source } = options;
   try {
-    const answer = await exchange(options.transport, {
+    const response = await exchange(options.transport, {
       ...uploadRequest(url, source.size),
       body,
       limits: options.limits ?? UPLOAD_LIMITS,
       signal: options.signal,
       fresh: true,
     });
-    return await judge(options, body, answer);
+    return await judge(options, body, response);
   } catch (error) {
     // The source's own failure, not the broken connection that follows from it.
     if (body.failure !== undefined) throw body.failure;
@@ -100,25 +100,25 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
 async function judge(
   { url, source, clock }: UploadOptions,
   body: CheckedBody,
-  answer: HttpResponse,
+  response: HttpResponse,
 ): Promise<RetryableFailure | undefined> {
-  const { status } = answer;
+  const { status } = response;
   if (status < 300) {
-    answer.discard();
+    response.discard();
     if (body.complete) return undefined;
-    throw new UploadUnclear(url, source.size, `it answered ${status} before it had the whole file`, status);
+    throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
   }
   if (status < 400) {
-    answer.discard();
-    throw redirectedByStore(url, status, answer.header('location'));
+    response.discard();
+    throw redirectedByStore(url, status, response.header('location'));
   }
-  const error = await readErrorOf(answer);
+  const error = await readErrorOf(response);
   const refused = refusedByStore({ url, doing: 'upload', status, error });
   const isUnclear = status >= 500 || status === 408;
-  // A store that fails may have kept the whole file all the same: its job tells, not another PUT.
-  if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it answered ${status}`, status);
+  // A store that fails may have kept the whole file all the same: only its job shows that, not another PUT.
+  if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it responded ${status}`, status);
   if (isUnclear || isNotTaken(status, error))
-    return { error: refused, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
+    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
 }
 
@@ -174,7 +174,7 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     return this.#pieces;
   }
 
-  /** Lets go of the source, wherever the body stands. */
+  /** Closes the source, however far the body was read. */
   close(): void {
     this.#pieces.return(undefined).catch(() => undefined);
   }

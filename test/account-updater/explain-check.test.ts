@@ -87,6 +87,8 @@ describe('what is said of repeated tokens', () => {
     const check = await checked(`${HEADER}\nx,,,\n`);
     expect(explainWarnings(check)).toEqual([]);
     const cut = { ...check, duplicates: { ...check.duplicates, comparedTo: 524_289 } };
-    expect(explainWarnings(cut)).toEqual(['repeated tokens were looked for down to line 524,289 only']);
+    expect(explainWarnings(cut)).toEqual([
+      'the check for repeated tokens covered only the lines up to 524,289',
+    ]);
   });
 });

@@ -51,7 +51,6 @@ describe('packed answers', () => {
       ]),
     );
     for (const row of rows) packed.add(row);
-    expect(packed.count).toBe(40_000);
     for (const row of rows) expect(packed.take(row.token)).toEqual(answerOf(row));
     expect(packed.take('tok_30000')).toBeUndefined();
   });

@@ -2,6 +2,7 @@ import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import type { TakeOptions } from './download-results.ts';
 import { downloadView } from './view.ts';
 
@@ -56,10 +57,24 @@ async function downloadJob(context: Context, job: string, options: TakeOptions):
     acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
+  }).catch((error: unknown) => {
+    throw orAccept(error, job);
   });
   const { bytes, sha256 } = await withResumeHint(again, job, explainMissing(context, job, download));
   if (!isFile) await copyOut(context, file, out);
   if (out !== '-') await print({ job, file: out, bytes, sha256 });
+}
+
+/** How to take results that are not proven whole, where the same bytes came each time. */
+function orAccept(error: unknown, job: string): unknown {
+  if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
+  const { code, message, hint, facts, retryable } = error;
+  return new SvcError(code, message, {
+    hint,
+    next: ['au', 'download', job, '--accept-unproven'],
+    facts,
+    retryable,
+  });
 }
 
 async function downloadRun(context: Context, run: RunDirectory, options: TakeOptions): Promise<void> {
