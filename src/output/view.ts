@@ -56,6 +56,11 @@ export interface View<T = unknown> {
   readonly secret?: readonly string[] | undefined;
 }
 
+/** Dotted paths, written as words. */
+export function fieldPaths(words: string): readonly string[] {
+  return words.trim().split(/\s+/);
+}
+
 /** The column for a path: the view's own, else one whose kind follows from the name's ending. */
 export function columnFor<T>(view: View<T>, path: string): Column<T> {
   return view.columns.find((column) => column.path === path) ?? { path, kind: kindByName(path) };

@@ -3,7 +3,7 @@ import { readJsonBody } from '../../app/json-body.ts';
 import { argument, choice, flag, type Input, nameValue, repeated, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import {
   AUTHENTICATION_CATEGORIES,
   SESSION_TYPES,
@@ -32,19 +32,11 @@ const templateParameters = {
 } as const;
 
 /** Members of a body. Their own members are known to the schema, which takes long to load. */
-const BODY_FIELDS = [
-  'authentication_category',
-  'authentication_type',
-  'request_decoupled_challenge',
-  'decoupled_challenge_max_time',
-  'challenge_preference',
-  'purchase_info.*',
-  'merchant_info.*',
-  'requestor_info.*',
-  'cardholder_info.*',
-  'broadcast_info',
-  'message_extensions',
-] as const;
+const BODY_FIELDS = fieldPaths(`
+  authentication_category authentication_type request_decoupled_challenge
+  decoupled_challenge_max_time challenge_preference purchase_info.* merchant_info.* requestor_info.*
+  cardholder_info.* broadcast_info message_extensions
+`);
 
 /** `svc 3ds template` */
 export const template = defineCommand({

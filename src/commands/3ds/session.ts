@@ -10,7 +10,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, choice, type Input, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import type { CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { containsCardNumber } from '../../security/card-number.ts';
@@ -19,15 +19,9 @@ import { sessionView } from './view.ts';
 
 const createdSessionView: View<CreatedSession> = {
   name: '3DS session',
-  fields: [
-    'id',
-    'type',
-    'card_brand',
-    'method_url',
-    'method_notification_url',
-    'directory_server_id',
-    'recommended_version',
-  ],
+  fields: fieldPaths(`
+    id type card_brand method_url method_notification_url directory_server_id recommended_version
+  `),
   columns: [{ path: 'id', kind: 'id' }],
 };
 

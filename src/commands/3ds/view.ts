@@ -1,87 +1,42 @@
 import { isObject } from '../../schema/guards.ts';
-import type { Tone, View } from '../../output/view.ts';
+import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 
 /** How the response to an authentication, and the result of a challenge, is shown. */
 export const authenticationView: View<Authentication> = {
   name: 'authentication result',
-  fields: [
-    'authentication_status',
-    'eci',
-    'authentication_value',
-    'threeds_version',
-    'acs_transaction_id',
-    'ds_transaction_id',
-    'acs_reference_number',
-    'ds_reference_number',
-    'acs_challenge_mandated',
-    'authentication_challenge_type',
-    'acs_challenge_url',
-    'challenge_attempts',
-    'message_extensions',
-  ],
+  fields: fieldPaths(`
+    authentication_status eci authentication_value threeds_version acs_transaction_id
+    ds_transaction_id acs_reference_number ds_reference_number acs_challenge_mandated
+    authentication_challenge_type acs_challenge_url challenge_attempts message_extensions
+  `),
   columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],
 };
 
-const AUTHENTICATION_FIELDS = [
-  'authentication_status',
-  'authentication_status_code',
-  'authentication_status_reason',
-  'eci',
-  'authentication_value',
-  'threeds_version',
-  'acs_transaction_id',
-  'ds_transaction_id',
-  'acs_reference_number',
-  'ds_reference_number',
-  'pan_token_id',
-  'token_id',
-  'token_intent_id',
-  'acs_challenge_mandated',
-  'authentication_challenge_type',
-  'acs_challenge_url',
-  'challenge_preference',
-  'challenge_preference_code',
-  'challenge_attempts',
-  'challenge_cancel_reason',
-  'challenge_cancel_reason_code',
-  'cardholder_info',
-  'whitelist_status',
-  'whitelist_status_source',
-  'message_extensions',
-];
+const AUTHENTICATION_FIELDS = fieldPaths(`
+  authentication_status authentication_status_code authentication_status_reason eci
+  authentication_value threeds_version acs_transaction_id ds_transaction_id acs_reference_number
+  ds_reference_number pan_token_id token_id token_intent_id acs_challenge_mandated
+  authentication_challenge_type acs_challenge_url challenge_preference challenge_preference_code
+  challenge_attempts challenge_cancel_reason challenge_cancel_reason_code cardholder_info
+  whitelist_status whitelist_status_source message_extensions
+`);
 
 /** How a session is shown. */
 export const sessionView: View<ThreeDsSession> = {
   name: '3DS session',
   fields: [
-    'id',
-    'type',
-    'tenant_id',
-    'card_brand',
-    'token_id',
-    'token_intent_id',
-    'pan_token_id',
-    'created_date',
-    'created_by',
-    'modified_date',
-    'modified_by',
-    'expiration_date',
+    ...fieldPaths(`
+      id type tenant_id card_brand token_id token_intent_id pan_token_id created_date created_by
+      modified_date modified_by expiration_date
+    `),
     ...AUTHENTICATION_FIELDS.map((field) => `authentication.${field}`),
-    'authentication.*',
-    'version.recommended_version',
-    'version.available_version',
-    'version.earliest_acs_supported_version',
-    'version.earliest_ds_supported_version',
-    'version.latest_acs_supported_version',
-    'version.latest_ds_supported_version',
-    'version.acs_information',
-    'version.*',
-    'method.method_url',
-    'method.method_completion_indicator',
-    'method.*',
-    'device',
-    'device_info.*',
+    ...fieldPaths(`
+      authentication.* version.recommended_version version.available_version
+      version.earliest_acs_supported_version version.earliest_ds_supported_version
+      version.latest_acs_supported_version version.latest_ds_supported_version version.acs_information
+      version.* method.method_url method.method_completion_indicator method.* device device_info.*
+    `),
   ],
   columns: [
     { path: 'id', kind: 'id' },

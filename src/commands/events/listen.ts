@@ -13,7 +13,7 @@ import {
 import { listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import { isLoopbackHost } from '../../schema/loopback.ts';
 import { isLoopback } from '../../security/address.ts';
 import type { Listener, ListenOptions } from '../../webhooks/listen.ts';
@@ -36,21 +36,10 @@ const OLD_SECONDS = 300;
 
 const eventView: View<EventRow> = {
   name: 'event',
-  fields: [
-    'received_at',
-    'repeated',
-    'age_seconds',
-    'event.id',
-    'event.type',
-    'event.timestamp',
-    'event.tenant_id',
-    'event.trace_id',
-    'event.data.job.id',
-    'event.data.job.status',
-    'event.data.actor',
-    'delivered_at',
-    'event.*',
-  ],
+  fields: fieldPaths(`
+    received_at repeated age_seconds event.id event.type event.timestamp event.tenant_id
+    event.trace_id event.data.job.id event.data.job.status event.data.actor delivered_at event.*
+  `),
   columns: [
     { path: 'received_at', header: 'received', kind: 'time', priority: 4 },
     { path: 'event.type', header: 'type', kind: 'text' },

@@ -11,7 +11,7 @@ import { argument, type Input, repeated, text, value } from '../../app/parameter
 import { recordPrinter } from '../../app/print.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../app/json-body.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import { isObject } from '../../schema/guards.ts';
 import { EVENT_TYPES } from '../../schema/account-updater.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
@@ -27,17 +27,10 @@ interface TriggeredEvent {
 
 const triggeredView: View<TriggeredEvent> = {
   name: 'sample event',
-  fields: [
-    'target',
-    'status',
-    'event.id',
-    'event.type',
-    'event.timestamp',
-    'event.tenant_id',
-    'event.trace_id',
-    'event.data.*',
-    'delivered_at',
-  ],
+  fields: fieldPaths(`
+    target status event.id event.type event.timestamp event.tenant_id event.trace_id event.data.*
+    delivered_at
+  `),
   columns: [
     { path: 'target', kind: 'text' },
     { path: 'status', kind: 'number' },

@@ -1,4 +1,4 @@
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 
 /** A sandbox that listens. Its keys are fixed and no secret. */
 export interface SandboxReady {
@@ -15,15 +15,10 @@ export interface SandboxReady {
 /** How a listening sandbox is shown. */
 export const sandboxReadyView: View<SandboxReady> = {
   name: 'sandbox',
-  fields: [
-    'url',
-    'management_key',
-    'private_key',
-    'store_access_key_id',
-    'store_secret_access_key',
-    'store_bucket',
-    'directory',
-  ],
+  fields: fieldPaths(`
+    url management_key private_key store_access_key_id store_secret_access_key store_bucket
+    directory
+  `),
   columns: [{ path: 'url', kind: 'id' }],
 };
 

@@ -5,20 +5,17 @@ import { SvcError } from '../../errors.ts';
 import { drawBar, drawGauge } from '../../output/bars.ts';
 import { wrapWords } from '../../output/text.ts';
 import { formatNumber, formatPercent } from '../../output/time.ts';
-import type { Tone, View } from '../../output/view.ts';
+import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
 import { countsByType, type MonthlyActive, monthlyActive } from '../../tenant/usage.ts';
 
 /** How the usage report is shown as the service sent it. */
 const usageView: View<UsageReport> = {
   name: 'usage report',
-  fields: [
-    'token_report.included_monthly_active_tokens',
-    'token_report.monthly_active_tokens',
-    'token_report.metrics_by_type',
-    'token_report.metrics_by_type.*',
-    'token_report.*',
-  ],
+  fields: fieldPaths(`
+    token_report.included_monthly_active_tokens token_report.monthly_active_tokens
+    token_report.metrics_by_type token_report.metrics_by_type.* token_report.*
+  `),
   columns: [
     { path: 'token_report.included_monthly_active_tokens', header: 'included tokens', kind: 'number' },
     { path: 'token_report.monthly_active_tokens', header: 'active tokens', kind: 'number' },

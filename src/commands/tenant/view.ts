@@ -1,28 +1,18 @@
 import type { Context } from '../../app/command.ts';
 import { jsonLine } from '../../output/formats.ts';
 import { cleanText } from '../../output/text.ts';
-import type { Palette, Tone, View } from '../../output/view.ts';
+import { fieldPaths, type Palette, type Tone, type View } from '../../output/view.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../../tenant/change.ts';
 
 /** How the tenant is shown. */
 export const tenantView: View<Tenant> = {
   name: 'tenant',
-  fields: [
-    'id',
-    'owner_id',
-    'type',
-    'name',
-    'settings.fingerprint_tokens',
-    'settings.disable_ephemeral_proxy',
-    'settings.deduplicate_tokens',
-    'settings.token_deduplication_behavior',
-    'settings.*',
-    'created_by',
-    'created_at',
-    'modified_by',
-    'modified_at',
-  ],
+  fields: fieldPaths(`
+    id owner_id type name settings.fingerprint_tokens settings.disable_ephemeral_proxy
+    settings.deduplicate_tokens settings.token_deduplication_behavior settings.* created_by
+    created_at modified_by modified_at
+  `),
   columns: [
     { path: 'name', kind: 'text' },
     { path: 'type', kind: 'text', paint: (value) => tenantTone(value) },
