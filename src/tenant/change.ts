@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../errors.ts';
-import { BOOLEAN_TENANT_SETTINGS, DEDUPLICATION_BEHAVIORS, type Tenant } from '../schema/tenant.ts';
+import { isObject } from '../schema/guards.ts';
+import {
+  BOOLEAN_TENANT_SETTINGS,
+  DEDUPLICATION_BEHAVIORS,
+  MAX_TENANT_NAME_LENGTH,
+  type Tenant,
+} from '../schema/tenant.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 
-/** What is to become of a tenant. */
+/** A change of a tenant. */
 export interface TenantChange {
   readonly name: string | undefined;
   /** Texts by setting; settings that are not named here stay. */
   readonly settings: ReadonlyMap<string, string>;
-  /** What a file says of members that only the service sets: they must be as the tenant has them. */
+  /** What a file says of members that only the service sets: the tenant must have them so. */
   readonly expected: ReadonlyMap<string, unknown>;
 }
 
@@ -26,11 +32,12 @@ export interface FieldDifference {
   readonly after: unknown;
 }
 
-/** The tenant as a body that changes nothing. Settings that it answers as booleans go out as texts. */
+/** The tenant as a body that changes nothing. Settings that are read as booleans are sent as texts. */
 export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): TenantBody {
-  const present = Object.entries(settings ?? {}).filter(([, value]) => value !== undefined && value !== null);
-  if (present.length === 0) return { name };
-  return { name, settings: Object.fromEntries(present.map(([key, value]) => [key, sent(value)])) };
+  const present = Object.entries(settings ?? {})
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([key, value]) => [key, typeof value === 'boolean' ? String(value) : value]);
+  return present.length === 0 ? { name } : { name, settings: Object.fromEntries(present) };
 }
 
 /**
@@ -41,76 +48,78 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
  */
 export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
   checkExpected(tenant, change.expected);
-  const current = bodyOf(tenant);
   checkSettingNames(change.settings.keys(), Object.keys(tenant.settings ?? {}), allowUnknown);
+  const current = bodyOf(tenant);
   const settings = { ...current.settings, ...Object.fromEntries(change.settings) };
   const name = change.name ?? current.name;
   return Object.keys(settings).length === 0 ? { name } : { name, settings };
 }
 
-/** The fields in which two bodies differ: the name, then settings in the order of the first, then new ones. */
-export function differences(before: TenantBody, after: TenantBody): FieldDifference[] {
-  const [had, has] = [new Map(fieldsOf(before)), new Map(fieldsOf(after))];
+/** The fields in which two tenants or bodies differ, each setting on its own, whatever the order of their members. */
+export function differences(before: TenantBody | Tenant, after: TenantBody | Tenant): FieldDifference[] {
+  const [had, has] = [fieldsOf(before), fieldsOf(after)];
   return [...new Set([...had.keys(), ...has.keys()])]
     .map((path) => ({ path, before: had.get(path), after: has.get(path) }))
     .filter((field) => !isDeepStrictEqual(field.before, field.after));
 }
 
-function fieldsOf({ name, settings = {} }: TenantBody): [path: string, value: unknown][] {
-  const below = Object.entries(settings).map(([key, value]): [string, unknown] => [`settings.${key}`, value]);
-  return [['name', name], ...below];
+function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unknown> {
+  const each = Object.entries(settings ?? {});
+  return new Map([
+    ...Object.entries(rest),
+    ...each.map(([key, value]): [string, unknown] => [`settings.${key}`, value]),
+  ]);
 }
 
-// The interface promises texts. What is neither text nor boolean is not ours to alter.
-function sent(value: unknown): unknown {
-  return typeof value === 'boolean' ? String(value) : value;
+/** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
+export function changeFromJson(json: unknown): TenantChange {
+  const { name, settings, ...expected } = objectIn(json, 'the file');
+  if (name !== undefined && typeof name !== 'string') throw refused('name must be a string');
+  return {
+    name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
+    settings: new Map(Object.entries(objectIn(settings ?? {}, 'settings')).flatMap(settingIn)),
+    expected: new Map(Object.entries(expected)),
+  };
 }
 
-/** Members of a tenant that only the service sets. */
-const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
+function settingIn([name, value]: [string, unknown]): [name: string, text: string][] {
+  // A tenant as sent by the service may have settings without a value: they stay.
+  if (value === null) return [];
+  if (typeof value !== 'string' && typeof value !== 'boolean')
+    throw refused(`settings.${name} must be a string, true or false`);
+  asInput(() => checkSettingValue(name, String(value)));
+  return [[name, String(value)]];
+}
 
-/**
- * Checks what a file says of members that cannot be changed. An answer may be edited and sent back, so they may be
- * there, but as the tenant has them.
- * @throws SvcError `refused_input` for a file about another tenant or with members that no tenant has, `conflict` for
- * one made from an earlier state of this tenant
- */
-function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): void {
-  const present = new Map<string, unknown>(Object.entries(tenant));
-  const unknown = [...expected.keys()].find((key) => !present.has(key) && !READ_ONLY.includes(key));
-  if (unknown !== undefined) throw unknownMember(unknown, [...present.keys(), ...READ_ONLY]);
-  const names = [...expected]
-    .filter(([key, value]) => !isDeepStrictEqual(present.get(key) ?? null, value ?? null))
-    .map(([key]) => key);
-  if (names.length === 0) return;
-  if (names.every((key) => key.startsWith('modified_'))) {
-    throw new SvcError(
-      'conflict',
-      `the tenant changed since the file was made from it (${names.join(', ')})`,
-      {
-        hint: "Make the file again from 'svc tenant show -o json', or leave these members out of it.",
-      },
-    );
+function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value;
+  throw refused(`${what} must be a JSON object`);
+}
+
+function refused(message: string, hint = 'Fix the file and run the command again.'): SvcError {
+  return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
+}
+
+/** A usage error on the command line is refused input in a file. */
+function asInput<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof SvcError ? refused(error.message, error.hint) : error;
   }
-  throw new SvcError(
-    'refused_input',
-    `the file is not about this tenant: ${names.join(', ')} differ; nothing was changed`,
-    {
-      hint: 'Check the profile and the file. Only name and settings can be changed; leave other members out.',
-    },
-  );
 }
 
-function unknownMember(key: string, known: readonly string[]): SvcError {
-  const meant = nearest(key, ['name', 'settings', ...known]);
-  const hint = 'Only name and settings can be changed.';
-  return new SvcError(
-    'refused_input',
-    `"${key}" in the file is not a member of the tenant; nothing was changed`,
-    {
-      hint: meant === undefined ? hint : `Did you mean "${meant}"? ${hint}`,
-    },
-  );
+/** Checks a new name of the tenant: not blank, at most 200 characters (code points), no control characters. */
+export function checkTenantName(name: string): string {
+  const length = Array.from(name).length;
+  if (name.trim() === '') throw new SvcError('usage', 'the name of the tenant must not be empty');
+  if (length > MAX_TENANT_NAME_LENGTH) {
+    const most = `the name of the tenant must have at most ${MAX_TENANT_NAME_LENGTH} characters`;
+    throw new SvcError('usage', `${most}; this one has ${length}`, { hint: 'Shorten it.' });
+  }
+  if (/[\p{Cc}\p{Cs}]/u.test(name))
+    throw new SvcError('usage', 'the name of the tenant must not contain control characters');
+  return name;
 }
 
 /** The values that each known setting takes, as the service takes them: texts, also for booleans. */
@@ -125,18 +134,14 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
  */
 export function checkSettingValue(name: string, value: string): void {
   const values = KNOWN.get(name);
-  if (values === undefined) return refuseCardNumber(name, value);
+  if (values === undefined) {
+    if (!containsCardNumber(name, 'cell') && !containsCardNumber(value, 'cell')) return;
+    throw refused('a setting contains what looks like a card number', 'Leave card data out of settings.');
+  }
   if (values.includes(value)) return;
   const meant = nearest(value, values);
   throw new SvcError('usage', `the setting ${name} must be ${values.join(' or ')}`, {
     hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
-  });
-}
-
-function refuseCardNumber(...texts: readonly string[]): void {
-  if (!texts.some((text) => containsCardNumber(text, 'cell'))) return;
-  throw new SvcError('refused_input', 'a setting holds what looks like a card number; nothing was sent', {
-    hint: 'Settings are no place for card data: leave it out.',
   });
 }
 
@@ -145,41 +150,61 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
   return [...names].filter((name) => !KNOWN.has(name) && !onTenant.includes(name));
 }
 
-/**
- * Refuses names that are neither known nor on the tenant, unless these are allowed.
- * @throws SvcError `usage`
- */
+/** What a setting that is not known may be called. */
+const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
+
+/** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
 function checkSettingNames(
   names: Iterable<string>,
   onTenant: readonly string[],
   allowUnknown: boolean,
 ): void {
-  const refused = unknownSettings(names, onTenant).find((name) => !allowUnknown || !NAME.test(name));
-  if (refused === undefined) return;
+  const unknown = unknownSettings(names, onTenant);
+  const name = unknown.find((one) => !allowUnknown || !SETTING_NAME.test(one));
+  if (name === undefined) return;
   const all = [...new Set([...KNOWN.keys(), ...onTenant])];
-  const meant = nearest(refused, all);
-  const known = `The tenant knows: ${all.join(', ')}.`;
-  throw new SvcError('usage', `unknown setting ${typedWord(refused, all)}; nothing was sent`, {
-    hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
+  throw new SvcError('usage', `unknown setting ${typedWord(name, all)}; nothing was sent`, {
+    hint: `${didYouMean(name, all)}The tenant knows: ${all.join(', ')}.`,
   });
 }
 
-/** What a setting that is not known may be called. */
-const NAME = /^[A-Za-z][\w.-]{0,63}$/;
+/** Members of a tenant that only the service sets. */
+const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
+const CHANGEABLE = 'Only name and settings can be changed.';
 
-/** Paths of the fields in which two readings of a tenant differ, whatever the order of their members. */
-export function changedFields(before: Tenant, now: Tenant): string[] {
-  const [had, has] = [flat(before), flat(now)];
-  const paths = [...new Set([...had.keys(), ...has.keys()])];
-  return paths.filter((path) => !isDeepStrictEqual(had.get(path), has.get(path)));
+/**
+ * Checks what a file says of members that cannot be changed. A tenant may be read, edited and sent back, so they may
+ * be there, but must be as the tenant has them.
+ */
+function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): void {
+  const present = new Map<string, unknown>(Object.entries(tenant));
+  const known = [...present.keys(), ...READ_ONLY];
+  const unknown = [...expected.keys()].find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new SvcError(
+      'refused_input',
+      `"${unknown}" in the file is not a member of the tenant; nothing was changed`,
+      { hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE },
+    );
+  }
+  const names = [...expected]
+    .filter(([key, value]) => !isDeepStrictEqual(present.get(key) ?? null, value ?? null))
+    .map(([key]) => key);
+  if (names.length === 0) return;
+  const differing = names.join(', ');
+  if (names.every((key) => key.startsWith('modified_'))) {
+    throw new SvcError('conflict', `the tenant changed since the file was made from it (${differing})`, {
+      hint: 'Make the file again from the present tenant, or leave these members out of it.',
+    });
+  }
+  throw new SvcError(
+    'refused_input',
+    `the file is not about this tenant: ${differing} differ; nothing was changed`,
+    { hint: `Check the profile and the file. ${CHANGEABLE}` },
+  );
 }
 
-// Settings one by one, everything else whole.
-function flat(tenant: Tenant): Map<string, unknown> {
-  const { settings, ...rest } = tenant;
-  const below = Object.entries(settings ?? {}).map(([key, value]): [string, unknown] => [
-    `settings.${key}`,
-    value,
-  ]);
-  return new Map([...Object.entries(rest), ...below]);
+function didYouMean(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? '' : `Did you mean "${meant}"? `;
 }

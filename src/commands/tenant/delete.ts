@@ -16,16 +16,21 @@ const INSTEAD = 'Pass --confirm with the id of the tenant.';
 /** `svc tenant delete` */
 export const deleteTenant = defineCommand({
   description:
-    'Nothing is sent but a read until the name of the tenant was typed, or its id given with --confirm. --yes is not enough. The request is sent once and never repeated.',
+    'Only reads the tenant until its name is typed, or its id is given with --confirm. --yes is not enough. The request is sent once and never repeated.',
   examples: [
     ['svc tenant delete', 'asks for the name of the tenant'],
-    ['svc tenant delete --confirm 4c0…', 'for a script: only this very tenant'],
+    ['svc tenant delete --confirm 4c0…', 'for a script: only this tenant'],
   ],
   permissions: ['tenant:read', 'tenant:delete'],
   exitCodes: [9, 130],
   parameters,
   async run(context, input): Promise<Result> {
-    if (input.confirm === undefined && !context.prompts.canAsk) throw nobodyToAsk(context);
+    if (input.confirm === undefined && !context.prompts.canAsk) {
+      const yes = context.globals.yes ? '; --yes is not enough for this' : '';
+      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, {
+        hint: INSTEAD,
+      });
+    }
     const client = await context.client();
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
@@ -39,7 +44,7 @@ export const deleteTenant = defineCommand({
   },
 });
 
-/** Refuses the wrong tenant, and a production tenant that was not said to be one. */
+/** Refuses the wrong tenant, and a production tenant without --production. */
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
   if (confirm !== undefined && confirm !== tenant.id) {
     throw new SvcError(
@@ -50,35 +55,28 @@ function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof param
       },
     );
   }
-  // A type that is new to us is not taken for a harmless one.
+  // An unknown type may not be harmless.
   if (production || tenant.type === 'test') return;
   throw new SvcError('usage', `this is a ${describeTenant(tenant)}; nothing was deleted`, {
-    hint: 'If it is the one that is to go, pass --production as well.',
+    hint: 'To delete it anyway, add --production.',
   });
 }
 
 async function askForName({ prompts, notices, noticePalette }: Context, tenant: Tenant): Promise<void> {
   const { name } = tenant;
   if (cleanText(name).trim() === '')
-    throw new SvcError('input_needed', 'the tenant has no name that could be typed', { hint: INSTEAD });
+    throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
   notices.report(`${headline(tenant, noticePalette)}\n`);
   const typed = await prompts.promptText(
     `All its data will be lost. To delete it, type its name (${name}):`,
     INSTEAD,
   );
   if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
-  throw new SvcError('usage', 'what was typed is not the name of the tenant; nothing was deleted', {
-    hint: 'Run the command again and type the name as it is shown.',
+  throw new SvcError('usage', 'name does not match; nothing was deleted', {
+    hint: 'Run the command again and type the name as shown.',
   });
 }
 
 function isSame(typed: string, name: string): boolean {
   return typed.trim().normalize('NFC') === name.trim().normalize('NFC');
-}
-
-function nobodyToAsk({ globals }: Context): SvcError {
-  const yes = globals.yes ? '; --yes is not enough for this' : '';
-  return new SvcError('input_needed', `deleting a tenant must be confirmed, and nobody can be asked${yes}`, {
-    hint: INSTEAD,
-  });
 }

@@ -11,11 +11,11 @@ import { describeTenant, showDifference, tenantView } from './view.ts';
 /** `svc tenant update` */
 export const update = defineCommand({
   description:
-    'The service replaces name and settings as a whole. So the tenant is read, the change merged in, the difference shown, and the whole written back; settings that are not named, also those unknown to this tool, are kept. When the tenant changes between the question and the writing, nothing is written.',
+    'The service replaces name and settings as a whole. So the tenant is read, the change is merged in, the difference is shown, and the whole is written back; settings that are not named, even those unknown to this tool, are kept. When the tenant changes between the confirmation and the update, nothing is written.',
   examples: [
     ['svc tenant update --name Acme-QA', 'a new name'],
     ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
-    ['svc tenant update --file tenant.json --yes', 'from a file, without being asked'],
+    ['svc tenant update --file tenant.json --yes', 'from a file, without confirmation'],
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
@@ -41,7 +41,7 @@ export const update = defineCommand({
     const body = merged(before, change, input.allowUnknown);
     const fields = differences(bodyOf(before), body);
     if (fields.length === 0) {
-      context.notices.note('nothing to change: the tenant is as asked for already');
+      context.notices.note('nothing to change: the tenant already is as requested');
       return print(before);
     }
     showDifference(context, before, fields);
@@ -71,21 +71,18 @@ async function confirmUpdate(
 ): Promise<boolean> {
   const { unknownSettings } = await import('../../tenant/change.ts');
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
-  const what = unknown.length === 0 ? '' : ` with settings that are not known (${unknown.join(', ')})`;
+  const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
   return prompts.confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
 }
 
-/** Reads the tenant once more, just before it is replaced: what somebody else wrote meanwhile must not be lost. */
+/** Reads the tenant once more, just before it is replaced: a change made meanwhile must not be lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
-  const [{ changedFields }, now] = await Promise.all([
-    import('../../tenant/change.ts'),
-    client.tenant.read(),
-  ]);
-  const changed = changedFields(before, now);
+  const { differences } = await import('../../tenant/change.ts');
+  const changed = differences(before, await client.tenant.read()).map(({ path }) => path);
   if (changed.length === 0) return;
   throw new SvcError('conflict', `the tenant changed meanwhile: ${changed.join(', ')}; nothing was written`, {
-    hint: 'Run the command again: it shows the difference from what is there now.',
+    hint: 'Run the command again: it shows the difference from the present tenant.',
     facts: { fields: changed },
   });
 }
@@ -94,16 +91,13 @@ function reportResult({ notices }: Context, { name }: TenantBody, ignored: reado
   if (ignored.length === 0) return notices.success(`updated the tenant ${name}`);
   throw new SvcError(
     'checksum_mismatch',
-    `the service took the update, but its answer is not what was asked: ${ignored.join(', ')}`,
-    {
-      hint: "See what the tenant holds now with 'svc tenant show'.",
-      facts: { fields: ignored },
-    },
+    `the service accepted the update, but these fields differ in its response: ${ignored.join(', ')}`,
+    { next: ['tenant', 'show'], facts: { fields: ignored } },
   );
 }
 
-/** Where a change of the tenant is given. */
-export interface ChangeInput {
+/** How a change of the tenant is given. */
+interface ChangeInput {
   readonly name: string | undefined;
   readonly set: readonly NameValue[];
   readonly file: string | undefined;
@@ -117,29 +111,22 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
     throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
   }
   checkCanConfirm(context, input);
-  const { checkSettingValue } = await import('../../tenant/change.ts');
-  if (name !== undefined) (await import('../../tenant/change-file.ts')).checkTenantName(name);
+  const { changeFromJson, checkSettingValue, checkTenantName } = await import('../../tenant/change.ts');
+  if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
-  const base = file === undefined ? NO_CHANGE : await changeFromFile(context, file);
+  const base = file === undefined ? undefined : changeFromJson(await readJsonBody(context, file));
   return {
-    ...base,
-    name: name ?? base.name,
-    settings: new Map([...base.settings, ...set.map((one) => [one.name, one.value] as const)]),
+    name: name ?? base?.name,
+    settings: new Map([...(base?.settings ?? []), ...set.map((one) => [one.name, one.value] as const)]),
+    expected: base?.expected ?? new Map(),
   };
 }
 
-const NO_CHANGE: TenantChange = { name: undefined, settings: new Map(), expected: new Map() };
-
-async function changeFromFile(context: Context, file: string): Promise<TenantChange> {
-  const { changeFromJson } = await import('../../tenant/change-file.ts');
-  return changeFromJson(await readJsonBody(context, file));
-}
-
-/** A question that nobody can answer is better refused before anything is read. */
+/** Without a way to confirm, the update is refused before anything is read. */
 function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
   if (globals.yes || dryRun || (file !== '-' && prompts.canAsk)) return;
-  const why = file === '-' ? 'standard input holds the change' : 'nobody can be asked';
-  throw new SvcError('input_needed', `an update is confirmed first, and ${why}`, {
+  const why = file === '-' ? 'standard input holds the change' : 'cannot prompt';
+  throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
     hint: 'Pass --yes, or --dry-run to see the difference only.',
   });
 }

@@ -7,7 +7,6 @@ import { wrapWords } from '../../output/text.ts';
 import { formatNumber, formatPercent } from '../../output/time.ts';
 import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
-import { countsByType, type MonthlyActive, monthlyActive } from '../../tenant/usage.ts';
 
 /** How the usage report is shown as the service sent it. */
 const usageView: View<UsageReport> = {
@@ -77,7 +76,7 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
   if (active === undefined || included === undefined || share === undefined) {
     const missing = active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens';
     throw new SvcError('bad_response', `--warn-at cannot be checked: the usage report has no ${missing}`, {
-      hint: 'The service has to say; look at the report with -o json.',
+      hint: 'The report lacks it; -o json shows the whole report.',
     });
   }
   // Compared without dividing, so that exactly the threshold counts as reached.
@@ -86,7 +85,8 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
     'threshold',
     `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${describeShare(share)}): ${warnAt}% is reached`,
     {
-      hint: "Plan for more included tokens, or look for what uses them: 'svc tenant usage' shows the types.",
+      hint: 'Plan for more included tokens, or check which types use them.',
+      next: ['tenant', 'usage'],
       facts: {
         monthly_active_tokens: active,
         included_monthly_active_tokens: included,
@@ -103,7 +103,7 @@ function describeShare(share: number): string {
 const BAR_WIDTH = 24;
 const GAUGE_WIDTH = 30;
 
-/** Draws the report for people: a bar for each token type, then the gauge, in warning colours from `warnAt` percent. */
+/** Draws the report for people: a bar for each token type, then the gauge, in warning colors from `warnAt` percent. */
 async function usagePrinter(
   context: Context,
   warnAt: number,
@@ -111,16 +111,16 @@ async function usagePrinter(
   const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
   const print = await listPrinter(context, { ...usageRowView, columns });
   return async (report) => {
-    const counts = countsByType(report);
-    const most = counts[0]?.count ?? 0;
-    const rows = counts.map(({ type, count, lastCreatedAt }) => ({
+    const metrics = metricsByType(report);
+    const most = metrics[0]?.[1].count ?? 0;
+    const rows = metrics.map(([type, { count, last_created_at: last }]) => ({
       type,
       count,
       bar: drawBar(count, most, BAR_WIDTH, context),
-      last_created_at: lastCreatedAt,
+      last_created_at: last ?? undefined,
     }));
     if (rows.length > 0) await print(once(rows));
-    else context.notices.note('the report counts no tokens of any type');
+    else context.notices.note('the report has no tokens of any type');
     const gap = rows.length > 0 ? '\n' : '';
     await context.out.write(`${gap}${monthlyLines(monthlyActive(report), context, warnAt)}`);
   };
@@ -128,8 +128,8 @@ async function usagePrinter(
 
 function monthlyLines({ active, included, share }: MonthlyActive, context: Context, warnAt: number): string {
   const of = included === undefined ? '' : ` of ${formatNumber(included)} included`;
-  const told = `monthly active tokens: ${active === undefined ? 'not told' : formatNumber(active)}${of}`;
-  const words = wrapWords(told, context.out.isTerminal ? context.out.width : Infinity).join('\n');
+  const text = `monthly active tokens: ${active === undefined ? 'not reported' : formatNumber(active)}${of}`;
+  const words = wrapWords(text, context.out.isTerminal ? context.out.width : Infinity).join('\n');
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
   if (context.plain) return `${words}: ${formatPercent(share)}\n`;
@@ -142,24 +142,39 @@ function toneOf(share: number, warnAt: number): Tone {
   return share * 100 >= warnAt ? 'warn' : 'good';
 }
 
-/** The rows of `usageCsvView`, the type with the most tokens first. */
-function usageRows({ token_report: report }: UsageReport): Readonly<Record<string, unknown>>[] {
-  const { metrics_by_type: types, ...totals } = report;
-  return Object.entries(types ?? {})
-    .toSorted(([, a], [, b]) => b.count - a.count)
-    .map(([type, metrics]) => Object.assign({ type }, totals, metrics));
+/** The rows of `usageCsvView`. */
+function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
+  const { metrics_by_type: _, ...totals } = report.token_report;
+  return metricsByType(report).map(([type, metrics]) => Object.assign({ type }, totals, metrics));
 }
 
-/** The tokens of one type, with their bar. */
-export interface UsageRow {
-  readonly type: string;
-  readonly count: number;
-  readonly bar: string;
-  readonly last_created_at: string | undefined;
+/** Metrics by token type, known or not, the type with the most tokens first. */
+function metricsByType({ token_report: report }: UsageReport): [type: string, metrics: TypeMetrics][] {
+  return Object.entries(report.metrics_by_type ?? {}).toSorted(
+    ([a, { count: countA }], [b, { count: countB }]) => countB - countA || (a < b ? -1 : 1),
+  );
+}
+
+type TypeMetrics = NonNullable<UsageReport['token_report']['metrics_by_type']>[string];
+
+/** Monthly active tokens and how many of them the billing plan includes; absent where the report does not say. */
+interface MonthlyActive {
+  readonly active: number | undefined;
+  readonly included: number | undefined;
+  /** Active over included: 0 when nothing is active, Infinity when something is and nothing is included. */
+  readonly share: number | undefined;
+}
+
+/** Reads the monthly active tokens of a report. */
+function monthlyActive({ token_report: report }: UsageReport): MonthlyActive {
+  const active = report.monthly_active_tokens ?? undefined;
+  const included = report.included_monthly_active_tokens ?? undefined;
+  if (active === undefined || included === undefined) return { active, included, share: undefined };
+  return { active, included, share: active === 0 ? 0 : active / included };
 }
 
 /** How the counts by token type are shown. */
-const usageRowView: View<UsageRow> = {
+const usageRowView: View = {
   name: 'token type',
   fields: ['type', 'count', 'bar', 'last_created_at'],
   columns: [

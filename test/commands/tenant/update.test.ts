@@ -226,9 +226,9 @@ describe('what can be asked for', () => {
     const { code, stderr, puts } = await update(argv, {}, file);
     expect(code).toBe(0);
     expect(bodyOf(puts[0])['settings']).toEqual({ ...TENANT.settings, from_file: 'true', new_rule: 'on' });
-    expect(stderr).toContain('settings that are not known (from_file, new_rule)');
+    expect(stderr).toContain('unknown settings (from_file, new_rule)');
     const known = await update(['--allow-unknown', '--set', 'brand_new_setting=8', '--yes']);
-    expect(known.stderr).not.toContain('not known');
+    expect(known.stderr).not.toContain('unknown settings');
   });
 
   it.each([

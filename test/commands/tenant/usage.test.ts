@@ -81,9 +81,9 @@ describe('svc tenant usage', () => {
   });
 
   it.each([
-    [{ token_report: {} }, 'not told'],
+    [{ token_report: {} }, 'not reported'],
     [withActive(5, undefined), 'monthly active tokens: 5\n'],
-    [withActive(null, 7), 'not told of 7 included'],
+    [withActive(null, 7), 'not reported of 7 included'],
     [withActive(0, 0), '0 of 0 included\n░'],
     [withActive(5, 0), 'none are included'],
     [withActive(30, 10), '30 of 10 included\n██████████████████████████████ 300%'],
