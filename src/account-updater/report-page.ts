@@ -8,6 +8,7 @@ import {
   shownCode,
   sumOf,
 } from './report-view.ts';
+import { text as STYLE } from './report.css';
 
 /**
  * A report as one self-contained page: no script, nothing loaded from anywhere. `madeAt` in milliseconds since the
@@ -41,13 +42,13 @@ function requestSection(report: Report): string {
   const { request } = report;
   if (request === null) return '';
   const odd = request.not_requested + request.duplicates;
-  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.duplicates)} with a token that was answered before`;
+  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.duplicates)} with a token that already had its result`;
   const verdict =
     odd > 0
-      ? `<p class="odd"><strong>Rows that answer nothing:</strong> ${counts}.</p>`
+      ? `<p class="odd"><strong>Rows that match no request row:</strong> ${counts}.</p>`
       : request.matched_by === 'count'
         ? '<p class="odd">The rows were counted only: there are too many tokens to compare.</p>'
-        : '<p class="fine">Every row of the results answers a row of the request.</p>';
+        : '<p class="fine">Every row of the results matches a row of the request.</p>';
   return `<section><h2>Against the request</h2>
 <p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
 ${verdict}
@@ -109,25 +110,10 @@ function stepSection({ codes, rows }: Report): string {
   );
 }
 
-interface Counted {
-  /** Name of a class of the style sheet. */
-  readonly kind: string;
-  readonly name: string;
-  readonly count: number;
-}
-
-interface CountText {
-  readonly id: string;
-  readonly title: string;
-  /** Head of the first column. */
-  readonly column: string;
-  readonly caption: string;
-}
-
-/** A chart, and the same as a table. */
+/** A chart, and the same as a table. `kind` is a class of the style sheet. */
 function countSection(
-  { id, title, column, caption }: CountText,
-  counts: readonly Counted[],
+  { id, title, column, caption }: Readonly<Record<'id' | 'title' | 'column' | 'caption', string>>,
+  counts: readonly { readonly kind: string; readonly name: string; readonly count: number }[],
   whole: number,
 ): string {
   const bars = counts.map(({ kind, name, count }) => barOf(name, count, whole, kind));
@@ -154,20 +140,13 @@ function shareOf(count: number, whole: number): string {
 }
 
 /** One bar of a chart. */
-export interface Bar {
+interface Bar {
   readonly label: string;
-  /** What stands at its end: "1,234 (12.3%)". */
+  /** The text at its end: "1,234 (12.3%)". */
   readonly words: string;
   readonly value: number;
   /** Name of a class of the style sheet that colours it. */
   readonly tone: string;
-}
-
-/** What a chart is called, for who cannot see it too. */
-export interface ChartText {
-  /** Unique in the page. */
-  readonly id: string;
-  readonly title: string;
 }
 
 const ROW = 42;
@@ -178,12 +157,16 @@ const BAR_HEIGHT = 12;
  * Horizontal bars as SVG, each its share of `whole`, which is as wide as the chart. Lengths are percentages and there is no viewBox, so that text keeps its size on a narrow
  * screen: it stands above its bar, the numbers at the right.
  */
-function barChart({ id, title }: ChartText, bars: readonly Bar[], whole: number): string {
-  const told = bars.map(({ label, words }) => `${label}: ${words}`).join('; ');
+function barChart(
+  { id, title }: Readonly<Record<'id' | 'title', string>>,
+  bars: readonly Bar[],
+  whole: number,
+): string {
+  const description = bars.map(({ label, words }) => `${label}: ${words}`).join('; ');
   const rows = bars.map((bar, at) => chartBar(bar, at * ROW, whole)).join('');
   return `<svg class="chart" role="img" aria-labelledby="${id}-title ${id}-desc" width="100%" height="${bars.length * ROW}">
 <title id="${id}-title">${escapeHtml(title)}</title>
-<desc id="${id}-desc">${escapeHtml(told)}</desc>
+<desc id="${id}-desc">${escapeHtml(description)}</desc>
 ${rows}</svg>`;
 }
 
@@ -208,46 +191,3 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function escapeHtml(text: string): string {
   return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
-
-/** The style sheet of the page: light, dark, narrow, and on paper. */
-const STYLE = `
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #fff; --line: #d0d7de; --track: #eaeef2;
-  --updated: #1a7f37; --warned: #9a6700; --error: #cf222e; --unknown: #8250df; --unchanged: #57606a; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --soft: #9da7b3; --page: #0d1117; --line: #30363d; --track: #21262d;
-    --updated: #3fb950; --warned: #d29922; --error: #f85149; --unknown: #a371f7; --unchanged: #8b949e; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2.25rem 0 .75rem; }
-p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
-.soft { color: var(--soft); }
-.odd { border-left: 4px solid var(--error); padding: .25rem .75rem; }
-.fine { border-left: 4px solid var(--updated); padding: .25rem .75rem; }
-.chart { display: block; overflow: visible; margin: 0 0 1rem; }
-.chart text { font-size: 14px; fill: var(--ink); }
-.chart .end { text-anchor: end; font-variant-numeric: tabular-nums; }
-.track { fill: var(--track); }
-.updated, .update { fill: var(--updated); } .warned, .contact, .exclude { fill: var(--warned); }
-.error, .fix { fill: var(--error); } .unknown { fill: var(--unknown); } .unchanged, .keep { fill: var(--unchanged); }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
-thead th { white-space: nowrap; }
-th[scope=row] { font-weight: 600; overflow-wrap: break-word; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-@media (max-width: 40rem) {
-  .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .stack, .stack caption, .stack tbody, .stack tr, .stack th, .stack td { display: block; }
-  .stack tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  .stack th, .stack td { overflow-wrap: anywhere; border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
-  .stack td::before { content: attr(data-label) ": "; color: var(--soft); }
-}
-@media print {
-  body { font-size: 11pt; } main { max-width: none; padding: 0; }
-  rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  section, tr { break-inside: avoid; } section.long { break-inside: auto; } h2 { break-after: avoid; }
-}
-`;

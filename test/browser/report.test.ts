@@ -74,7 +74,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
       'the expiration date is missing or wrong',
       'give year and month in the row, or store them on the token',
     ]);
-    expect(await tab.getByText('Every row of the results answers a row of the request.').isVisible()).toBe(
+    expect(await tab.getByText('Every row of the results matches a row of the request.').isVisible()).toBe(
       true,
     );
     expect(await tab.getByRole('heading').allTextContents()).toEqual([
