@@ -14,7 +14,7 @@ export type { ApiKey } from './http/core.ts';
 export type { TimeLimits } from './http/retry.ts';
 export type { KeyType } from './http/request.ts';
 export type { Trace, TraceEvent } from './http/exchange.ts';
-export type { RunEvent, RunOptions } from './account-updater/events.ts';
+export type { RunEvent, RunOptions } from './account-updater/job.ts';
 export { downloadResults, type ResultsOptions } from './account-updater/results.ts';
 export { uploadToJob } from './account-updater/upload.ts';
 export { waitForJob, type WaitOptions } from './account-updater/wait.ts';

@@ -4,8 +4,8 @@ import { isSvcError, SvcError } from '../errors.ts';
 import { UnprovenDownload } from '../transfer/download.ts';
 import { hashFile } from '../transfer/source.ts';
 import { moveIntoPlace } from '../files/target.ts';
-import type { RunOptions } from './events.ts';
-import { notePoll } from './poll-parts.ts';
+import type { RunOptions } from './job.ts';
+import { pollJobs, recordPoll } from './poll-parts.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
 import { downloadResults, flawsOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -21,11 +21,23 @@ const OF_ONE_PART = [
 ] as const;
 
 /**
- * Downloads the results of every completed part into the run's directory, whole, and notes each. A part whose job is
- * missing is polled on.
- * @returns the first failure that concerns one part alone; the others were brought all the same
+ * Polls the jobs under way once, and downloads the results of those that are completed. Results that cannot be had are
+ * left for the next poll while other jobs are under way; at the end they are an error.
+ * @returns how many parts are still under way
  */
-export async function collectResults(
+export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
+  await pollJobs({ ...options, client, record: run.record, save: () => run.save() });
+  const failure = await collectResults(client, run, options);
+  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
+  if (failure !== undefined && left === 0) throw failure;
+  return left;
+}
+
+/**
+ * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
+ * @returns the first failure that concerns one part alone; the others were downloaded all the same
+ */
+async function collectResults(
   client: Client,
   run: RunDirectory,
   options: RunOptions,
@@ -39,7 +51,7 @@ export async function collectResults(
       if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
         if (part.results) part.results.proof ??= 'content';
       } else if (isSvcError(error, 'job_expired'))
-        await notePoll({ ...options, client, record: run.record, save: () => run.save() }, part, undefined);
+        await recordPoll({ ...options, client, record: run.record, save: () => run.save() }, part, undefined);
       else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
       else throw error;
@@ -56,29 +68,29 @@ async function collectPart(
 ): Promise<void> {
   const target = run.resultsFile(part);
   try {
-    // A download that was whole but not noted is fetched again: the file alone does not prove that it is.
+    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
     const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
       ...options,
       overwrite: true,
       rowsSent: part.rows,
     });
-    noteResults(run, part, { bytes, sha256, proof });
+    recordResults(run, part, { bytes, sha256, proof });
   } catch (error) {
-    throw error instanceof UnprovenDownload ? noteUnproven(run, part, error) : error;
+    throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
   }
 }
 
-function noteResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
+function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
   part.results = { file: path.basename(run.resultsFile(part)), ...results };
   part.state = 'downloaded';
   delete part.unproven;
   run.save();
 }
 
-/** The results of a part came, and are not proven whole. The part stays as it was. */
+/** The results of a part are not proven whole. The part stays as it was. */
 export class RefusedResults extends SvcError {}
 
-function noteUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
   const { kept, code, message, facts } = error;
   if (kept) {
     part.unproven = { ...kept, file: path.basename(kept.file) };
@@ -86,14 +98,15 @@ function noteUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload)
   }
   return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
     hint: kept
-      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, take them with 'svc au download ${run.name} --accept-unproven'.`
-      : `Try again later with 'svc au wait ${run.name}': nothing is paid for it. If it stays so, contact support with the job id.`,
+      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
+      : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
+    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
     retryable: true,
     facts: { ...facts, run: run.record.id, job: part.job },
   });
 }
 
-/** Takes results that were kept although they are not proven whole: the operator vouches for them. */
+/** Accepts results that were kept although they are not proven whole: the operator vouches for them. */
 export async function acceptUnproven(run: RunDirectory): Promise<void> {
   for (const part of run.record.parts) {
     const { unproven, state } = part;
@@ -102,7 +115,7 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
     const target = run.resultsFile(part);
     if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
     moveIntoPlace(`${target}.unproven`, target, true);
-    noteResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
+    recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
   }
 }
 
@@ -113,7 +126,7 @@ function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError,
   options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
 }
 
-/** Lets all results be downloaded again. Those that are kept are given up only for new ones. */
+/** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
 export function refetchResults({ record }: RunDirectory): void {
   for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
 }
@@ -126,7 +139,7 @@ async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
   return true;
 }
 
-/** Lets results be downloaded again that are no longer as they came, or that an earlier version took too easily. */
+/** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
 export async function invalidateResults(run: RunDirectory): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
@@ -137,7 +150,7 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     if (isKept && results && flaws.length === 0) results.proof = 'content';
     else {
       part.state = 'completed';
-      // A file without its last line end may be whole: it is given up only for another.
+      // A file without its last line end may be whole: it is replaced only by another.
       if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
       // The merged file is still the run's own, and is to be replaced.
       if (record.results) record.writing = record.results;

@@ -1,13 +1,62 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { formatDuration } from '../output/time.ts';
-import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import type { UploadSource } from '../transfer/source.ts';
-import type { RunOptions } from './events.ts';
-import type { EarlierJob, RunPart, RunRecord } from './record.ts';
+import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import type { Flaw } from '../transfer/receive.ts';
+import type { PollResult } from './poll.ts';
 
-/** How long a job must be found missing, poll after poll, before that counts: a replica may lag. */
+/** What a wait reports after each poll that was not the last. */
+type PollEvent =
+  | {
+      readonly kind: 'polled';
+      readonly status: string;
+      readonly nextMs: number;
+      /** The service's time, in epoch milliseconds. */
+      readonly at: number;
+      /** When a job that is waited for alone was created, as the service says. */
+      readonly since?: string | undefined;
+    }
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
+
+/** The steps of a job's life on this side. `job` is the id of a job, or of a run where several are waited for. */
+export type RunEvent =
+  | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
+  | { readonly kind: 'uploading'; readonly job: string; readonly done: number; readonly total: number }
+  | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
+  | { readonly kind: 'replaced'; readonly gone: string; readonly job: string }
+  | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
+  | ({ readonly job: string } & PollEvent)
+  | {
+      readonly kind: 'downloading';
+      readonly job: string;
+      readonly done: number;
+      readonly total: number | undefined;
+    }
+  | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
+  /** Results that are not proven whole; they are downloaded again after a pause. */
+  | {
+      readonly kind: 'unproven';
+      readonly job: string;
+      readonly flaws: readonly Flaw[];
+      readonly nextMs: number;
+    }
+  /** A pending job that a creation without a clear response may have left. */
+  | { readonly kind: 'orphan'; readonly job: string }
+  /** The service does not know a job that may have its file: polling continues, since that proves nothing. */
+  | { readonly kind: 'missing'; readonly job: string }
+  /** The file is proven never to have been processed, and its job is gone: it needs another one. */
+  | { readonly kind: 'gone'; readonly job: string }
+  | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
+
+/** What every step of a run takes beside its client, whose clock and signal it uses. */
+export interface RunOptions {
+  /** Called with each step as soon as it is taken: an id that was not reported is lost when the process dies. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** How long a job must be missing, poll after poll, before that counts: a replica may lag. */
 export const MISSING_MS = 5 * 60_000;
 
 /** Reads a job. @throws SvcError `job_expired` when the service does not know it */
@@ -41,11 +90,24 @@ export async function* jobPages(client: Client): AsyncGenerator<readonly Account
   }
 }
 
+/** What turns polls into events. */
+export function pollReporter<T>(
+  client: Client,
+  job: string,
+  onEvent: RunOptions['onEvent'],
+  describe: (seen: T) => { readonly status: string; readonly since?: string | undefined },
+): (result: PollResult<T>, nextMs: number) => void {
+  return (result, nextMs) => {
+    if ('reason' in result) onEvent?.({ kind: 'unreachable', job, reason: result.reason, nextMs });
+    else onEvent?.({ kind: 'polled', job, ...describe(result.seen), nextMs, at: client.now() });
+  };
+}
+
 /** The job ended without results. */
 export function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];
-  const said = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
-  return new SvcError('job_failed', `job ${job.id} failed: ${said}`, {
+  const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
+  return new SvcError('job_failed', `job ${job.id} failed: ${reasons}`, {
     hint: "Fix what the message names and submit the file again, or contact the service's support with the job id.",
     facts: { job: job.id, errors },
   });
@@ -56,39 +118,31 @@ export function missingError(
   id: string,
   known?: { readonly expiresAt: number; readonly now: number },
 ): SvcError {
-  const facts = { job: id };
+  const details = { status: 404, facts: { job: id } };
   const tenant = 'that the key belongs to the tenant that owns the job';
   if (known === undefined)
     return new SvcError(
       'job_expired',
       `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`,
-      {
-        status: 404,
-        hint: `Check the id with 'svc au list', and ${tenant}.`,
-        facts,
-      },
+      { ...details, hint: `Check the id, and ${tenant}.`, next: ['au', 'list'] },
     );
   const { expiresAt, now } = known;
   const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));
   if (now < expiresAt)
     return new SvcError(
       'not_found',
-      `job ${id} was created ${age} ago and is not found: the service may lag behind`,
+      `job ${id} was created ${age} ago and is not found: the service may lag`,
       {
-        status: 404,
+        ...details,
         retryable: true,
-        hint: `Try again in a minute with 'svc au status ${id}'; if it stays so, check ${tenant}.`,
-        facts,
+        hint: `Try again in a minute. If it is still not found, check ${tenant}.`,
+        next: ['au', 'status', id],
       },
     );
   return new SvcError(
     'job_expired',
-    `job ${id} was created ${age} ago and is gone: it got no file within its hour`,
-    {
-      status: 404,
-      hint: `Check ${tenant}; if it is, nothing was processed for this job.`,
-      facts,
-    },
+    `job ${id} was created ${age} ago and is gone: no file was uploaded within its hour`,
+    { ...details, hint: `Check ${tenant}. If it does, nothing was processed for this job.` },
   );
 }
 
@@ -96,37 +150,6 @@ function foreignError({ message, status, requestId }: SvcError): SvcError {
   return new SvcError('bad_response', message, {
     status,
     requestId,
-    hint: 'Check the base URL; if it is right, something between you and the service is answering.',
+    hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
   });
-}
-
-/** What following a run's jobs needs. */
-export interface RunWork extends RunOptions {
-  readonly client: Client;
-  readonly record: RunRecord;
-  /** Puts the record on disk; called before and after every act that must not happen twice. */
-  readonly save: () => void;
-}
-
-/** What bringing one part to a job needs. */
-export interface PartWork extends RunWork {
-  readonly part: RunPart;
-  readonly source: UploadSource;
-  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
-  readonly pollOnce?: boolean | undefined;
-}
-
-/** Its job is gone without a file, or failed: the part may have another one. */
-export function detachJob({ part, save }: Pick<PartWork, 'part' | 'save'>, ended: EarlierJob['ended']): void {
-  if (part.job !== undefined) part.earlier_jobs = [...(part.earlier_jobs ?? []), { job: part.job, ended }];
-  delete part.job;
-  delete part.errors;
-  delete part.seen;
-  delete part.sent;
-  delete part.sent_at;
-  delete part.expires_at;
-  delete part.missing_since;
-  delete part.done_at;
-  part.state = 'planned';
-  save();
 }

@@ -1,38 +1,56 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { detachJob, findJob, jobPages, MISSING_MS, type RunWork } from './job.ts';
-import { type RunPart, sentOf } from './record.ts';
+import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
+import { type EarlierJob, hasUnknown, type RunPart, type RunRecord, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant } from './tenant-proof.ts';
+
+/** What following a run's jobs needs. */
+export interface RunWork extends RunOptions {
+  readonly client: Client;
+  readonly record: RunRecord;
+  /** Puts the record on disk; called before and after every act that must not happen twice. */
+  readonly save: () => void;
+}
+
+/**
+ * Polls every job that is under way, or whose file is in doubt, once and records what was found. One list call covers a
+ * hundred jobs; only what it does not show is read singly.
+ */
+export async function pollJobs(work: RunWork): Promise<void> {
+  const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
+  const jobs = await findJobs(work.client, waiting);
+  for (const part of waiting) await recordPoll(work, part, jobs.get(part.job ?? ''));
+}
 
 /**
  * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
  * part gets another job only where its file was never sent whole, or is proven never to have been processed.
  */
-export async function notePoll(
+export async function recordPoll(
   work: RunWork,
   part: RunPart,
   job: AccountUpdaterJob | undefined,
 ): Promise<void> {
-  if (job === undefined) await noteMissing(work, part);
-  else if (job.status === 'pending') notePending(part, job);
-  else noteStored(work, part, job);
+  if (job === undefined) await recordMissing(work, part);
+  else if (job.status === 'pending') recordPending(part, job);
+  else recordStored(work, part, job);
   work.save();
 }
 
-function notePending(part: RunPart, job: AccountUpdaterJob): void {
+function recordPending(part: RunPart, job: AccountUpdaterJob): void {
   delete part.missing_since;
   part.seen = job.status;
   if (job.expires_at) part.expires_at = job.expires_at;
-  // What the store acknowledged can take a moment to be seen: that is followed, not doubted.
+  // What the store acknowledged can take a moment to be seen: that is polled, not doubted.
   const states = { some: 'created', all: 'unknown', stored: 'uploaded' } as const;
   part.sent = sentOf(part);
   part.state = states[part.sent];
 }
 
-function noteStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpdaterJob): void {
+function recordStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpdaterJob): void {
   delete part.missing_since;
   part.seen = job.status;
   part.sent = 'stored';
@@ -53,7 +71,7 @@ function noteStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpd
  * Records since when a job is missing.
  * @throws SvcError `config` when that is because the key belongs to another tenant
  */
-export async function noteMissingSince(work: RunWork, part: RunPart): Promise<void> {
+export async function recordMissingSince(work: RunWork, part: RunPart): Promise<void> {
   if (part.missing_since !== undefined) return;
   if (work.record.tenant_id !== undefined) await isOwnTenant(work);
   if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
@@ -65,17 +83,37 @@ function clocksOf({ client }: RunWork): [service: number, here: number] {
   return [client.now(), client.clock.now()];
 }
 
-async function noteMissing(work: RunWork, part: RunPart): Promise<void> {
-  await noteMissingSince(work, part);
+async function recordMissing(work: RunWork, part: RunPart): Promise<void> {
+  await recordMissingSince(work, part);
   const job = part.job ?? '';
   const sent = sentOf(part);
   if (sent === 'some' || (await isNeverProcessed(work, part))) {
-    detachJob({ part, save: work.save }, 'gone');
-    return sent === 'some' ? undefined : work.onEvent?.({ kind: 'gone', job });
+    detachJob(part, 'gone');
+    work.save();
+    if (sent !== 'some') work.onEvent?.({ kind: 'gone', job });
+    return;
   }
   part.sent = sent;
   part.state = sent === 'all' || isLongMissing(work, part) ? 'unknown' : 'uploaded';
 }
+
+/** Lets a part have another job: its own is deleted without a file, or failed. */
+export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
+  if (part.job !== undefined) part.earlier_jobs = [...(part.earlier_jobs ?? []), { job: part.job, ended }];
+  for (const name of OF_A_JOB) delete part[name];
+  part.state = 'planned';
+}
+
+const OF_A_JOB = [
+  'job',
+  'errors',
+  'seen',
+  'sent',
+  'sent_at',
+  'expires_at',
+  'missing_since',
+  'done_at',
+] as const;
 
 function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
   return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;
@@ -109,47 +147,6 @@ async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Pr
   }
 }
 
-/** Whether it cannot be told of some part whether the service has its file. */
-export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
-  return parts.some(({ state }) => state === 'unknown');
-}
-
-/** What a run ends in while the fate of an upload is not known. Nothing is uploaded again unless the operator says so. */
-export function unknownError({ record, name }: Pick<RunDirectory, 'record' | 'name'>): SvcError {
-  const { input, cycle } = record;
-  const ofCycle = cycle === undefined ? '' : ` --cycle ${cycle}`;
-  const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${ofCycle}`;
-  const unknown = record.parts.filter(({ state }) => state === 'unknown');
-  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  return new SvcError(
-    'outcome_unknown',
-    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-    {
-      hint: `Find out with 'svc au status ${name}' and 'svc au list'; 'svc au sync' keeps polling and settles it. Only if it was not processed, submit it again with '${submit} --again': rows that were processed are then paid for twice.`,
-      retryable: false,
-      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
-    },
-  );
-}
-
-function reasonOf(part: RunPart): string {
-  if (part.missing_since === undefined) return 'all of it was sent, and the job still reads pending';
-  const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
-  return `${stored}, and the job has not been found since ${part.missing_since}`;
-}
-
-/**
- * Polls every job that is under way, or whose file is in doubt, once and notes what has become of it. One list call
- * covers a hundred jobs; only what it does not show is read singly.
- * @returns the parts that are still under way
- */
-export async function pollJobs(work: RunWork): Promise<RunPart[]> {
-  const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
-  const jobs = await findJobs(work.client, waiting);
-  for (const part of waiting) await notePoll(work, part, jobs.get(part.job ?? ''));
-  return waiting.filter(({ state }) => state === 'uploaded');
-}
-
 async function findJobs(client: Client, parts: readonly RunPart[]): Promise<Map<string, AccountUpdaterJob>> {
   const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
   const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
@@ -174,4 +171,27 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
     if (found.size > 0 || fruitless > wanted.size / 4) break;
   }
   return found;
+}
+
+/** @throws SvcError `outcome_unknown` while the fate of an upload is unknown: nothing is uploaded again unasked */
+export function requireKnownOutcome({ record, name }: Pick<RunDirectory, 'record' | 'name'>): void {
+  if (!hasUnknown(record)) return;
+  const unknown = record.parts.filter(({ state }) => state === 'unknown');
+  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
+  throw new SvcError(
+    'outcome_unknown',
+    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+    {
+      hint: 'Keep polling until the outcome is known. Only if the file was not processed, submit it as a new run: rows that were processed are then paid for twice.',
+      next: ['au', 'status', name],
+      retryable: false,
+      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
+    },
+  );
+}
+
+function reasonOf(part: RunPart): string {
+  if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
+  const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
+  return `${stored}, and the job has not been found since ${part.missing_since}`;
 }

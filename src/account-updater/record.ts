@@ -19,7 +19,7 @@ export type PartState =
 /** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
 export type Sent = 'some' | 'all' | 'stored';
 
-/** One upload of a run: a stretch of the input file with the header in front, and the job that it goes to. */
+/** One upload of a run: a slice of the input file below the header, and the job that it goes to. */
 export interface RunPart {
   /** Counted from 1. */
   readonly number: number;
@@ -32,11 +32,10 @@ export interface RunPart {
   readonly bytes: number;
   readonly sha256: string;
   state: PartState;
-  /** The job that it goes to now. */
   job?: string;
-  /** When the request that creates the job went out, in the service's time. */
+  /** When the request that creates the job was sent, in the service's time. */
   creating_since?: string;
-  /** When its file began to go out, in the service's time. */
+  /** When the upload began, in the service's time. */
   sent_at?: string;
   /** Written before each step is taken; older records have none: see `sentOf`. */
   sent?: Sent;
@@ -48,9 +47,9 @@ export interface RunPart {
   done_at?: string;
   /** Jobs that it went to before, the latest last. */
   earlier_jobs?: EarlierJob[];
-  /** The job's status when it was last looked at, in the service's word. */
+  /** The job's status at the last poll, as the service says it. */
   seen?: string;
-  /** What the service said of a failed job. */
+  /** The service's reasons of a failed job. */
   errors?: string[];
   /** The results as they came, in the run's directory. */
   results?: PartResults;
@@ -58,9 +57,8 @@ export interface RunPart {
   unproven?: ResultsFile;
 }
 
-/** The results of a part. Those of earlier versions do not tell what proved them, and are checked once. */
+/** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
 export interface PartResults extends ResultsFile {
-  /** What showed that they are whole. */
   proof?: Proof | 'content' | 'operator';
 }
 
@@ -71,13 +69,13 @@ export interface ResultsFile {
   sha256: string;
 }
 
-/** A job that a part had before: it was gone, as one without a file is after an hour, or it failed. */
+/** A job that a part had before: deleted, as one without a file is after an hour, or failed. */
 export interface EarlierJob {
   readonly job: string;
   readonly ended: 'gone' | 'failed';
 }
 
-/** A run: everything that must be known to go on with it, on this machine or another. */
+/** A run: everything needed to resume it, on this machine or another. */
 export interface RunRecord {
   readonly version: 1;
   readonly id: string;
@@ -86,7 +84,7 @@ export interface RunRecord {
   readonly base_url: string;
   /** Other base URLs at which its tenant was recognized. */
   also_at?: string[];
-  /** The tenant that its jobs belong to, once the first was created or the key was proven to be of it. */
+  /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
   tenant_id?: string;
   /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
   cycle?: string;
@@ -98,9 +96,9 @@ export interface RunRecord {
   writing?: ResultsFile;
   /** The merged results, once they are written. */
   results?: ResultsFile;
-  /** `due` from the completion of the run until the command of `svc au sync --exec` went well. */
+  /** `due` from the completion of the run until the command of `svc au sync --exec` has succeeded. */
   exec?: 'due';
-  /** When the operator gave it up; what the service does with its jobs goes on all the same. */
+  /** When the operator abandoned it; the service processes its jobs all the same. */
   abandoned_at?: string;
 }
 
@@ -116,20 +114,41 @@ export interface RunInput {
   readonly header_bytes: number;
 }
 
-/** What a run in short comes to. */
+/** What the parts of a run come to. */
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
 
 /** `failed` only when nothing else is left to do; `completed` when every part's results are here. */
-export function statusOf({
-  parts,
-  abandoned_at: abandoned,
-}: Pick<RunRecord, 'parts' | 'abandoned_at'>): RunStatus {
+export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'abandoned_at'>): RunStatus {
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
-  if (abandoned !== undefined) return 'abandoned';
+  if (abandoned_at !== undefined) return 'abandoned';
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
 }
 
-/** How far a part's file got. Where an older record does not say, the store is taken to have what it may have. */
+/** Whether any part still has to be uploaded, so that the input file is needed. */
+export function needsFile({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
+  return parts.some(({ state }) => ['planned', 'creating', 'created', 'uploading'].includes(state));
+}
+
+/** Whether it is unknown of some part whether the service has its file. */
+export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
+  return parts.some(({ state }) => state === 'unknown');
+}
+
+/** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */
+export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
+  const [only] = parts;
+  if (parts.length === 1 && only) return only.state === 'unknown' ? only.state : (only.seen ?? only.state);
+  const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
+  const others = new Map<string, number>();
+  for (const { state, seen } of open) {
+    const word = state === 'uploaded' ? (seen ?? state) : state;
+    others.set(word, (others.get(word) ?? 0) + 1);
+  }
+  const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
+  return `${parts.length - open.length} of ${parts.length} jobs done${counted.join('')}`;
+}
+
+/** How far a part's file got. Where an older record does not say, the store is assumed to have what it may have. */
 export function sentOf({ state, sent, sent_at: sentAt }: Pick<RunPart, 'state' | 'sent' | 'sent_at'>): Sent {
   if (state === 'planned' || state === 'creating') return 'some';
   if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
@@ -140,40 +159,17 @@ export function sentOf({ state, sent, sent_at: sentAt }: Pick<RunPart, 'state' |
 
 /** The parts of a checked file, with nothing done yet. */
 export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): RunPart[] {
-  return check.parts.map((part, index) => ({
+  return check.parts.map(({ firstRow, rows, start, end, bytes, sha256 }, index) => ({
     number: index + 1,
-    first_row: part.firstRow,
-    rows: part.rows,
-    start: part.start,
-    end: part.end,
-    bytes: part.bytes,
-    sha256: part.sha256,
+    first_row: firstRow,
+    rows,
+    start,
+    end,
+    bytes,
+    sha256,
     state: 'planned',
   }));
 }
-
-const STATES: ReadonlySet<string> = new Set<PartState>([
-  'planned',
-  'creating',
-  'created',
-  'uploading',
-  'uploaded',
-  'completed',
-  'downloaded',
-  'failed',
-  'unknown',
-]);
-
-const PART_TEXTS = [
-  'job',
-  'seen',
-  'creating_since',
-  'sent',
-  'sent_at',
-  'expires_at',
-  'missing_since',
-  'done_at',
-] as const;
 
 /** The text of a record, as it is stored. */
 export function recordText(record: RunRecord): string {
@@ -192,7 +188,8 @@ export function parseRecord(text: string, file: string): RunRecord {
   const problem = problemOf(value);
   if (problem === undefined) return value as RunRecord;
   throw new SvcError('config', `${file} is damaged: ${problem}`, {
-    hint: "It is left as it is. The jobs themselves are safe: 'svc au list' shows them, and 'svc au download' brings their results.",
+    hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
+    next: ['au', 'list'],
     facts: { file },
   });
 }
@@ -205,65 +202,91 @@ function parseJson(text: string): unknown {
   }
 }
 
-function problemOf(value: unknown): string | undefined {
-  if (!isObject(value)) return 'it is no JSON object';
-  if (value['version'] !== 1) return 'it has no version';
-  for (const name of ['id', 'created_at', 'profile', 'base_url']) {
-    if (typeof value[name] !== 'string') return `${name} is missing`;
-  }
-  if (!isInput(value['input'])) return 'input is not as it should be';
-  const parts = value['parts'];
-  if (!Array.isArray(parts) || parts.length === 0) return 'it has no parts';
-  const notText = ['out', 'tenant_id', 'cycle', 'abandoned_at'].find((name) => !isText(value[name]));
-  if (notText !== undefined) return `${notText} is no text`;
-  if (!isListOf(value['also_at'] ?? [], (url) => typeof url === 'string'))
-    return 'also_at is no list of texts';
-  if (!['results', 'writing'].every((name) => value[name] === undefined || isResults(value[name])))
-    return 'results are not as they should be';
-  const bad = parts.findIndex((part: unknown) => !isPart(part));
-  return bad === -1 ? undefined : `part ${bad + 1} is not as it should be`;
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value);
 }
 
-function isInput(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { name, sha256, path } = value;
-  const texts = typeof name === 'string' && typeof sha256 === 'string';
-  return (
-    texts &&
-    (path === undefined || typeof path === 'string') &&
-    isCount(value, ['rows', 'bytes', 'header_bytes'])
-  );
+function listOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every((item: unknown) => check(item));
 }
+
+function shape(members: Readonly<Record<string, Check>>): Check {
+  return (value) =>
+    isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
+}
+
+const STATES: ReadonlySet<unknown> = new Set<PartState>([
+  'planned',
+  'creating',
+  'created',
+  'uploading',
+  'uploaded',
+  'completed',
+  'downloaded',
+  'failed',
+  'unknown',
+]);
+
+const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
+
+const PART: Readonly<Record<string, Check>> = {
+  ...Object.fromEntries(
+    ['number', 'first_row', 'rows', 'start', 'end', 'bytes'].map((name) => [name, isCount]),
+  ),
+  ...Object.fromEntries(
+    ['creating_since', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at', 'seen', 'job'].map(
+      (name) => [name, optional(isText)],
+    ),
+  ),
+  sha256: isText,
+  state: (value) => STATES.has(value),
+  results: optional(isResults),
+  unproven: optional(isResults),
+  errors: optional(listOf(isText)),
+  earlier_jobs: optional(listOf(shape({ job: isText }))),
+};
 
 function isPart(value: unknown): boolean {
-  if (!isObject(value) || typeof value['sha256'] !== 'string') return false;
-  const { state, job, results, unproven, errors = [], earlier_jobs: earlier = [] } = value;
-  if (typeof state !== 'string' || !STATES.has(state)) return false;
-  const needsJob = state !== 'planned' && state !== 'creating';
-  if (needsJob && typeof job !== 'string') return false;
-  if (!PART_TEXTS.every((name) => isText(value[name]))) return false;
-  if ((state === 'downloaded' || results !== undefined) && !isResults(results)) return false;
-  if (unproven !== undefined && !isResults(unproven)) return false;
-  if (!isListOf(errors, (error) => typeof error === 'string')) return false;
-  if (!isListOf(earlier, (one) => isObject(one) && typeof one['job'] === 'string')) return false;
-  return isCount(value, ['number', 'first_row', 'rows', 'start', 'end', 'bytes']);
+  if (!isObject(value) || !shape(PART)(value)) return false;
+  const { state, job, results } = value;
+  if (state === 'downloaded' && results === undefined) return false;
+  return state === 'planned' || state === 'creating' || job !== undefined;
 }
 
-function isResults(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { file, sha256 } = value;
-  return typeof file === 'string' && typeof sha256 === 'string' && isCount(value, ['bytes']);
-}
+const RECORD: Readonly<Record<string, Check>> = {
+  version: (value) => value === 1,
+  id: isText,
+  created_at: isText,
+  profile: isText,
+  base_url: isText,
+  input: shape({
+    name: isText,
+    sha256: isText,
+    path: optional(isText),
+    rows: isCount,
+    bytes: isCount,
+    header_bytes: isCount,
+  }),
+  out: optional(isText),
+  tenant_id: optional(isText),
+  cycle: optional(isText),
+  abandoned_at: optional(isText),
+  also_at: optional(listOf(isText)),
+  results: optional(isResults),
+  writing: optional(isResults),
+  parts: (value) => Array.isArray(value) && value.length > 0,
+};
 
-/** A text, or nothing. */
-function isText(value: unknown): boolean {
-  return value === undefined || typeof value === 'string';
-}
-
-function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every((item: unknown) => isRight(item));
-}
-
-function isCount(value: Record<string, unknown>, names: readonly string[]): boolean {
-  return names.every((name) => Number.isSafeInteger(value[name]) && Number(value[name]) >= 0);
+function problemOf(value: unknown): string | undefined {
+  if (!isObject(value)) return 'not a JSON object';
+  const wrong = Object.entries(RECORD).find(([name, isRight]) => !isRight(value[name]));
+  if (wrong) return `${wrong[0]} is missing or malformed`;
+  const parts = value['parts'] as unknown[];
+  const bad = parts.findIndex((part) => !isPart(part));
+  return bad === -1 ? undefined : `part ${bad + 1} is malformed`;
 }

@@ -5,8 +5,7 @@ import { downloadFile, type DownloadResult } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
 import { requireStoreAddress } from '../transfer/store.ts';
-import type { RunOptions } from './events.ts';
-import { failedError, readJob } from './job.ts';
+import { failedError, readJob, type RunOptions } from './job.ts';
 import { readResults } from './read-results.ts';
 import { type ResultSummary, summarizeResults } from './result-codes.ts';
 

@@ -27,9 +27,7 @@ export class RunDirectory {
   static create(directory: string, record: RunRecord): RunDirectory {
     makeDirectory(directory);
     if (fs.existsSync(path.join(directory, RECORD))) {
-      throw new SvcError('config', `${directory} holds a run already`, {
-        hint: 'Choose another directory with --run-dir.',
-      });
+      throw new SvcError('config', `${directory} holds a run already`, { hint: 'Choose another directory.' });
     }
     const run = new RunDirectory(directory, record);
     run.save();
@@ -42,7 +40,7 @@ export class RunDirectory {
     return record && new RunDirectory(directory, record);
   }
 
-  /** What is known of the run. Another object once the run is held: whoever held it before may have gone on. */
+  /** What is known of the run. Another object once the run is held: whoever held it before may have changed it. */
   get record(): RunRecord {
     return this.#record;
   }
@@ -52,12 +50,13 @@ export class RunDirectory {
     return this.#isUsual() ? this.#record.id : this.path;
   }
 
-  /** The command that goes on with the run from its input file. */
-  get submitCommand(): string {
+  /** The command that resumes the run from its input file, as the words behind `svc`. */
+  get submitWords(): readonly string[] {
     const { input, cycle } = this.#record;
-    const named = cycle === undefined ? '' : ` --cycle ${cycle}`;
-    const submit = `svc au submit ${input.path === undefined ? '-' : input.name}${named}`;
-    return this.#isUsual() ? submit : `${submit} --run-dir ${this.path}`;
+    const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
+    if (cycle !== undefined) words.push('--cycle', cycle);
+    if (!this.#isUsual()) words.push('--run-dir', this.path);
+    return words;
   }
 
   #isUsual(): boolean {
@@ -70,7 +69,7 @@ export class RunDirectory {
     return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
   }
 
-  /** Writes the record whole and flushes it. */
+  /** Writes the record and flushes it. */
   save(): void {
     writeFileAtomicSync(path.join(this.path, RECORD), recordText(this.#record));
   }
@@ -104,9 +103,8 @@ function readRecord(directory: string): RunRecord | undefined {
 }
 
 /**
- * The lock is named after the directory's number on its file system. A directory that was copied to another machine
- * with the lock of a killed process in it has another number, so that a lock which nobody holds does not stand in the
- * way; two machines that share the directory see the same.
+ * The lock is named after the directory's inode: the lock of a killed process does not block a copy of the directory on
+ * another machine, and two machines that share the directory see the same lock.
  */
 function lockFile(directory: string): string {
   return path.join(directory, `run.${fs.statSync(directory).ino}.lock`);
@@ -154,7 +152,7 @@ export function newestFirst(runs: readonly RunDirectory[]): RunDirectory[] {
   return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
 }
 
-/** Removes directories of runs that were killed before their first record. Only for who holds the lock to begin runs. */
+/** Removes directories of runs that were killed before their first record. For the holder of the lock to begin runs. */
 export function removeUnborn(root: string): void {
   for (const name of runNames(root)) {
     const directory = path.join(root, name);
@@ -162,7 +160,6 @@ export function removeUnborn(root: string): void {
   }
 }
 
-/** Other names below the directory are none of ours. */
 function runNames(root: string): string[] {
   const runs = entriesIn(root).filter((entry) => entry.name.startsWith('run-') && !entry.isFile());
   return runs.map(({ name }) => name);

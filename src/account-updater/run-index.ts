@@ -4,6 +4,7 @@ import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
+import { isObject } from '../schema/guards.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
 import {
@@ -19,7 +20,7 @@ import {
 /** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
 
-/** Notes where a run is recorded, so that its file is recognized by whoever has the same runs root. */
+/** Records where a run is, so that its file is recognized by all who have the same runs root. */
 export function indexRun(root: string, { path: directory, record: { id: run } }: RunDirectory): void {
   const absolute = path.resolve(directory);
   if (path.dirname(absolute) === path.resolve(root)) return;
@@ -42,8 +43,10 @@ export function indexedRuns(root: string, wants: (id: string) => boolean): Found
 function openIndexed(root: string, run: string): FoundRuns {
   const entry = entryFile(root, run);
   const directory = directoryIn(entry);
-  if (directory === undefined)
-    return { runs: [], unreadable: [{ directory: entry, run, error: damaged(entry) }] };
+  if (directory === undefined) {
+    const error = new SvcError('config', `${entry} is damaged: it does not say where its run is recorded`);
+    return { runs: [], unreadable: [{ directory: entry, run, error }] };
+  }
   const { runs, unreadable } = openRuns([directory]);
   return { runs, unreadable: unreadable.map(({ error }) => ({ directory, run, error })) };
 }
@@ -65,18 +68,14 @@ function entryFile(root: string, id: string): string {
 function directoryIn(file: string): string | undefined {
   try {
     const entry: unknown = JSON.parse(fs.readFileSync(file, 'utf8'));
-    const directory = typeof entry === 'object' && entry !== null && 'directory' in entry && entry.directory;
+    const directory = isObject(entry) ? entry['directory'] : undefined;
     return typeof directory === 'string' ? directory : undefined;
   } catch {
     return undefined;
   }
 }
 
-function damaged(entry: string): SvcError {
-  return new SvcError('config', `${entry} is damaged: it does not say where its run is recorded`);
-}
-
-/** What a run is begun with. */
+/** What a run starts with. */
 export interface NewRun {
   readonly profile: string;
   readonly baseUrl: string;
@@ -131,7 +130,7 @@ export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): bo
   return input.sha256 === check.sha256 && input.bytes === check.bytes;
 }
 
-/** Begins a run: on disk, with every part planned, before the first request. */
+/** Starts a run: on disk, with every part planned, before the first request. */
 export function beginRun(directory: (id: string) => string, file: NewRun): RunDirectory {
   const { check } = file;
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');

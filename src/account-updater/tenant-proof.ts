@@ -1,14 +1,20 @@
 import type { Client } from '../api/client.ts';
 import { type ErrorCode, isSvcError, SvcError } from '../errors.ts';
-import { isObject } from '../output/view.ts';
+import { isObject } from '../schema/guards.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { jobPages, type RunWork } from './job.ts';
+import { jobPages } from './job.ts';
 import { type RunPart, type RunRecord, sentOf } from './record.ts';
 
 /** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
 export type TenantRelation = 'same' | 'other' | 'unknown';
 
 type Owned = Pick<RunRecord, 'parts' | 'tenant_id'>;
+
+/** A run, and the client whose key is in question. */
+interface RunAndClient {
+  readonly client: Client;
+  readonly record: RunRecord;
+}
 
 /** How many recorded jobs are read; each of them alone is proof. */
 const JOBS_READ = 3;
@@ -24,7 +30,7 @@ export class TenantProof {
   #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
   #self: Promise<string | undefined> | undefined;
 
-  /** `asserted` is the key's tenant in the operator's word, which counts where the service says nothing. */
+  /** `asserted` is the key's tenant as the operator says, which counts where the service says nothing. */
   constructor(client: Client, asserted?: string) {
     this.#client = client;
     this.#asserted = asserted;
@@ -98,7 +104,7 @@ export class TenantProof {
 
 function contradiction(asserted: string, named: readonly string[]): SvcError {
   return new SvcError('config', `this key belongs to tenant ${named.join(', ')}, not to ${asserted}`, {
-    hint: 'Pass the --tenant of the key, or use the key of the tenant.',
+    hint: 'Name the tenant of the key, or use the key of the tenant.',
     facts: { tenant_id: asserted, key_tenant_id: named[0] },
   });
 }
@@ -131,7 +137,7 @@ const tenants = new WeakMap<Client, string>();
  * @returns whether it is proven to be the run's own; false where nothing tells
  * @throws SvcError `config` when it is another's
  */
-export async function isOwnTenant({ client, record }: Pick<RunWork, 'client' | 'record'>): Promise<boolean> {
+export async function isOwnTenant({ client, record }: RunAndClient): Promise<boolean> {
   if (record.tenant_id !== undefined && tenants.get(client) === record.tenant_id) return true;
   const relation = await new TenantProof(client).relationOf(record);
   if (relation === 'other') throw tenantError(record, 'and this key to another');
@@ -141,10 +147,10 @@ export async function isOwnTenant({ client, record }: Pick<RunWork, 'client' | '
 
 /**
  * Checks before a job is created that the key is of the run's tenant. A tenant without any job says nothing, which is
- * no objection as long as nothing of the run was stored: the job to come says whose it is before anything is uploaded.
+ * no objection while nothing of the run was stored: the job to come says whose it is before anything is uploaded.
  * @throws SvcError `config` when it is another's, `bad_response` when its jobs cannot be listed
  */
-export async function requireOwnTenant(work: Pick<RunWork, 'client' | 'record'>): Promise<void> {
+export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   const { client, record } = work;
   if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
   for await (const jobs of jobPages(client)) {
@@ -158,9 +164,9 @@ function hadFile(part: RunPart): boolean {
   return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
 }
 
-/** The same for the job that was created: without a file it vanishes after an hour and costs nothing. */
-export function noteTenant(
-  { client, record }: Pick<RunWork, 'client' | 'record'>,
+/** The same for the job that was created: without a file it is deleted after an hour and costs nothing. */
+export function recordTenant(
+  { client, record }: RunAndClient,
   { tenant_id: tenant }: AccountUpdaterJob,
 ): void {
   if (!tenant) return;
@@ -171,7 +177,7 @@ export function noteTenant(
 
 function tenantError({ id, tenant_id: tenant }: RunRecord, but: string): SvcError {
   return new SvcError('config', `run ${id} belongs to tenant ${tenant}, ${but}: nothing was uploaded`, {
-    hint: 'Use the key that the run was begun with, or begin another run with --again.',
+    hint: 'Use the key that the run was started with.',
     facts: { run: id, tenant_id: tenant },
   });
 }

@@ -5,8 +5,7 @@ import { AddressExpired, UploadUnclear } from '../transfer/store.ts';
 import type { UploadSource } from '../transfer/source.ts';
 import { type AddressSource, requireStoreAddress } from '../transfer/store.ts';
 import { uploadFile } from '../transfer/upload.ts';
-import type { RunOptions } from './events.ts';
-import { findJob, readJob } from './job.ts';
+import { findJob, pollReporter, readJob, type RunOptions } from './job.ts';
 import { pollUntil } from './poll.ts';
 import type { Sent } from './record.ts';
 
@@ -18,8 +17,7 @@ const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_resp
 /** How long a job is polled for a file that may be in the store. */
 const UNCLEAR_MS = 10 * 60_000;
 
-/** How to upload, beside the steps told of. */
-export interface PutOptions extends RunOptions {
+interface PutOptions extends RunOptions {
   /**
    * Called with `all` right before the last bytes go out, so that it can be recorded first, and with `some` when the
    * store has clearly refused them.
@@ -84,12 +82,13 @@ async function putOnce(
   { random, onEvent, onSent }: PutOptions,
 ): Promise<void> {
   const url = uploadAddress(job, client);
+  const { transport, clock, signal, maxWaitMs } = client;
   try {
     await uploadFile({
-      transport: client.transport,
-      clock: client.clock,
-      signal: client.signal,
-      maxWaitMs: client.maxWaitMs,
+      transport,
+      clock,
+      signal,
+      maxWaitMs,
       random,
       url,
       source,
@@ -105,8 +104,8 @@ async function putOnce(
 }
 
 /**
- * Polls a job for a file that may have been sent to it, less and less often, as long as `--timeout` allows and up to
- * ten minutes, and gives the job as it was seen last: undefined when the service does not know it.
+ * Polls a job for a file that may have been sent to it, as long as the client's time limit allows and up to ten
+ * minutes, and gives the job as it was seen last: undefined when the service does not know it.
  */
 export async function pollForFile(
   client: Client,
@@ -115,10 +114,9 @@ export async function pollForFile(
   onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
 ): Promise<AccountUpdaterJob | undefined> {
   const { clock, signal } = client;
-  const started = clock.now();
-  let last: { readonly job: AccountUpdaterJob | undefined } | undefined;
+  let last: Poll | undefined;
   let outage: unknown;
-  const look = async (): Promise<{ readonly job: AccountUpdaterJob | undefined }> => {
+  const poll = async (): Promise<Poll> => {
     const job = await findJob(client, id).catch((error: unknown) => {
       outage = error;
       throw error;
@@ -126,22 +124,11 @@ export async function pollForFile(
     await onPoll?.(job);
     return (last = { job });
   };
+  const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({
+    status: job?.status ?? 'not found',
+  }));
   try {
-    await pollUntil({
-      look,
-      isDone: ({ job }) => job !== undefined && job.status !== 'pending',
-      limitMs: () => limitMs,
-      clock,
-      signal,
-      random,
-      onLook(glance, nextMs) {
-        const waitedMs = clock.now() - started;
-        if ('reason' in glance)
-          return onEvent?.({ kind: 'unreachable', job: id, reason: glance.reason, nextMs });
-        const status = glance.seen.job?.status ?? 'not found';
-        onEvent?.({ kind: 'polled', job: id, status, waitedMs, nextMs, at: client.now() });
-      },
-    });
+    await pollUntil({ poll, isDone: hasFile, limitMs: () => limitMs, clock, signal, random, onPoll: report });
   } catch (error) {
     if (!isSvcError(error, 'timeout') || last === undefined) throw error;
   }
@@ -149,25 +136,27 @@ export async function pollForFile(
   return last.job;
 }
 
-/** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */
-export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
-  if (!job.upload_url) throw noAddressError(job);
-  return requireStoreAddress(job.upload_url, job.id, service);
+interface Poll {
+  /** Undefined when the service does not know it. */
+  readonly job: AccountUpdaterJob | undefined;
 }
 
-function noAddressError(job: AccountUpdaterJob): SvcError {
-  if (job.status === 'pending') {
-    return new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {
-      hint: `Poll it again with 'svc au status ${job.id}'.`,
-      facts: { job: job.id },
+function hasFile({ job }: Poll): boolean {
+  return job !== undefined && job.status !== 'pending';
+}
+
+/** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */
+export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
+  if (job.upload_url) return requireStoreAddress(job.upload_url, job.id, service);
+  const facts = { job: job.id, job_status: job.status };
+  if (job.status === 'pending')
+    throw new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {
+      next: ['au', 'status', job.id],
+      facts,
     });
-  }
-  return new SvcError(
+  throw new SvcError(
     'conflict',
     `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`,
-    {
-      hint: `Follow it with 'svc au wait ${job.id}', or submit the file as a new job with 'svc au submit'.`,
-      facts: { job: job.id, job_status: job.status },
-    },
+    { hint: 'Wait for it, or submit the file as a new job.', next: ['au', 'wait', job.id], facts },
   );
 }

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { needsFile, retryFailed, uploadParts } from '../../src/account-updater/advance.ts';
+import { retryFailed, uploadParts } from '../../src/account-updater/upload-parts.ts';
 import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
-import { hasUnknown, pollJobs } from '../../src/account-updater/poll-parts.ts';
+import { pollJobs } from '../../src/account-updater/poll-parts.ts';
 import {
+  hasUnknown,
+  needsFile,
   parseRecord,
   plannedParts,
   recordText,
@@ -143,8 +145,8 @@ class World {
       if (command === 'submit') await retryFailed(client, run);
       if (needsFile(record) || (command === 'submit' && hasUnknown(record))) await upload();
       for (let poll = 0; poll < (command === 'submit' ? 4 : 1); poll += 1) {
-        const open = await pollJobs({ client, record, save });
-        if (open.length === 0) break;
+        await pollJobs({ client, record, save });
+        if (record.parts.every(({ state }) => state !== 'uploaded')) break;
         await this.clock.sleep(5 * 60_000);
       }
     } finally {

@@ -34,23 +34,23 @@ describe('the pause between looks', () => {
     await expect(waiting).rejects.toThrow('stop');
   });
 
-  it('that is cut short decides nothing: what counts is what the look finds', async () => {
+  it('that is cut short decides nothing: what counts is what the poll finds', async () => {
     const clock = new FakeClock();
     const seen = ['pending', 'pending', 'completed'];
     const begun = clock.now();
-    let nudges = 0;
-    const nudge: WakeUp = (signal) => ((nudges += 1) === 1 ? Promise.resolve() : silent(signal));
+    let calls = 0;
+    const wakeUp: WakeUp = (signal) => ((calls += 1) === 1 ? Promise.resolve() : silent(signal));
     const found = await pollUntil({
-      look: async () => seen.shift() ?? 'none',
+      poll: async () => seen.shift() ?? 'none',
       isDone: (status) => status === 'completed',
       limitMs: () => 1e9,
       clock,
       signal: never,
       random: () => 0,
-      nudge,
+      wakeUp,
     });
     expect(found).toBe('completed');
-    // Nothing was waited after the first look, and after the second as long as without a nudge.
+    // Nothing was waited after the first poll, and after the second as long as without being woken up.
     expect(clock.now() - begun).toBe(5_000);
   });
 });

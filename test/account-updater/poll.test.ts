@@ -5,21 +5,21 @@ import { FakeClock } from '../support/clock.ts';
 
 const HOUR = 3_600_000;
 
-/** Looks at the words one after the other, the last one for ever; an error is thrown. */
-function looking(
+/** Finds the words one after the other, the last one forever; an error is thrown. */
+function polling(
   words: readonly (string | Error)[],
   clock: FakeClock,
   more: Partial<PollOptions<string>> = {},
 ): PollOptions<string> {
   let at = 0;
-  const look = async (): Promise<string> => {
+  const poll = async (): Promise<string> => {
     const word = words[Math.min(at, words.length - 1)] ?? '';
     at += 1;
     if (word instanceof Error) throw word;
     return word;
   };
   return {
-    look,
+    poll,
     isDone: (seen) => seen === 'done',
     limitMs: () => HOUR,
     clock,
@@ -29,13 +29,13 @@ function looking(
   };
 }
 
-describe('looking until something is done', () => {
-  it('R42 looks at once, soon again, then less and less often', async () => {
+describe('polling until something is done', () => {
+  it('R42 polls at once, soon again, then with increasing intervals', async () => {
     const clock = new FakeClock();
-    expect(await pollUntil(looking(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
+    expect(await pollUntil(polling(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
     expect(clock.slept).toEqual([2000, 5000, 6500, 8450]);
     const quick = new FakeClock();
-    expect(await pollUntil(looking(['done'], quick))).toBe('done');
+    expect(await pollUntil(polling(['done'], quick))).toBe('done');
     expect(quick.slept).toEqual([]);
   });
 
@@ -43,11 +43,11 @@ describe('looking until something is done', () => {
     const outage = new SvcError('network', 'no answer');
     const clock = new FakeClock();
     const seen: string[] = [];
-    const onLook: PollOptions<string>['onLook'] = (glance) =>
-      seen.push('seen' in glance ? glance.seen : glance.reason);
-    expect(await pollUntil(looking([outage, 'open', outage, 'done'], clock, { onLook }))).toBe('done');
+    const onPoll: PollOptions<string>['onPoll'] = (result) =>
+      seen.push('seen' in result ? result.seen : result.reason);
+    expect(await pollUntil(polling([outage, 'open', outage, 'done'], clock, { onPoll }))).toBe('done');
     expect(seen).toEqual(['no answer', 'open', 'no answer']);
-    await expect(pollUntil(looking([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
+    await expect(pollUntil(polling([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
@@ -56,10 +56,10 @@ describe('looking until something is done', () => {
     const clock = new FakeClock();
     const started = clock.now();
     const limitMs = (seen: string | undefined): number => (seen === 'long' ? 2 * HOUR : 1000);
-    expect(await pollUntil(looking(['open'], clock, { limitMs }))).toBe('open');
+    expect(await pollUntil(polling(['open'], clock, { limitMs }))).toBe('open');
     expect(clock.now() - started).toBe(1000);
-    expect(await pollUntil(looking(['long'], clock, { limitMs }))).toBe('long');
+    expect(await pollUntil(polling(['long'], clock, { limitMs }))).toBe('long');
     expect(clock.now() - started).toBe(2 * HOUR + 1000);
-    expect(await pollUntil(looking([new SvcError('server', 'down')], clock))).toBeUndefined();
+    expect(await pollUntil(polling([new SvcError('server', 'down')], clock))).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { retryFailed, uploadParts } from '../../src/account-updater/advance.ts';
 import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
-import type { RunEvent } from '../../src/account-updater/events.ts';
+import type { RunEvent } from '../../src/account-updater/job.ts';
 import { writeResults } from '../../src/account-updater/merge.ts';
-import type { PartState, RunPart } from '../../src/account-updater/record.ts';
+import { type PartState, progressOf, type RunPart } from '../../src/account-updater/record.ts';
 import { RunDirectory } from '../../src/account-updater/run-directory.ts';
 import { beginRun } from '../../src/account-updater/run-index.ts';
-import { waitForRun, wordsOf } from '../../src/account-updater/run-wait.ts';
+import { retryFailed, uploadParts } from '../../src/account-updater/upload-parts.ts';
+import { waitForRun } from '../../src/account-updater/wait.ts';
 import { Client } from '../../src/api/client.ts';
 import { SvcError } from '../../src/errors.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -82,15 +82,15 @@ function part(state: PartState, seen?: string): RunPart {
 }
 
 describe('watching a run', () => {
-  it('R42 covers all its jobs with one list call a look', async () => {
+  it('R42 covers all its jobs with one list call a poll', async () => {
     bench = await openBench();
     const run = await plan(7);
     await upload(run);
     const before = { list: bench.calls('GET', LIST), one: bench.calls('GET', ONE) };
     await waitForRun(bench.client, run, { onEvent });
-    const looks = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
-    expect(looks).toBeGreaterThan(1);
-    expect(bench.calls('GET', LIST) - before.list).toBe(looks);
+    const polls = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
+    expect(polls).toBeGreaterThan(1);
+    expect(bench.calls('GET', LIST) - before.list).toBe(polls);
     // One read a part, for the address of its results.
     expect(bench.calls('GET', ONE) - before.one).toBe(7);
     expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: run.record.id });
@@ -104,8 +104,8 @@ describe('watching a run', () => {
     const before = bench.calls('GET', LIST);
     await waitForRun(bench.client, run, { onEvent });
     expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'downloaded', 'downloaded']);
-    const looks = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
-    expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(looks);
+    const polls = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
+    expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(polls);
   });
 
   it('R18 gets no 429 in a run of 40 jobs against a service that enforces its limits', async () => {
@@ -124,9 +124,9 @@ describe('watching a run', () => {
   }, 60_000);
 
   it('says how many parts are done and what the others do', () => {
-    expect(wordsOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
+    expect(progressOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
     expect(
-      wordsOf({
+      progressOf({
         parts: [
           part('downloaded'),
           part('uploaded', 'processing'),
@@ -217,7 +217,8 @@ describe('a job that is gone', () => {
     await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
       code: 'outcome_unknown',
       exitCode: 9,
-      hint: expect.stringMatching(/svc au status .*svc au list.*--again/),
+      next: ['au', 'status', run.name],
+      hint: expect.stringContaining('paid for twice'),
     });
     expect(bench.events).toContainEqual({ kind: 'missing', job: gone });
     await bench.clock.advance(14 * 24 * HOUR);
@@ -273,7 +274,7 @@ describe('a part whose file was sent whole without an answer', () => {
       const before = jobOf(run, 1);
       await expect(upload(run)).rejects.toMatchObject({
         code: 'outcome_unknown',
-        facts: { problems: [expect.stringContaining('still reads pending')] },
+        facts: { problems: [expect.stringContaining('still pending')] },
       });
       expect(bench.calls('PUT', STORE)).toBe(1);
       await bench.clock.advance(2 * HOUR);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunEvent } from '../../src/account-updater/events.ts';
+import type { RunEvent } from '../../src/account-updater/job.ts';
 import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';

@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { withResumeHint } from '../../src/account-updater/events.ts';
 import { nextPollDelay } from '../../src/account-updater/poll.ts';
 import { waitForJob } from '../../src/account-updater/wait.ts';
+import { resumable } from '../../src/commands/au/runs.ts';
 import { SvcError } from '../../src/errors.ts';
 import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from './support.ts';
 
 const DAY = 86_400_000;
 
-describe('how often a job is looked at', () => {
+describe('how often a job is polled', () => {
   it('R42 grows from seconds to a minute, and to five minutes for the days after the first hour', () => {
     fc.assert(
       fc.property(
@@ -88,7 +88,7 @@ describe('waiting for a job', () => {
       code: 'pending',
       exitCode: 11,
       message: `job ${id} is still pending after 1m`,
-      hint: `Continue with 'svc au wait ${id}'.`,
+      next: ['au', 'wait', id],
     });
   });
 
@@ -141,8 +141,8 @@ describe('waiting for a job', () => {
   it('R43 an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
-    const waiting = withResumeHint(
-      'svc au wait 1',
+    const waiting = resumable(
+      ['au', 'wait', '1'],
       id,
       waitForJob(bench.client, id, {
         onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')),
@@ -151,7 +151,7 @@ describe('waiting for a job', () => {
     await expect(waiting).rejects.toMatchObject({
       code: 'interrupted',
       exitCode: 130,
-      hint: "Continue with 'svc au wait 1'.",
+      next: ['au', 'wait', '1'],
     });
   });
 });

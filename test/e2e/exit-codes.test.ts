@@ -142,7 +142,7 @@ describe('exit codes', () => {
     expect(run.code).toBe(11);
     expect(errorOf(run)).toMatchObject({
       code: 'pending',
-      hint: expect.stringContaining(`svc au wait ${created.id}`),
+      next: expect.stringContaining(`svc au wait ${created.id}`),
     });
   });
 

@@ -10,7 +10,7 @@ import { TerminalSession } from '../support/terminal.ts';
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'commands/tenant/usage.ts': ['tenant usage'],
   'commands/logs/draw-stats.ts': ['logs stats --since 2d'],
-  'commands/au/view.ts': ['au submit tokens.csv --wait --out results.csv --force'],
+  'commands/au/results.ts': ['au submit tokens.csv --wait --out results.csv --force'],
   'account-updater/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
   'output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
 };

@@ -12,8 +12,8 @@ const ids = { run: '', session: '' };
 
 /** Every file that asks something, a command line that comes to its question, and what is to be given instead. */
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
-  'commands/au/abandon-run.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
-  'commands/au/set-aside-run.ts': [() => '--sandbox au abandon damaged', /--yes/],
+  'commands/au/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
+  'commands/au/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
   'commands/3ds/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,
@@ -52,7 +52,8 @@ describe('without a terminal', () => {
       .filter((path) =>
         /\bprompts\.(?:confirm|promptText|promptHidden)\(/.test(readFileSync(`${root}${path}`, 'utf8')),
       );
-    expect(asking.toSorted()).toEqual(Object.keys(QUESTIONS).toSorted());
+    const listed = new Set(Object.keys(QUESTIONS).map((question) => question.split(' ')[0] ?? ''));
+    expect(asking.toSorted()).toEqual([...listed].toSorted());
   });
 
   it.each(Object.entries(QUESTIONS))(

@@ -142,7 +142,7 @@ function completionRule(files: readonly SourceFile[]): string[] {
       for (const { specifier, target, kind } of byPath.get(path)?.imports ?? []) {
         if (kind !== 'static') continue;
         if (target !== undefined) seen.add(target);
-        else if (!specifier.startsWith('node:') || SLOW_MODULES.has(specifier))
+        else if (!isQuick(specifier))
           found.push(
             `${path} imports ${specifier}: ${start} loads it when TAB is pressed, so import it in run`,
           );
@@ -153,6 +153,15 @@ function completionRule(files: readonly SourceFile[]): string[] {
 }
 
 const SLOW_MODULES = new Set(['node:child_process', 'node:http', 'node:worker_threads', 'node:zlib']);
+
+/** Packages that load within a millisecond. */
+const QUICK_PACKAGES = new Set(['csv-stringify']);
+
+function isQuick(specifier: string): boolean {
+  return specifier.startsWith('node:')
+    ? !SLOW_MODULES.has(specifier)
+    : QUICK_PACKAGES.has(packageName(specifier));
+}
 
 function layerOf(path: string): string | undefined {
   const [first = '', ...rest] = path.split('/');

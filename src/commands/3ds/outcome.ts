@@ -186,7 +186,7 @@ export async function waitForOutcome(
   let status = known.authentication_status;
   try {
     const last = await pollUntil<Authentication>({
-      look: async () => {
+      poll: async () => {
         const result = await resultSoFar(client, id);
         status = result.authentication_status ?? status;
         return result;
@@ -195,8 +195,8 @@ export async function waitForOutcome(
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
       clock: context.clock,
       signal: context.signal,
-      onLook: (glance, nextMs) =>
-        shown.update({ state: stateOf(glance), nextPollAt: context.clock.now() + nextMs }),
+      onPoll: (result, nextMs) =>
+        shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
     });
     if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');
     shown.done(last.authentication_status ?? undefined);
@@ -226,8 +226,8 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
   }
 }
 
-function stateOf(glance: PollResult<Authentication>): string {
-  return 'seen' in glance ? (glance.seen.authentication_status ?? 'open') : `no response (${glance.reason})`;
+function stateOf(result: PollResult<Authentication>): string {
+  return 'seen' in result ? (result.seen.authentication_status ?? 'open') : `no response (${result.reason})`;
 }
 
 function withResumeHint(error: unknown, id: string): unknown {

@@ -1,18 +1,21 @@
-import { basename } from 'node:path';
-import { defineCommand } from '../../app/command.ts';
+import fs from 'node:fs';
+import path from 'node:path';
+import { needsFile, type RunPart, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import {
+  openRuns,
+  RECORD,
+  type RunDirectory,
+  type UnreadableRun,
+} from '../../account-updater/run-directory.ts';
+import { indexedRuns, indexEntriesOf } from '../../account-updater/run-index.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
 import { argument, flag, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { runView } from './view.ts';
-
-const UNREADABLE = {
-  status: 'damaged',
-  created_at: null,
-  cycle: null,
-  file: null,
-  rows: null,
-  jobs: null,
-  job_count: null,
-} as const;
+import { SvcError, writeFailure } from '../../errors.ts';
+import { makeDirectory } from '../../files/directory.ts';
+import { formatNumber } from '../../output/time.ts';
+import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
 
 /** `svc au abandon` */
 export const abandon = defineCommand({
@@ -30,17 +33,146 @@ export const abandon = defineCommand({
     undo: flag('--undo', 'resume an abandoned run'),
   },
   async run(context, { run: name, undo }) {
-    const { abandonRun } = await import('./abandon-run.ts');
-    const { setAside, unreadableRun } = await import('./set-aside-run.ts');
-    const { runRow } = await import('./run-summary.ts');
     const print = await recordPrinter(context, runView);
     const unreadable = undo ? undefined : unreadableRun(context, name);
-    if (unreadable) {
-      const progress = await setAside(context, unreadable);
-      const run = basename(unreadable.directory);
-      return progress === undefined ? undefined : print({ ...UNREADABLE, run, progress });
-    }
-    const run = await abandonRun(context, name, undo);
-    if (run) await print(runRow(run.record));
+    const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
+    if (row) await print(row);
   },
 });
+
+/** Abandons a run after saying what the service has of it, or resumes it. Undefined when the operator declined. */
+async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow | undefined> {
+  const { notices, clock, system } = context;
+  const run = requireRun(context, name);
+  if ((statusOf(run.record) === 'abandoned') !== undo) {
+    notices.note(undo ? `${run.record.id} is not abandoned` : `${run.record.id} is abandoned already`);
+    return runRow(run.record);
+  }
+  if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
+  if (!undo && !(await isConfirmed(context, `Abandon ${run.record.id}?`))) return undefined;
+  await run.hold(system, async () => {
+    if (undo) delete run.record.abandoned_at;
+    else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
+    run.save();
+  });
+  if (undo) noteNext(context, 'to resume it', { command: run.submitWords });
+  else {
+    if (uploadedParts(run.record).length > 0)
+      noteNext(context, 'to download the results of what was uploaded', {
+        command: ['au', 'download', run.name],
+      });
+    noteNext(context, `abandoned ${run.record.id}; to undo that`, {
+      command: ['au', 'abandon', run.name, '--undo'],
+    });
+  }
+  return runRow(run.record);
+}
+
+function requireRun(context: Context, name: string): RunDirectory {
+  const run = namedRun(context, name);
+  if (!run)
+    throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
+      hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
+      next: ['au', 'status'],
+    });
+  if (statusOf(run.record) !== 'completed') return run;
+  throw new SvcError('conflict', `run ${run.record.id} is completed: there is nothing to abandon`, {
+    next: ['au', 'download', run.name],
+    facts: { run: run.record.id },
+  });
+}
+
+/** Parts that have a job with their file, or may have: they are processed, and may be paid for. */
+function uploadedParts({ parts }: RunRecord): RunPart[] {
+  return parts.filter((part) => part.state === 'uploading' || !needsFile({ parts: [part] }));
+}
+
+function consequencesOf(record: RunRecord): string[] {
+  const uploaded = uploadedParts(record);
+  const all = record.input.rows;
+  const rows = uploaded.reduce((sum, part) => sum + part.rows, 0);
+  const lines: string[] = [];
+  if (uploaded.length > 0)
+    lines.push(
+      `${formatNumber(rows)} of ${formatNumber(all)} rows were uploaded, or may have been (${uploaded.length === 1 ? '1 job' : `${uploaded.length} jobs`}): the service processes them all the same, and they may be paid for`,
+    );
+  if (uploaded.length < record.parts.length)
+    lines.push(`${formatNumber(all - rows)} rows were not uploaded: they are not processed and cost nothing`);
+  return lines;
+}
+
+async function isConfirmed({ notices, prompts }: Context, question: string): Promise<boolean> {
+  const isYes = await prompts.confirm(question, 'Pass --yes.');
+  if (!isYes) notices.note('nothing was changed');
+  return isYes;
+}
+
+/**
+ * The run of this name or directory, if its record cannot be read, or is gone from where the index says that it is.
+ * Undefined for every other name.
+ */
+function unreadableRun(context: Context, name: string): UnreadableRun | undefined {
+  const root = knownRunsRoot(context);
+  const recorded =
+    root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
+  const directory = path.resolve(fs.existsSync(recorded) ? recorded : name);
+  const isRun = path.basename(directory).startsWith('run-') || fs.existsSync(path.join(directory, RECORD));
+  const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
+  const found = isRun && isDirectory ? openRuns([directory]).unreadable : [];
+  const indexed = root === undefined ? [] : indexedRuns(root, () => true).unreadable;
+  return [...found, ...indexed].find((each) => path.resolve(each.directory) === directory);
+}
+
+/** Moves such a run to `damaged/` beside it, after showing the newest jobs. Undefined when the operator declined. */
+async function setAside(context: Context, unreadable: UnreadableRun): Promise<RunRow | undefined> {
+  const { notices, clock } = context;
+  const { directory, error } = unreadable;
+  notices.warn(error.message);
+  await showNewestJobs(context);
+  if (!(await isConfirmed(context, `Move ${directory} to damaged?`))) return undefined;
+  const root = knownRunsRoot(context);
+  const entries = root === undefined ? [] : indexEntriesOf(root, directory);
+  const target = moveToDamaged(directory, clock.now());
+  for (const entry of entries) fs.rmSync(entry, { force: true });
+  notices.success(`moved to ${target}; its file can be submitted as if it had never been submitted`);
+  return {
+    run: path.basename(directory),
+    status: 'damaged',
+    created_at: null,
+    cycle: null,
+    file: null,
+    rows: null,
+    jobs: null,
+    job_count: null,
+    progress: target,
+  };
+}
+
+/** One of them may have the rows of the run. */
+async function showNewestJobs(context: Context): Promise<void> {
+  const client = await context.client();
+  const first = await client.accountUpdater.list({ pageSize: 20 }).pages().next();
+  const jobs = first.done ? [] : first.value.items;
+  if (jobs.length === 0) return context.notices.note('the service has no jobs of this tenant');
+  const lines = jobs.map(({ id, status, created_at: at }) => `  ${id}  ${status}  ${at ?? ''}`.trimEnd());
+  context.notices.warn(
+    [
+      'one of these jobs, the newest of the tenant, may have its rows, which are then paid for:',
+      ...lines,
+    ].join('\n'),
+  );
+}
+
+function moveToDamaged(directory: string, now: number): string {
+  if (!fs.existsSync(directory)) return directory;
+  const { dir, base } = path.parse(directory);
+  const free = path.join(dir, 'damaged', base);
+  const target = fs.existsSync(free) ? `${free}.${now}` : free;
+  try {
+    makeDirectory(path.dirname(target));
+    fs.renameSync(directory, target);
+    return target;
+  } catch (error) {
+    throw writeFailure(target, error);
+  }
+}

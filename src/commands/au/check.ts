@@ -1,7 +1,53 @@
+import path from 'node:path';
+import { checkRequestFile } from '../../account-updater/check-request-file.ts';
+import {
+  explainCheck,
+  explainWarnings,
+  type Problem,
+  refusedFile,
+  type RequestFileCheck,
+  type Rule,
+} from '../../account-updater/request-file.ts';
+import { spoolInput } from '../../account-updater/spool.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { rest } from '../../app/parameter.ts';
-import { listPrinter, type ListPrinter, once, recordPrinter } from '../../app/print.ts';
-import { type CheckedFileRow, checkedFileView } from './view.ts';
+import { resolvePath, rest } from '../../app/parameter.ts';
+import { listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { SvcError } from '../../errors.ts';
+import { cleanText } from '../../output/text.ts';
+import type { View } from '../../output/view.ts';
+import { fileSource, type UploadSource } from '../../transfer/source.ts';
+
+/** What is known of a request file that was checked. */
+interface CheckedFileRow {
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Rows that repeat the token of a row above. */
+  readonly repeated_tokens: number;
+  /** How many jobs it takes. */
+  readonly job_count: number;
+}
+
+/** How a checked request file is shown. */
+export const checkedFileView: View<CheckedFileRow> = {
+  name: 'request file',
+  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    { path: 'bytes', kind: 'number' },
+    { path: 'sha256', kind: 'id' },
+    { path: 'repeated_tokens', kind: 'number' },
+    { path: 'job_count', kind: 'number' },
+  ],
+};
+
+/** A checked file as it is shown. */
+export function checkedFileRow(file: string, check: RequestFileCheck): CheckedFileRow {
+  const { rows, bytes, sha256, duplicates, parts } = check;
+  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
+}
 
 /** `svc au check` */
 export const check = defineCommand({
@@ -16,25 +62,173 @@ export const check = defineCommand({
   fields: checkedFileView.fields,
   parameters: { files: rest('<file...>', 'request files, or - for standard input') },
   async run(context, { files }) {
-    const { checkFiles } = await import('./request-file.ts');
-    const printed = await (files.length === 1 ? onePrinter(context) : listPrinter(context, checkedFileView));
-    const { rows, refused } = await checkFiles(context, files);
-    await printed(once(rows));
-    if (refused) throw refused;
-    context.notices.success(files.length === 1 ? 'the file is valid' : 'all files are valid');
+    const isSingle = files.length === 1;
+    const printOne = await recordPrinter(context, checkedFileView);
+    const printList = await listPrinter(context, checkedFileView);
+    const checked: CheckedFile[] = [];
+    // One that is refused stops no other.
+    for (const file of files) checked.push(await checkFile(context, file));
+    const rows = checked
+      .filter(({ check: { ok } }) => ok)
+      .map((file) => checkedFileRow(file.name, file.check));
+    if (!isSingle) await printList(once(rows));
+    else for (const row of rows) await printOne(row);
+    requireAllOk(checked);
+    context.notices.success(isSingle ? 'the file is valid' : 'all files are valid');
   },
 });
 
-/** A single file is one object, as it always was. */
-async function onePrinter(context: Context): Promise<ListPrinter<CheckedFileRow>> {
-  const print = await recordPrinter(context, checkedFileView);
-  return async (batches) => {
-    let count = 0;
-    for await (const rows of batches)
-      for (const row of rows) {
-        await print(row);
-        count += 1;
-      }
-    return count;
-  };
+function requireAllOk(checked: readonly CheckedFile[]): void {
+  const refused = checked.filter(({ check: { ok } }) => !ok);
+  const [first] = refused;
+  if (!first) return;
+  if (checked.length === 1) throw refusedFile(first.check, first.name);
+  const problems = refused.flatMap(({ name, check: found }) =>
+    explainCheck(found).map((line) => `${name}: ${line}`),
+  );
+  const files = refused.map(({ name, check: found }) => ({
+    file: name,
+    problems: found.problems,
+    problem_count: found.problemCount,
+  }));
+  throw new SvcError('refused_input', `${refused.length} of ${checked.length} files are refused`, {
+    hint: 'Fix these lines, then check the files again.',
+    facts: { files, problems },
+  });
+}
+
+/** A request file and what was found, whether it is valid or not. */
+interface CheckedFile {
+  /** As the operator called it. */
+  readonly name: string;
+  /** Where its bytes are. */
+  readonly path: string;
+  readonly check: RequestFileCheck;
+}
+
+/** A request file that was checked and may be sent. */
+export interface RequestFile extends CheckedFile {
+  /** Whether a later command can read it again: not when it came through a pipe. */
+  readonly isLasting: boolean;
+  /** Exactly the bytes that were checked; a change in between is noticed. */
+  readonly source: UploadSource;
+}
+
+/**
+ * Opens and checks a request file, or standard input for `-`, which is copied to a private file first.
+ * @throws SvcError `refused_input` with every problem found, before anything is created or sent
+ */
+export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
+  const file = await checkFile(context, typed);
+  if (!file.check.ok) throw refusedFile(file.check, file.name);
+  const source = await fileSource(file.path, { sha256: file.check.sha256 });
+  return { ...file, isLasting: typed !== '-', source };
+}
+
+/** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */
+export async function openJobFile(context: Context, typed: string): Promise<RequestFile> {
+  const file = await openRequestFile(context, typed);
+  const { rows, bytes, exceeds } = file.check;
+  if (!exceeds.bytes) return file;
+  throw new SvcError('refused_input', `${file.name} is too large for one job: ${bytes} bytes`, {
+    hint: 'A job takes 30,000,000 bytes: split the file, each part with the header row, or submit it as several jobs.',
+    next: ['au', 'submit', typed],
+    facts: { rows, bytes },
+  });
+}
+
+async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
+  const name = typed === '-' ? 'standard input' : typed;
+  const file = typed === '-' ? await copyInput(context) : typed;
+  const found = await checkWithProgress(context, file);
+  annotate(context, typed, found);
+  if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);
+  return { name, path: file, check: found };
+}
+
+async function copyInput(context: Context): Promise<string> {
+  const { system, signal } = context;
+  if (system.stdin.isTTY) {
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the request file in, or name it.',
+    });
+  }
+  const spooled = await spoolInput(system, signal);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
+}
+
+const LARGE = 20_000_000;
+
+async function checkWithProgress({ progress, signal }: Context, file: string): Promise<RequestFileCheck> {
+  const source = await fileSource(file);
+  const shown = source.size >= LARGE ? progress.bytes('check', source.size) : undefined;
+  try {
+    const found = await checkRequestFile(source.open(), {
+      signal,
+      onProgress: (bytes) => shown?.update(bytes),
+    });
+    shown?.done();
+    return found;
+  } catch (error) {
+    shown?.fail();
+    throw error;
+  }
+}
+
+/** Rules whose own words may quote the file: a log of CI has many readers. */
+const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
+  year: 'this is not a year of 2 digits',
+  month: 'this is not a month from 01 to 12',
+  header_unknown_column: 'the header names an unknown column',
+};
+
+/**
+ * On GitHub Actions, puts the problems of a request file beside its lines, in addition to the messages. Never with a
+ * value of the file.
+ */
+function annotate(context: Context, typed: string, { problems, duplicates }: RequestFileCheck): void {
+  const { system, notices } = context;
+  if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;
+  const file = escapeProperty(pathInRepository(context, typed));
+  const annotation = (level: 'error' | 'warning', line: number, words: string): string =>
+    `::${level} file=${file},line=${line},title=svc au check::${escapeData(words)}\n`;
+  const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
+  const warnings = duplicates.first.map(({ line, firstLine }) =>
+    annotation('warning', line, `token: the same as on line ${firstLine}`),
+  );
+  if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
+}
+
+/** A warning that stands out on GitHub Actions, beside the one on stderr. */
+export function annotateWarning(
+  { system, notices }: Pick<Context, 'system' | 'notices'>,
+  text: string,
+): void {
+  notices.warn(text);
+  if (system.env['GITHUB_ACTIONS'] === 'true')
+    notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
+}
+
+function wordsOf({ column, problem, rule }: Problem): string {
+  const words = WITHOUT_VALUE[rule] ?? problem;
+  return column === undefined ? words : `${column}: ${words}`;
+}
+
+/** The path as GitHub has it: from the root of the repository, where the file is in it. */
+function pathInRepository(context: Pick<Context, 'system'>, typed: string): string {
+  const { cwd, env } = context.system;
+  const file = resolvePath(context, typed);
+  const root = env['GITHUB_WORKSPACE'];
+  const inRoot = root ? path.relative(root, file) : '..';
+  const shown = inRoot.startsWith('..') || path.isAbsolute(inRoot) ? path.relative(cwd, file) : inRoot;
+  return shown.split(path.sep).join('/');
+}
+
+function escapeData(text: string): string {
+  return cleanText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

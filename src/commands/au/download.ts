@@ -1,17 +1,52 @@
+import { acceptUnproven, invalidateResults, pollRun, refetchResults } from '../../account-updater/collect.ts';
+import type { Destination } from '../../account-updater/merge.ts';
+import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
+import { type ResultsFile, statusOf } from '../../account-updater/record.ts';
+import { downloadResults } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { createSpool } from '../../account-updater/spool.ts';
+import { settleUploads } from '../../account-updater/upload-parts.ts';
+import { failedRunError, pendingRunError } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import type { TakeOptions } from './download-results.ts';
-import { downloadView } from './view.ts';
+import type { View } from '../../output/view.ts';
+import { inspectTarget } from '../../files/target.ts';
+import { showRun } from './progress.ts';
+import { copyOut, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
+import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
+
+/** A result file that was downloaded. */
+interface Downloaded {
+  readonly job: string;
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+const downloadView: View<Downloaded> = {
+  name: 'download',
+  fields: ['job', 'file', 'bytes', 'sha256'],
+  columns: [
+    { path: 'job', kind: 'id' },
+    { path: 'file', kind: 'text' },
+    { path: 'bytes', kind: 'number' },
+    { path: 'sha256', kind: 'id' },
+  ],
+};
+
+interface DownloadOptions extends Destination {
+  /** Accepts results that were kept although they are not proven whole. */
+  readonly acceptUnproven: boolean;
+}
 
 /** `svc au download` */
 export const download = defineCommand({
   description:
     'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns. What is not is downloaded again, three times in all, and never put in place.',
   examples: [
-    ['svc au download 5f0c… --out results.csv', 'a transfer that was cut off is resumed'],
+    ['svc au download 5f0c… --out results.csv', 'an interrupted transfer is resumed'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'every part of a run, as one file'],
     ['svc au download 5f0c… --out - | gzip > results.csv.gz', 'to standard output, once it is whole'],
   ],
@@ -24,65 +59,104 @@ export const download = defineCommand({
     force: flag('--force', 'replace a file that exists; of a run, download everything once more'),
     acceptUnproven: flag(
       '--accept-unproven',
-      'take results that came the same each time although one check fails',
+      'accept results that came the same each time although one check fails',
     ),
   },
   async run(context, { of, out, ...how }) {
-    const { namedRun, resultsPath } = await import('./runs.ts');
+    const print = await recordPrinter(context, downloadView);
     const run = namedRun(context, of);
-    if (run) await downloadRun(context, run, { out: out ?? resultsPath(context, run.record), ...how });
-    else await downloadJob(context, of, { out: out ?? 'results.csv', ...how });
+    const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
+    await requireDestination(context, options, run);
+    const { bytes, sha256 } = run
+      ? await run.hold(context.system, () => downloadRun(context, run, options))
+      : await downloadJob(context, of, options);
+    if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256 });
   },
-  async request(context, { of: name }) {
-    return (await import('./runs.ts')).jobRequest(context, name);
-  },
+  request: (context, { of }) => jobRequest(context, of),
 });
 
-async function downloadJob(context: Context, job: string, options: TakeOptions): Promise<void> {
-  const { explainMissing } = await import('./runs.ts');
-  const { withResumeHint } = await import('../../account-updater/events.ts');
-  const { downloadResults } = await import('../../account-updater/results.ts');
-  const { inspectTarget } = await import('../../files/target.ts');
-  const { copyOut, openSpool, requireDestination } = await import('./deliver-results.ts');
-  const { showRun } = await import('./progress.ts');
-  const { out, force, acceptUnproven } = options;
-  const print = await recordPrinter(context, downloadView);
-  await requireDestination(context, options);
+async function downloadJob(
+  context: Context,
+  job: string,
+  options: DownloadOptions,
+): Promise<Omit<ResultsFile, 'file'>> {
+  const { out, force } = options;
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
-  const file = isFile ? out : (await openSpool(context)).path;
+  const file = isFile ? out : await openSpool(context);
   const client = await context.client();
-  const again = `svc au download ${job} --out ${out}`;
-  const download = downloadResults(client, job, file, {
+  const downloading = downloadResults(client, job, file, {
     overwrite: force,
-    acceptUnproven,
+    acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
   }).catch((error: unknown) => {
     throw orAccept(error, job);
   });
-  const { bytes, sha256 } = await withResumeHint(again, job, explainMissing(context, job, download));
+  const again = ['au', 'download', job, '--out', out];
+  const result = await resumable(again, job, explainMissing(context, job, downloading)).catch(
+    (error: unknown) => {
+      throw orAccept(error, job);
+    },
+  );
   if (!isFile) await copyOut(context, file, out);
-  if (out !== '-') await print({ job, file: out, bytes, sha256 });
+  return result;
 }
 
-/** How to take results that are not proven whole, where the same bytes came each time. */
+/** How to accept results that are not proven whole, where the same bytes came each time. */
 function orAccept(error: unknown, job: string): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
   const { code, message, hint, facts, retryable } = error;
-  return new SvcError(code, message, {
-    hint,
-    next: ['au', 'download', job, '--accept-unproven'],
-    facts,
-    retryable,
-  });
+  const next = ['au', 'download', job, '--accept-unproven'];
+  return new SvcError(code, message, { hint, next, facts, retryable });
 }
 
-async function downloadRun(context: Context, run: RunDirectory, options: TakeOptions): Promise<void> {
-  const { downloadResults } = await import('./download-results.ts');
-  const { requireDestination } = await import('./deliver-results.ts');
-  const { out } = options;
-  const print = await recordPrinter(context, downloadView);
-  await requireDestination(context, options, run);
-  const { bytes, sha256 } = await run.hold(context.system, () => downloadResults(context, run, options));
-  if (out !== '-') await print({ job: run.record.id, file: out, bytes, sha256 });
+/** A private file for what goes to standard output, a pipe or a device: nothing is passed on before it is proven. */
+async function openSpool(context: Context): Promise<string> {
+  const spooled = await createSpool(context.system);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
+}
+
+/**
+ * Downloads the results that a run has and writes them into one file, without waiting. Of an abandoned run those of the
+ * parts that have any. With `force` everything is downloaded once more.
+ * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
+ */
+async function downloadRun(
+  context: Context,
+  run: RunDirectory,
+  options: DownloadOptions,
+): Promise<ResultsFile> {
+  const { record } = run;
+  await invalidateResults(run);
+  if (options.acceptUnproven) await acceptUnproven(run);
+  else if (options.force) refetchResults(run);
+  if (statusOf(record) !== 'completed') {
+    const client = await context.client();
+    if (statusOf(record) === 'abandoned') await settleUploads(client, run);
+    await pollRun(client, run, { onEvent: showRun(context, record) });
+  }
+  if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);
+  else {
+    requireKnownOutcome(run);
+    if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+    if (statusOf(record) !== 'completed') throw pendingRunError(run);
+  }
+  const results = await deliverResults(context, run, options);
+  await warnOfUnrequested(context, record);
+  return results;
+}
+
+/** The parts of an abandoned run that were never uploaded, or failed, will have no results. */
+function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
+  const { id, parts } = run.record;
+  if (parts.some(({ state }) => state === 'uploaded' || state === 'completed' || state === 'uploading'))
+    throw pendingRunError(run);
+  const skipped = parts.filter(({ state }) => state !== 'downloaded');
+  if (skipped.length === parts.length)
+    throw new SvcError('not_found', `run ${id} was abandoned before any part of it had results`, {
+      facts: { run: id },
+    });
+  const rows = skipped.map(({ first_row, rows: count }) => `${first_row} to ${first_row + count - 1}`);
+  notices.warn(`run ${id} was abandoned: the results do not include rows ${rows.join(', ')}`);
 }

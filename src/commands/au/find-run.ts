@@ -1,14 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { needsFile } from '../../account-updater/advance.ts';
-import { chooseRun } from '../../account-updater/choose-run.ts';
-import { type RunRecord, statusOf } from '../../account-updater/record.ts';
-import {
-  openRuns,
-  removeUnborn,
-  type RunDirectory,
-  type UnreadableRun,
-} from '../../account-updater/run-directory.ts';
+import { needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { openRuns, removeUnborn, type RunDirectory } from '../../account-updater/run-directory.ts';
 import {
   beginRun,
   findOutdated,
@@ -22,21 +15,17 @@ import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
-import { annotateWarning, type RequestFile } from './request-file.ts';
+import { annotateWarning, type RequestFile } from './check.ts';
 import { knownRunsRoot, runsRoot, serviceOf } from './runs.ts';
 
-/** Which run of a file is meant. */
-export interface RunChoice {
-  /** A new one, whatever is recorded. */
+/** Which run of a file is meant, by the options of `au submit`. */
+interface RunChoice {
   readonly again: boolean;
-  /** Where it is recorded; undefined for the state directory. */
   readonly runDir: string | undefined;
-  /** The refresh of the file that it belongs to. */
   readonly cycle: string | undefined;
-  /** The recorded run that becomes the one of the cycle. */
   readonly adopt: string | undefined;
-  /** The tenant that the key belongs to, in the operator's word. */
   readonly tenant: string | undefined;
+  readonly dryRun: boolean;
 }
 
 const EMBEDDED = 'sandbox';
@@ -45,26 +34,26 @@ const EMBEDDED = 'sandbox';
  * Finds or begins the run of a request file. What makes a run is the file's hash, the tenant and the cycle: not the
  * profile, nor how the base URL is spelled, nor where the run is recorded.
  */
-export class RunOfFile {
+export class RunFinder {
   readonly #context: Context;
-  readonly #choice: RunChoice & { readonly dryRun: boolean };
-  readonly #asked: NewRun;
+  readonly #choice: RunChoice;
+  readonly #wanted: NewRun;
   /** Where runs are recorded, and those in a `--run-dir` are indexed. */
   readonly #root: string | undefined;
   #proof: TenantProof | undefined;
   #tenant: string | undefined;
   #now: number | undefined;
 
-  constructor(context: Context, choice: RunChoice & { readonly dryRun: boolean }, file: RequestFile) {
+  constructor(context: Context, choice: RunChoice, file: RequestFile) {
     this.#context = context;
     this.#choice = choice;
     this.#root = choice.runDir === undefined ? runsRoot(context) : knownRunsRoot(context);
     this.#tenant = choice.tenant;
-    this.#asked = {
+    this.#wanted = {
       profile: context.settings.profile.value,
       baseUrl: serviceOf(context),
       name: file.name,
-      path: file.lasts ? file.path : undefined,
+      path: file.isLasting ? file.path : undefined,
       check: file.check,
       cycle: choice.cycle,
       now: context.clock.now(),
@@ -72,24 +61,33 @@ export class RunOfFile {
   }
 
   /**
-   * The recorded run that goes on with this file; undefined when a new one may begin.
-   * @throws SvcError `config` where a record cannot be read or the tenant cannot be told, `conflict` where the file was
+   * The recorded run that this file resumes; undefined when a new one may begin.
+   * @throws SvcError `config` where a record cannot be read or the tenant is unknown, `conflict` where the file was
    *   submitted and it is not clear that it is to be paid for again
    */
   async find(): Promise<RunDirectory | undefined> {
     const { again, runDir, cycle, adopt } = this.#choice;
     if (again) return undefined;
-    if (runDir !== undefined) requireOfFile(runDir, this.#asked);
-    const { runs, unreadable } = findRuns(this.#root, runDir, this.#asked);
+    if (runDir !== undefined) requireSameFile(runDir, this.#wanted);
+    const { runs, unreadable } = findRuns(this.#root, runDir, this.#wanted);
     const ours: RunDirectory[] = [];
     for (const run of runs) if (await this.#isOurs(run)) ours.push(run);
-    const named = ours.filter((run) => isAt(run, runDir));
+    const named = ours.filter((run) => isIn(run, runDir));
     const candidates = [...named, ...ours.filter((run) => !named.includes(run))];
-    if (runDir !== undefined) requireFree(runDir, runs, ours);
+    const foreign = runs.find((run) => isIn(run, runDir) && !ours.includes(run));
+    if (foreign) throw foreignError(foreign);
     const now = this.#now ?? this.#context.clock.now();
-    const chosen = chooseRun(candidates, { cycle, adopt, now });
-    if (unreadable[0] && (!chosen || mayUpload(chosen.record))) throw unreadableError(unreadable[0]);
-    return chosen;
+    const chosen =
+      cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, { cycle, adopt, now });
+    if (chosen) requireKept(chosen);
+    const [damaged] = unreadable;
+    if (!damaged || (chosen && !mayUpload(chosen.record))) return chosen;
+    const { directory, error } = damaged;
+    throw new SvcError('config', `${error.message}. It may be of this file: nothing was submitted`, {
+      hint: `${error.hint ?? ''} To move the record aside, abandon the run; --again submits the file whatever the record holds.`.trimStart(),
+      next: ['au', 'abandon', directory],
+      facts: { directory },
+    });
   }
 
   /** The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it. */
@@ -106,18 +104,18 @@ export class RunOfFile {
         this.#warnOfEmptyState(root);
       }
       const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
-      const run = beginRun(directory, { ...this.#asked, tenant: this.#tenant });
+      const run = beginRun(directory, { ...this.#wanted, tenant: this.#tenant });
       // Before another terminal may look for it.
       if (root !== undefined) indexRun(root, run);
       return run;
     });
   }
 
-  /** Records what the operator said of the run now, and where it is recorded. For whoever holds it. */
+  /** Records this command's options, and where the run is recorded. For whoever holds it. */
   update(run: RunDirectory, out: string): void {
     const { record } = run;
     record.out = path.resolve(out);
-    const { cycle, path: file, baseUrl } = this.#asked;
+    const { cycle, path: file, baseUrl } = this.#wanted;
     if (cycle !== undefined) record.cycle = cycle;
     if (file !== undefined) record.input = { ...record.input, path: path.resolve(file) };
     const known = [record.base_url, ...(record.also_at ?? [])];
@@ -127,11 +125,11 @@ export class RunOfFile {
     if (root !== undefined) indexRun(root, run);
   }
 
-  /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that cannot be told */
+  /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that is unknown */
   async #isOurs(run: RunDirectory): Promise<boolean> {
     const { record } = run;
     // The embedded sandbox is no tenant of a service.
-    if ((record.base_url === EMBEDDED) !== (this.#asked.baseUrl === EMBEDDED)) return false;
+    if ((record.base_url === EMBEDDED) !== (this.#wanted.baseUrl === EMBEDDED)) return false;
     // A dry run needs no key: it takes the run of another profile for one of the same tenant.
     if (this.#choice.dryRun) return true;
     const client = await this.#context.client();
@@ -140,17 +138,14 @@ export class RunOfFile {
     this.#now = client.now();
     if (relation === 'other') this.#tenant ??= await this.#proof.tenant();
     if (relation !== 'unknown') return relation === 'same';
-    if (this.#isUnfinishedHere(record)) return true;
-    throw unclearTenantError(run);
+    const { profile, baseUrl } = this.#wanted;
+    const isHere = record.profile === profile && record.base_url === baseUrl;
+    // Such a run may be resumed: before it creates another job, the tenant is checked once more.
+    if (isHere && statusOf(record) !== 'completed') return true;
+    throw unknownTenantError(run);
   }
 
-  /** Such a run may be resumed: before it creates another job, the tenant is checked once more. */
-  #isUnfinishedHere(record: RunRecord): boolean {
-    const { profile, baseUrl } = this.#asked;
-    return record.profile === profile && record.base_url === baseUrl && statusOf(record) !== 'completed';
-  }
-
-  /** The runs root made ready for a new run; undefined where that cannot be and `--run-dir` is given. */
+  /** The runs root made ready for a new run; undefined where that is not possible and `--run-dir` is given. */
   #preparedRoot(): string | undefined {
     const root = this.#root;
     if (this.#choice.runDir === undefined || root === undefined) return root;
@@ -160,21 +155,21 @@ export class RunOfFile {
       return root;
     } catch {
       this.#context.notices.warn(
-        `${root} cannot be written: this file will be recognized with --run-dir ${this.#choice.runDir} alone`,
+        `${root} cannot be written: this file will be recognized only with --run-dir ${this.#choice.runDir}`,
       );
       return undefined;
     }
   }
 
   #warnOfOutdated(root: string): void {
-    const run = findOutdated(root, this.#asked);
+    const run = findOutdated(root, this.#wanted);
     if (run)
       this.#context.notices.warn(
-        `${run.record.input.name} has changed since run ${run.record.id} was begun, which is not done; this is a run of its own`,
+        `${run.record.input.name} has changed since run ${run.record.id} was started, which is not completed; this is a new run`,
       );
   }
 
-  /** In CI the record of what was paid for is lost with the machine, unless it is kept and restored. */
+  /** In CI the record of what was paid for is lost with the machine, unless it is saved and restored. */
   #warnOfEmptyState(root: string): void {
     if (['', '0', 'false'].includes(this.#context.system.env['CI'] ?? '')) return;
     if (fs.readdirSync(root).some((name) => name.startsWith('run-') || name === 'elsewhere')) return;
@@ -190,45 +185,37 @@ function mayUpload(record: RunRecord): boolean {
   return needsFile(record) || record.parts.some(({ state }) => state === 'failed');
 }
 
-function isAt(run: RunDirectory, directory: string | undefined): boolean {
+function isIn(run: RunDirectory, directory: string | undefined): boolean {
   return directory !== undefined && path.resolve(run.path) === path.resolve(directory);
 }
 
-/** In a --run-dir nothing else may be. */
-function requireOfFile(runDir: string, asked: NewRun): void {
+/** In a `--run-dir` there may be nothing else. */
+function requireSameFile(runDir: string, wanted: NewRun): void {
   const [run] = openRuns([runDir]).runs;
-  if (!run || isOf(run.record, asked)) return;
+  if (!run || isOf(run.record, wanted)) return;
+  const { id, input } = run.record;
   throw new SvcError(
     'checksum_mismatch',
     `the run in ${runDir} is of another file, or the file has changed since`,
     {
-      hint: 'Give the file that the run was begun with, or another --run-dir for a run of its own.',
-      facts: { run: run.record.id, recorded_sha256: run.record.input.sha256, sha256: asked.check.sha256 },
+      hint: 'Give the file that the run was started with, or another --run-dir for a run of its own.',
+      facts: { run: id, recorded_sha256: input.sha256, sha256: wanted.check.sha256 },
     },
   );
 }
 
-function requireFree(runDir: string, runs: readonly RunDirectory[], ours: readonly RunDirectory[]): void {
-  const foreign = runs.find((run) => isAt(run, runDir) && !ours.includes(run));
-  if (foreign)
-    throw new SvcError(
-      'config',
-      `the run in ${runDir} belongs to tenant ${foreign.record.tenant_id ?? '(unknown)'}, and this key to another one; nothing was submitted`,
-      {
-        hint: 'Use the key that the run was begun with, or another --run-dir for a run of its own.',
-        facts: { run: foreign.record.id, tenant_id: foreign.record.tenant_id },
-      },
-    );
+function foreignError({ path: runDir, record }: RunDirectory): SvcError {
+  return new SvcError(
+    'config',
+    `the run in ${runDir} belongs to tenant ${record.tenant_id ?? '(unknown)'}, and this key to another one; nothing was submitted`,
+    {
+      hint: 'Use the key that the run was started with, or another --run-dir for a run of its own.',
+      facts: { run: record.id, tenant_id: record.tenant_id },
+    },
+  );
 }
 
-function unreadableError({ directory, error }: UnreadableRun): SvcError {
-  return new SvcError('config', `${error.message}. It may be of this file: nothing was submitted`, {
-    hint: `${error.hint ?? ''} 'svc au list' shows the jobs that the service has. 'svc au abandon ${directory}' sets the record aside; --again submits the file whatever the record holds.`.trimStart(),
-    facts: { directory },
-  });
-}
-
-function unclearTenantError({ record, name }: RunDirectory): SvcError {
+function unknownTenantError({ record, name }: RunDirectory): SvcError {
   const { id, profile, tenant_id: tenant } = record;
   const assert =
     tenant === undefined
@@ -238,8 +225,113 @@ function unclearTenantError({ record, name }: RunDirectory): SvcError {
     'config',
     `this file was submitted as ${id} (profile ${profile}), and the service does not show whether this key belongs to the same tenant; nothing was submitted`,
     {
-      hint: `${assert}--again submits the file whatever was before. 'svc au status ${name}' shows that run.`,
+      hint: `${assert}--again submits the file whatever was submitted before. To see that run:`,
+      next: ['au', 'status', name],
       facts: { run: id, tenant_id: tenant },
     },
   );
+}
+
+const DAY = 86_400_000;
+/** Without a cycle: how long after its end a run's file submitted again counts as a retry. */
+const RETRY_MS = 7 * DAY;
+/** How long a run without a cycle may be the one of a cycle that is named for the first time. */
+const CYCLE_MS = 35 * DAY;
+
+/** The newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
+function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory | undefined {
+  if (!newest || !isCompleted(newest) || now - endOf(newest.record) <= RETRY_MS) return newest;
+  const { id, created_at: submitted } = newest.record;
+  const completed = new Date(endOf(newest.record)).toISOString();
+  throw new SvcError(
+    'conflict',
+    `this file was submitted on ${dayOf(submitted)} as ${id}, which was completed on ${dayOf(completed)}; nothing was submitted now`,
+    {
+      hint: 'To submit it whatever was submitted before, use --again. To refresh the same file in each cycle, name the cycle:',
+      next: [...submitWordsOf(newest), '--cycle', new Date(now).toISOString().slice(0, 7)],
+      facts: { run: id, submitted_at: submitted, completed_at: completed },
+    },
+  );
+}
+
+interface CycleChoice {
+  readonly cycle: string;
+  readonly adopt: string | undefined;
+  readonly now: number;
+}
+
+/** The run of a cycle among those of a file, the newest first. Undefined: a run may begin. */
+function runOfCycle(
+  runs: readonly RunDirectory[],
+  { cycle, adopt, now }: CycleChoice,
+): RunDirectory | undefined {
+  const run = runs.find(({ record }) => record.cycle === cycle);
+  if (adopt !== undefined) return adoptedRun(runs, run, cycle, adopt);
+  if (run) return run;
+  // Once a file has cycles, runs before them belong to none of those to come.
+  const named = runs.findIndex((each) => each.record.cycle !== undefined);
+  const candidates = named === -1 ? runs : runs.slice(0, named);
+  const open = candidates.find((each) => !isCompleted(each) || now - endOf(each.record) <= CYCLE_MS);
+  if (!open) return undefined;
+  const { id, created_at: submitted } = open.record;
+  const words = [...submitWordsOf(open), '--cycle', cycle];
+  throw new SvcError(
+    'conflict',
+    `this file was submitted without a cycle on ${dayOf(submitted)}, as ${id} (${statusOf(open.record)}); nothing was submitted now`,
+    {
+      hint: `To submit the file once more, and pay for it, use --again. If that is its run of ${cycle}:`,
+      next: [...words, '--adopt', id],
+      facts: { run: id, submitted_at: submitted, cycle },
+    },
+  );
+}
+
+function adoptedRun(
+  runs: readonly RunDirectory[],
+  ofCycle: RunDirectory | undefined,
+  cycle: string,
+  adopt: string,
+): RunDirectory {
+  const run = runs.find((each) => each.record.id === adopt || isIn(each, adopt));
+  if (!run)
+    throw new SvcError('usage', '--adopt names no run of this file at this tenant', {
+      next: ['au', 'status'],
+    });
+  const other = ofCycle ?? (run.record.cycle === undefined ? run : undefined);
+  if (other === run) return run;
+  const problem = ofCycle
+    ? `cycle ${cycle} has a run already: ${ofCycle.record.id}`
+    : `${run.record.id} is the run of cycle ${run.record.cycle}`;
+  throw new SvcError('conflict', `${problem}; nothing was changed`, {
+    hint: 'Omit --adopt:',
+    next: [...submitWordsOf(run), '--cycle', cycle],
+    facts: { run: ofCycle?.record.id ?? run.record.id, cycle },
+  });
+}
+
+/** An abandoned run is not resumed unasked: its rows may have been paid for. */
+function requireKept({ record, name }: RunDirectory): void {
+  if (statusOf(record) !== 'abandoned') return;
+  throw new SvcError('usage', `this file was submitted as ${record.id}, which was abandoned`, {
+    hint: '--again starts another run: rows that were uploaded may then be paid for twice. To resume the abandoned one:',
+    next: ['au', 'abandon', name, '--undo'],
+    facts: { run: record.id, abandoned_at: record.abandoned_at },
+  });
+}
+
+function isCompleted({ record }: RunDirectory): boolean {
+  return statusOf(record) === 'completed';
+}
+
+/** When the last job of a completed run was seen completed. Records of earlier versions may lack it. */
+function endOf({ parts, created_at: created }: RunRecord): number {
+  return Math.max(...parts.map(({ done_at: done }) => Date.parse(done ?? created) || 0));
+}
+
+function submitWordsOf({ record: { input } }: RunDirectory): string[] {
+  return ['au', 'submit', input.path === undefined ? '-' : input.name];
+}
+
+function dayOf(time: string): string {
+  return time.slice(0, 10);
 }

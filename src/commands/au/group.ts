@@ -15,22 +15,22 @@ export const au: GroupSpec = {
     ),
     entry(
       'create',
-      'create a job that waits one hour for its file (a single step; submit does it all)',
-      async () => (await import('./steps.ts')).create,
+      'create a job, which waits an hour for its file (a single step of submit)',
+      async () => (await import('./jobs.ts')).create,
       { hidden: true },
     ),
     entry(
       'upload',
-      'upload a request file to a pending job (a single step; submit does it all)',
-      async () => (await import('./steps.ts')).upload,
+      'upload a request file to a pending job (a single step of submit)',
+      async () => (await import('./jobs.ts')).upload,
       { hidden: true },
     ),
     entry(
       'status',
       'show the recorded runs, one run part by part, or one job',
-      async () => (await import('./status.ts')).status,
+      async () => (await import('./jobs.ts')).status,
     ),
-    entry('list', 'list jobs of the tenant, newest first', async () => (await import('./status.ts')).list),
+    entry('list', 'list jobs of the tenant, newest first', async () => (await import('./jobs.ts')).list),
     entry(
       'wait',
       'wait until a job or run has completed or failed',

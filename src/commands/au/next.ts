@@ -1,12 +1,43 @@
-import { defineCommand } from '../../app/command.ts';
-import { argument, flag, text, value } from '../../app/parameter.ts';
+import {
+  indexResults,
+  nextRequest,
+  type NextRow,
+  type ResultsByToken,
+  resultsInOrder,
+} from '../../account-updater/next-request.ts';
+import { cellsOf } from '../../account-updater/request-lines.ts';
+import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
+import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
+import { type Actions, explainResultCode } from '../../account-updater/result-codes.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { argument, flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
+import { csvRow } from '../../output/csv.ts';
 import { formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { actionParameter, actionsOf } from './options.ts';
+import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { fileSource } from '../../transfer/source.ts';
+import { Draft } from '../../files/draft.ts';
+import { openRequestFile } from './check.ts';
+import { actionParameter, actionsOf } from './runs.ts';
 
-/** How a next request is shown. */
+/** What a next request file came to. */
+interface NextRequest {
+  readonly file: string;
+  readonly rows: number;
+  /** Rows with a new token in place of the old one. */
+  readonly replaced: number;
+  /** Rows as they were. */
+  readonly kept: number;
+  /** Of those kept, rows that the service rejected: they need fixing before they are sent. */
+  readonly to_fix: number;
+  readonly dropped: number;
+  readonly dropped_by_code: Readonly<Record<string, number>>;
+  /** The file that lists the dropped rows, if there is one. */
+  readonly dropped_file: string | null;
+}
+
 const nextRequestView: View<NextRequest> = {
   name: 'next request',
   fields: [
@@ -33,7 +64,7 @@ const nextRequestView: View<NextRequest> = {
 /** `svc au next` */
 export const next = defineCommand({
   description:
-    'New tokens take the place of old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are dropped, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
+    'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are dropped, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
   examples: [
     [
       'svc au next tokens.csv results.csv --out next.csv --dropped dropped.csv',
@@ -57,41 +88,133 @@ export const next = defineCommand({
     force: flag('--force', 'replace files that exist'),
   },
   async run(context, { request, results, out, dropped, action, force }) {
-    const { makeNextRequest } = await import('./next-request.ts');
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (dropped === '-') throw new SvcError('usage', '--dropped takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
-      throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Leave --output and --jq out.' });
+      throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Omit --output and --jq.' });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(context, action);
     const made = await makeNextRequest(context, { request, results, out: target, dropped, actions, force });
-    context.notices.note(nextRequestWords(made));
+    context.notices.note(countsOf(made));
     if (target !== '-') await print(made);
   },
 });
 
-/** What a next request file came to. */
-export interface NextRequest {
-  readonly file: string;
-  readonly rows: number;
-  /** Rows with a new token in place of the old one. */
-  readonly replaced: number;
-  /** Rows as they were. */
-  readonly kept: number;
-  /** Of those kept, rows that the service rejected: they need fixing before they are sent. */
-  readonly to_fix: number;
-  readonly dropped: number;
-  readonly dropped_by_code: Readonly<Record<string, number>>;
-  /** The file that lists the dropped rows; null where none was asked for. */
-  readonly dropped_file: string | null;
-}
-
-/** The counts in a sentence, for stderr. */
-function nextRequestWords(next: NextRequest): string {
-  const { rows, replaced, kept, to_fix: toFix, dropped } = next;
-  const by = Object.entries(next.dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
-  const fixes = toFix > 0 ? ` (${formatNumber(toFix)} need fixing)` : '';
+/** The counts in a sentence. */
+function countsOf({ rows, replaced, kept, to_fix, dropped, dropped_by_code }: NextRequest): string {
+  const by = Object.entries(dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
+  const fixes = to_fix > 0 ? ` (${formatNumber(to_fix)} need fixing)` : '';
   const why = by.length > 0 ? ` (${by.join(', ')})` : '';
   return `${formatNumber(rows)} rows: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${fixes}; ${formatNumber(dropped)} dropped${why}`;
+}
+
+interface NextInput {
+  /** Paths as typed. */
+  readonly request: string;
+  readonly results: string;
+  /** A file, or - for standard output. */
+  readonly out: string;
+  readonly dropped: string | undefined;
+  readonly actions: Actions;
+  readonly force: boolean;
+}
+
+/**
+ * Writes the next request, and the list of what was dropped.
+ * @throws SvcError `checksum_mismatch` when the results belong to another request; nothing is written then
+ */
+async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
+  const { force, actions } = input;
+  const targets = [input.out, input.dropped].filter((name) => name !== undefined && name !== '-');
+  for (const target of targets) await requireFile(resolvePath(context, target ?? ''), force);
+  const { source, answers } = await matchedResults(context, input);
+  const files: Draft[] = [];
+  const begin = async (name: string): Promise<Draft> => {
+    const file = await Draft.begin(resolvePath(context, name));
+    files.push(file);
+    return file;
+  };
+  try {
+    const out = input.out === '-' ? context.out : await begin(input.out);
+    const dropped = input.dropped === undefined ? undefined : await begin(input.dropped);
+    const rows = nextRequest(source.open(), answers, actions);
+    const counts = await writeRows(rows, { out, dropped, actions, signal: context.signal });
+    for (const file of files) await file.finish(force);
+    return { file: input.out, ...counts, dropped_file: input.dropped ?? null };
+  } finally {
+    for (const file of files) await file.discard();
+  }
+}
+
+async function matchedResults(
+  context: Context,
+  { request, results: name }: NextInput,
+): Promise<{ readonly source: Rereadable; readonly answers: ResultsByToken }> {
+  const { source, check } = await openRequestFile(context, resolvePath(context, request));
+  const results = await fileSource(resolvePath(context, name));
+  const found = await reconcile(source, results);
+  const unmatched = found.notRequested + found.duplicates;
+  if (unmatched > 0) {
+    throw new SvcError(
+      'checksum_mismatch',
+      `${unmatched} rows of ${name} match no row of ${request}: nothing was written`,
+      {
+        hint: 'Check that the two files belong together:',
+        next: ['au', 'report', name, '--request', request],
+        facts: { not_requested: found.notRequested, duplicates: found.duplicates },
+      },
+    );
+  }
+  // A token that is requested twice takes its result wherever that stands, so that no row keeps an old token.
+  const isInOrder = found.matchedBy === 'order' && check.duplicates.count === 0;
+  const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
+  return { source, answers };
+}
+
+interface Targets {
+  readonly out: Pick<Draft, 'write'>;
+  readonly dropped: Pick<Draft, 'write'> | undefined;
+  readonly actions: Actions;
+  readonly signal: AbortSignal;
+}
+
+async function writeRows(
+  batches: AsyncIterable<readonly NextRow[]>,
+  { out, dropped, actions, signal }: Targets,
+): Promise<Omit<NextRequest, 'file' | 'dropped_file'>> {
+  const counts = { replaced: 0, kept: 0, fix: 0, dropped: 0 };
+  const byCode: Record<string, number> = {};
+  await out.write(`${REQUEST_HEADER}\n`);
+  await dropped?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
+  let row = 0;
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    const lines: string[] = [];
+    for (const next of batch) {
+      row += 1;
+      counts[next.kind] += 1;
+      if (next.kind !== 'dropped') lines.push(next.line, '\n');
+      else {
+        const code = next.code ?? '';
+        byCode[code] = (byCode[code] ?? 0) + 1;
+        await dropped?.write(csvRow([String(row), ...cellsOf(next.request), code, reasonFor(code, actions)]));
+      }
+    }
+    await out.write(lines.join(''));
+  }
+  const kept = counts.kept + counts.fix;
+  return {
+    rows: counts.replaced + kept,
+    replaced: counts.replaced,
+    kept,
+    to_fix: counts.fix,
+    dropped: counts.dropped,
+    dropped_by_code: byCode,
+  };
+}
+
+function reasonFor(code: string, actions: Actions): string {
+  const { meaning } = explainResultCode(code);
+  return actions.has(code) ? `${meaning} (excluded by your choice)` : meaning;
 }

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../account-updater/events.ts';
+import type { RunEvent } from '../../account-updater/job.ts';
 import type { RunRecord } from '../../account-updater/record.ts';
 import type { Context } from '../../app/command.ts';
 import type { TransferProgress, WaitProgress } from '../../output/progress.ts';

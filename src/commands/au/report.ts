@@ -1,13 +1,50 @@
-import { drawReport, reportView } from '../../account-updater/report-view.ts';
-import { defineCommand } from '../../app/command.ts';
-import { argument, flag, text, value } from '../../app/parameter.ts';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
+import {
+  drawReport,
+  type Report,
+  type ReportRequest,
+  reportView,
+  type SplitFile,
+} from '../../account-updater/report-view.ts';
+import {
+  ACTION_GROUPS,
+  actionFor,
+  type ActionGroup,
+  actionGroupOf,
+  type Actions,
+  splitResults,
+  stepFor,
+  summarizeResults,
+} from '../../account-updater/result-codes.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { argument, flag, type Input, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
-import { actionParameter, actionsOf } from './options.ts';
+import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import { makeDirectory } from '../../files/directory.ts';
+import { fileSource } from '../../transfer/source.ts';
+import { Draft } from '../../files/draft.ts';
+import { openRequestFile } from './check.ts';
+import { actionParameter, actionsOf } from './runs.ts';
+
+const parameters = {
+  results: argument('<results>', 'a result file', text),
+  request: value('--request <file>', 'the request file of these results', text),
+  splitInto: value(
+    '--split-into <dir>',
+    'write update.csv, contact.csv, exclude.csv, fix.csv, keep.csv and unknown.csv, those that have rows',
+    text,
+  ),
+  html: value('--html <file>', 'write the report as one page with charts', text),
+  action: actionParameter,
+  force: flag('--force', 'replace files that exist'),
+} as const;
 
 /** `svc au report` */
 export const report = defineCommand({
   description:
-    'Works offline, on files of any size. Codes and columns that are not known here are kept and shown. With --request, each row must answer a row of the request, else the exit code is 12.',
+    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request, each row must match a row of the request, else the exit code is 12.',
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
     ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
@@ -17,28 +54,164 @@ export const report = defineCommand({
   exitCodes: [12, 13],
   paged: true,
   fields: reportView.fields,
-  parameters: {
-    results: argument('<results>', 'a result file', text),
-    request: value('--request <file>', 'the request file that the results answer', text),
-    splitInto: value(
-      '--split-into <dir>',
-      'write update.csv, contact.csv, exclude.csv, fix.csv, keep.csv and unknown.csv, those that have rows',
-      text,
-    ),
-    html: value('--html <file>', 'write the report as one page with charts', text),
-    action: actionParameter,
-    force: flag('--force', 'replace files that exist'),
-  },
-  async run(context, { action, ...input }) {
-    const { makeReport, checkReconciled } = await import('./report-results.ts');
-    const isPicture = isForPeople(context) && context.globals.fields === undefined;
+  parameters,
+  async run(context, input) {
+    const isChart = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
-    const made = await makeReport(context, { ...input, actions: actionsOf(context, action) });
-    if (isPicture) {
+    const made = await makeReport(context, input);
+    if (isChart) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
       await out.write(drawReport(made, { palette, unicode, plain, columns }));
     } else await print(made);
-    checkReconciled(made);
+    requireReconciled(made);
   },
 });
+
+/** Counts a result file, compares it with its request where there is one, and writes the files asked for. */
+async function makeReport(context: Context, input: Input<typeof parameters>): Promise<Report> {
+  const { results, request, html, splitInto, force } = input;
+  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+  const actions = actionsOf(context, input.action);
+  const page = html === undefined ? undefined : resolvePath(context, html);
+  const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
+  if (page !== undefined) await requireFile(page, force);
+  if (directory !== undefined) await requireSplitDirectory(directory, force);
+  const source = await fileSource(resolvePath(context, results));
+  const compared = request === undefined ? null : await compare(context, request, source);
+  const { codes, extraColumns, ...counts } = await summarizeResults(source.open());
+  const made: Report = {
+    file: results,
+    ...counts,
+    codes: codes.map(({ code, class: group, count, known, meaning }) => ({
+      code,
+      class: group,
+      count,
+      share: count / counts.rows,
+      known,
+      meaning,
+      action: actionFor(code, actions),
+      next: stepFor(code, actions),
+      group: actionGroupOf(code, true, actions),
+    })),
+    extra_columns: extraColumns,
+    request: compared,
+    split:
+      directory === undefined
+        ? null
+        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions }),
+  };
+  if (page !== undefined) await writePage(page, made, context.clock.now(), force);
+  return made;
+}
+
+async function compare(context: Context, typed: string, results: Rereadable): Promise<ReportRequest> {
+  const { source } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = await reconcile(
+    source,
+    results,
+  );
+  return {
+    file: typed,
+    rows: requested,
+    unchanged,
+    not_requested: notRequested,
+    duplicates,
+    matched_by: matchedBy,
+    mismatches,
+  };
+}
+
+/** @throws SvcError `checksum_mismatch` when a row of the results matches no row of the request */
+function requireReconciled({ file, request }: Report): void {
+  if (request === null) return;
+  const { not_requested, duplicates, matched_by, mismatches, rows } = request;
+  const facts = { not_requested, duplicates, mismatches };
+  if (matched_by === 'count') {
+    throw new SvcError(
+      'truncated',
+      `the rows of ${file} were counted only: ${request.file} holds too many tokens`,
+      {
+        hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
+        facts: { rows_requested: rows },
+      },
+    );
+  }
+  if (not_requested + duplicates === 0) return;
+  const first = mismatches.slice(0, 3).map(({ row }) => row);
+  throw new SvcError(
+    'checksum_mismatch',
+    `${not_requested + duplicates} rows of ${file} match no row of ${request.file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
+    { hint: 'Check that the two files belong together; else contact support with the job id.', facts },
+  );
+}
+
+async function writePage(target: string, made: Report, now: number, force: boolean): Promise<void> {
+  const { reportPage } = await import('../../account-updater/report-page.ts');
+  const file = await Draft.begin(target);
+  try {
+    await file.write(reportPage(made, now));
+    await file.finish(force);
+  } finally {
+    await file.discard();
+  }
+}
+
+/** Checks the directory before anything is read. @throws SvcError `usage` when it holds something, or is none */
+async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
+  try {
+    if ((await fs.readdir(directory)).length === 0 || force) return;
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return;
+    if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
+    throw new SvcError('usage', `${directory} is not a directory`, {
+      hint: 'Give a directory.',
+      cause: error,
+    });
+  }
+  throw new SvcError('usage', `${directory} is not empty`, {
+    hint: 'Give another directory, or --force to replace the files of an earlier split.',
+  });
+}
+
+interface SplitOptions {
+  /** Files of an earlier split are replaced or removed. */
+  readonly force: boolean;
+  readonly excelSafe: boolean;
+  readonly actions: Actions;
+}
+
+/** Writes a file for each group that has rows; none before all rows were read. */
+async function split(
+  results: Rereadable,
+  directory: string,
+  { force, excelSafe, actions }: SplitOptions,
+): Promise<SplitFile[]> {
+  makeDirectory(directory);
+  const fileOf = (group: ActionGroup): string => path.join(directory, `${group}.csv`);
+  const open = new Map<ActionGroup, { readonly file: Draft; rows: number }>();
+  try {
+    for await (const rows of splitResults(results.open(), actions, excelSafe)) {
+      for (const { group, header, line } of rows) {
+        let into = open.get(group);
+        if (into === undefined) {
+          into = { file: await Draft.begin(fileOf(group)), rows: 0 };
+          open.set(group, into);
+          await into.file.write(header);
+        }
+        into.rows += 1;
+        await into.file.write(line);
+      }
+    }
+    for (const { file } of open.values()) await file.finish(force);
+    // A group that has no rows this time must not look as if it had.
+    for (const group of ACTION_GROUPS)
+      if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
+  } finally {
+    for (const { file } of open.values()) await file.discard();
+  }
+  return ACTION_GROUPS.flatMap((group) => {
+    const rows = open.get(group)?.rows;
+    return rows === undefined ? [] : [{ file: fileOf(group), rows }];
+  });
+}

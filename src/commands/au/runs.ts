@@ -1,13 +1,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { RunRecord } from '../../account-updater/record.ts';
-import { type FoundRuns, listRuns, RunDirectory } from '../../account-updater/run-directory.ts';
+import { missingError } from '../../account-updater/job.ts';
+import { type PartState, progressOf, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { type FoundRuns, listRuns, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
+import type { Actions } from '../../account-updater/result-codes.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
-import { baseUrlText } from '../../config/values.ts';
+import { repeated } from '../../app/parameter.ts';
+import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { requireDirectory, stateDirectory } from '../../config/paths.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import type { Tone, View } from '../../output/view.ts';
 
-/** Where runs are recorded when no --run-dir is given. */
+/** Where runs are recorded unless `--run-dir` is given. */
 export function runsRoot({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'runs');
 }
@@ -49,18 +53,30 @@ export function namedRun(
   });
 }
 
+function openNamed(context: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
+  if (fs.existsSync(path.join(argument, RECORD))) return RunDirectory.open(argument);
+  if (!argument.startsWith('run-')) return undefined;
+  const root = knownRunsRoot(context);
+  const run = root === undefined ? undefined : RunDirectory.open(path.join(root, path.basename(argument)));
+  if (run) return run;
+  throw new SvcError('not_found', 'there is no such run recorded on this machine', {
+    hint: 'Name its directory, or one of the runs recorded here.',
+    next: ['au', 'status'],
+  });
+}
+
 /**
- * Where the results of a run are to go: to the place that is recorded, if it is on this machine. A run that was carried
- * here has its place elsewhere, and its results go into this directory under the same name.
+ * Where the results of a run are to go: the recorded path, if its directory exists on this machine. The results of a
+ * run that was carried here from elsewhere go into this directory under the same name.
  */
 export function resultsPath({ notices }: Pick<Context, 'notices'>, { out }: RunRecord): string {
   if (out === undefined || isOnThisMachine(out)) return out ?? 'results.csv';
   const here = path.basename(out);
-  notices.note(`${path.dirname(out)} is not there: the results go to ${here} in this directory`);
+  notices.note(`${path.dirname(out)} does not exist: the results go to ${here} in this directory`);
   return here;
 }
 
-/** Whether the directory of a file is there. */
+/** Whether the directory of a file exists. */
 export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
 }
@@ -71,7 +87,7 @@ export async function jobRequest(context: Context, argument: string): Promise<Pr
   const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
   if (job !== undefined) return (await import('../../api/resources.ts')).readJobRequest(job);
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, {
-    hint: 'Leave --curl out.',
+    hint: 'Omit --curl.',
   });
 }
 
@@ -81,28 +97,153 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'job_expired')) throw error;
-    const { missingError } = await import('../../account-updater/job.ts');
-    const expiresAt = recordedExpiry(context, id);
+    const root = knownRunsRoot(context);
+    const parts = root === undefined ? [] : listRuns(root).runs.flatMap(({ record }) => record.parts);
+    const expiresAt = Date.parse(parts.find(({ job }) => job === id)?.expires_at ?? '');
     const now = (await context.client()).now();
     throw Number.isNaN(expiresAt) ? missingError(id) : missingError(id, { expiresAt, now });
   }
 }
 
-/** When the upload address of a job expires, in epoch milliseconds; NaN of a job that no run here created. */
-function recordedExpiry(context: Context, id: string): number {
-  const root = knownRunsRoot(context);
-  const parts = root === undefined ? [] : listRuns(root).runs.flatMap(({ record }) => record.parts);
-  return Date.parse(parts.find(({ job }) => job === id)?.expires_at ?? '');
+/**
+ * Lets the end of work that was cut short say how to resume it: an interrupt keeps its own exit code, a `--timeout`
+ * that is over becomes `pending`.
+ */
+export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
+    const code = error.code === 'timeout' ? 'pending' : error.code;
+    throw new SvcError(code, `${error.message}; ${id} can be resumed`, { next, facts: { job: id } });
+  }
 }
 
-function openNamed({ system }: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
-  if (fs.existsSync(path.join(argument, 'run.json'))) return RunDirectory.open(argument);
-  if (!argument.startsWith('run-')) return undefined;
-  const root = stateDirectory(system);
-  const run =
-    root === undefined ? undefined : RunDirectory.open(path.join(root, 'runs', path.basename(argument)));
-  if (run) return run;
-  throw new SvcError('not_found', 'there is no such run recorded on this machine', {
-    hint: "Name its directory, or look at 'svc au status' for the runs recorded here.",
-  });
+/** The status of a run or a part, in the same words everywhere; `unknown` where the service may have its file. */
+export type ShownStatus = 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
+
+/** The status of a run as commands show it. */
+export function shownStatus(record: RunRecord): ShownStatus {
+  const status = statusOf(record);
+  if (status !== 'open') return status;
+  return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
+}
+
+/** The ids of a run's jobs. */
+export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
+  return parts.flatMap(({ job }) => job ?? []);
+}
+
+/** A run in one line; null where the record cannot be read. */
+export interface RunRow {
+  readonly run: string;
+  readonly status: ShownStatus;
+  readonly created_at: string | null;
+  readonly cycle: string | null;
+  readonly file: string | null;
+  readonly rows: number | null;
+  /** Ids of those that were created. */
+  readonly jobs: readonly string[] | null;
+  /** How many jobs its file takes. */
+  readonly job_count: number | null;
+  /** How far it is, in words. */
+  readonly progress: string;
+}
+
+/** How a list of runs is shown. */
+export const runView: View<RunRow> = {
+  name: 'run',
+  fields: ['run', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
+  columns: [
+    { path: 'run', kind: 'id' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'created_at', kind: 'time', priority: 1 },
+    { path: 'cycle', kind: 'text', priority: 5 },
+    { path: 'rows', kind: 'number', priority: 2 },
+    { path: 'progress', kind: 'text', priority: 4 },
+    { path: 'file', kind: 'text', priority: 3 },
+  ],
+};
+
+export function runRow(record: RunRecord): RunRow {
+  const { id, created_at, cycle, input, parts } = record;
+  return {
+    run: id,
+    status: shownStatus(record),
+    created_at,
+    cycle: cycle ?? null,
+    file: input.name,
+    rows: input.rows,
+    jobs: jobsOf(record),
+    job_count: parts.length,
+    progress: progressOf(record),
+  };
+}
+
+/** One part of a run. */
+export interface PartRow {
+  readonly part: number;
+  readonly rows: number;
+  readonly status: ShownStatus;
+  /** How far it is: its job's status as the service says, or the step on this side. */
+  readonly progress: string;
+  readonly job: string | null;
+  readonly errors: readonly string[];
+}
+
+/** How the parts of a run are shown. */
+export const partView: View<PartRow> = {
+  name: 'part',
+  fields: ['part', 'rows', 'status', 'progress', 'job', 'errors'],
+  columns: [
+    { path: 'part', kind: 'number' },
+    { path: 'rows', kind: 'number', priority: 1 },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'progress', kind: 'text', priority: 3 },
+    { path: 'job', kind: 'id' },
+    { path: 'errors', kind: 'text', priority: 2 },
+  ],
+};
+
+export function partRows({ parts }: RunRecord): PartRow[] {
+  return parts.map((part) => ({
+    part: part.number,
+    rows: part.rows,
+    status: STATUS_OF[part.state] ?? 'pending',
+    progress: progressOf({ parts: [part] }),
+    job: part.job ?? null,
+    errors: part.errors ?? [],
+  }));
+}
+
+/** All other states are `pending`. */
+const STATUS_OF: Readonly<Partial<Record<PartState, ShownStatus>>> = {
+  completed: 'completed',
+  downloaded: 'completed',
+  failed: 'failed',
+  unknown: 'unknown',
+};
+
+export function toneOf(status: unknown): Tone | undefined {
+  if (status === 'completed') return 'good';
+  if (status === 'unknown') return 'warn';
+  return status === 'failed' ? 'bad' : undefined;
+}
+
+const STEPS = RESULT_STEPS.join(', ');
+
+/** `--action`: what to do about a result code, where the operator knows better. The last one for a code counts. */
+export const actionParameter = repeated(
+  '--action <code=step>',
+  `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To set it once and for all: svc profile set action.WRN_OPT_OUT exclude`,
+  (typed): ChosenStep => {
+    const chosen = parseChosenStep(typed);
+    if (chosen) return chosen;
+    throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`);
+  },
+);
+
+/** What the operator chose, code by code: on the command line, else in the profile. */
+export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {
+  return new Map([...Object.entries(settings.stored?.actions ?? {}), ...typed]);
 }

@@ -1,8 +1,18 @@
-import { defineCommand, Preview } from '../../app/command.ts';
-import { argument, choice, flag, text, value, type ValueParser } from '../../app/parameter.ts';
-import { SvcError } from '../../errors.ts';
-import { eventsParameter } from './options.ts';
-import { checkedFileView, submissionView } from './view.ts';
+import { checkDestination } from '../../account-updater/merge.ts';
+import { hasUnknown, needsFile, statusOf } from '../../account-updater/record.ts';
+import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
+import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
+import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
+import { RunFinder } from './find-run.ts';
+import { showRun } from './progress.ts';
+import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
+import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
+import { eventsParameter, listenForJobs } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
@@ -44,6 +54,8 @@ const parameters = {
   events: eventsParameter,
 } as const;
 
+type SubmitInput = Input<typeof parameters>;
+
 /** `svc au submit` */
 export const submit = defineCommand({
   description:
@@ -60,11 +72,105 @@ export const submit = defineCommand({
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {
-    const { submission, submissionRequest } = await import('./submission.ts');
-    if (input.dryRun && context.globals.curl) return new Preview(await submissionRequest(context, input));
-    return submission(context, input);
+    if (input.dryRun && context.globals.curl) return new Preview(await firstRequest(context, input));
+    return submitFile(context, input);
   },
-  async request(context, input) {
-    return (await import('./submission.ts')).submissionRequest(context, input);
-  },
+  request: firstRequest,
 });
+
+/** The first request of a run, once the file is checked. */
+async function firstRequest(context: Context, input: SubmitInput): Promise<PreviewRequest> {
+  checkOptions(input);
+  await openRequestFile(context, input.file);
+  return (await import('../../api/resources.ts')).createJobRequest();
+}
+
+/** From a request file to jobs, and with `--wait` on to the results. The same file again resumes its run. */
+async function submitFile(context: Context, input: SubmitInput): Promise<void> {
+  checkOptions(input);
+  const print = await recordPrinter(context, submissionView);
+  const file = await openRequestFile(context, input.file);
+  const finder = new RunFinder(context, input, file);
+  const known = await finder.find();
+  const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
+  if (input.wait || input.out !== undefined)
+    await checkDestination(known?.record, { out, force: input.force });
+  if (input.dryRun) return showPlan(context, file, known);
+  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const run = known ?? (await finder.findOrBegin());
+  const wasCompleted = statusOf(run.record) === 'completed';
+  await run.hold(context.system, async () => {
+    finder.update(run, out);
+    await uploadRest(context, run, file);
+    if (input.wait || (wasCompleted && input.out !== undefined))
+      await finishRun(context, run, { out, force: input.force }, wakeUpFor?.(run.record));
+  });
+  const status = wasCompleted ? { status: 'already_submitted' } : {};
+  const show = (submission: Submission): Promise<void> => print({ ...submission, ...status });
+  if (input.wait) return showResults(context, show, run.record, input.failOn);
+  await show(submissionOf(run.record));
+  if (!wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
+}
+
+function checkOptions({ out, wait, failOn, events, adopt, cycle, again }: SubmitInput): void {
+  const problems: [boolean, string, string][] = [
+    [
+      out === '-',
+      '--out must be a file: the summary is written to standard output',
+      "Give a file name, or download the results with 'au download <run> --out -'.",
+    ],
+    [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
+    [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
+    [failOn !== undefined && !wait, '--fail-on is about the results and needs --wait', 'Add --wait.'],
+    [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
+  ];
+  for (const [isWrong, message, hint] of problems)
+    if (isWrong) throw new SvcError('usage', message, { hint });
+}
+
+/** The recorded path of a run that was carried here may be on another machine. */
+function recordedOut(run: RunDirectory | undefined): string | undefined {
+  const out = run?.record.out;
+  return out !== undefined && isOnThisMachine(out) ? out : undefined;
+}
+
+function defaultOut(file: string): string {
+  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
+}
+
+async function uploadRest(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
+  const { record } = run;
+  if (statusOf(record) === 'completed')
+    return context.notices.note(
+      `this file was already submitted (${record.id}, completed); use --again to submit it again`,
+    );
+  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
+  const hasFailed = record.parts.some(({ state }) => state === 'failed');
+  if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
+  const client = await context.client();
+  await retryFailed(client, run);
+  const uploading = uploadParts(client, run, file.path, { onEvent: showRun(context, record) });
+  await resumable(run.submitWords, record.id, uploading).catch((error: unknown) => {
+    if (isSvcError(error, 'outcome_unknown'))
+      context.notices.note('--again would start a new run; rows that were processed would be paid for twice');
+    throw error;
+  });
+}
+
+async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {
+  const print = await recordPrinter(context, checkedFileView);
+  await print(checkedFileRow(file.name, file.check));
+  const { rows, parts } = file.check;
+  const jobs = parts.length === 1 ? 'one job' : `${parts.length} jobs`;
+  const plan = known ? planFor(context, known) : `it would create ${jobs} for ${rows} rows`;
+  context.notices.note(`dry run: nothing was sent; ${plan}`);
+}
+
+function planFor(context: Context, { record }: RunDirectory): string {
+  const plan =
+    statusOf(record) === 'completed'
+      ? `the file was already submitted (${record.id})`
+      : `it would resume ${record.id}`;
+  const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
+  return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
+}

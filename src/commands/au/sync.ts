@@ -1,7 +1,19 @@
-import { defineCommand } from '../../app/command.ts';
+import { createInterface } from 'node:readline';
+import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../account-updater/collect.ts';
+import { keepResults } from '../../account-updater/merge.ts';
+import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
+import { hasUnknown, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
+import { uploadParts } from '../../account-updater/upload-parts.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
 import { flag, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
-import { runView } from './view.ts';
+import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
+import { hashFile } from '../../transfer/source.ts';
+import { showRun } from './progress.ts';
+import { countedResults, deliverResults, warnOfUnrequested } from './results.ts';
+import { actionsOf, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 
 /** `svc au sync` */
 export const sync = defineCommand({
@@ -27,12 +39,186 @@ export const sync = defineCommand({
     ),
   },
   async run(context, { exec, dryRun }) {
-    const { planSync, syncRuns } = await import('./sync-runs.ts');
-    const { runRow } = await import('./run-summary.ts');
     const print = await listPrinter(context, runView);
-    if (dryRun) return void (await print(once(planSync(context, exec).map(runRow))));
-    const { records, code } = await syncRuns(context, exec);
-    await print(once(records.map(runRow)));
-    return code;
+    const { runs, unreadable } = dueRuns(context, exec);
+    if (dryRun) showPlan(context, runs);
+    else if (runs.length === 0) context.notices.note('no open runs of this profile');
+    const isRefused = !dryRun && (await advanceAll(context, runs, exec));
+    await print(once(runs.map(({ record }) => runRow(record))));
+    if (dryRun) return undefined;
+    const code = codeFor(runs, exec, unreadable.length > 0);
+    return isRefused && code === EXIT_CODES.pending ? EXIT_CODES.checksum_mismatch : code;
   },
 });
+
+function dueRuns(context: Context, exec: string | undefined): FoundRuns {
+  const here = serviceOf(context);
+  const profile = context.settings.profile.value;
+  const { runs, unreadable } = recordedRuns(context);
+  const isOurs = ({ record }: RunDirectory): boolean =>
+    record.base_url === here && record.profile === profile && isDue(record, exec);
+  return { runs: runs.filter(isOurs), unreadable };
+}
+
+function isOpen(record: RunRecord): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
+}
+
+/** A run is also due while its results are unchecked, or the command to run for it has not succeeded. */
+function isDue(record: RunRecord, exec: string | undefined): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
+}
+
+function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
+  for (const { record } of runs) {
+    const step = needsFile(record)
+      ? 'upload the rest of it'
+      : 'poll its jobs and download the results that are ready';
+    const other = hasUnchecked(record)
+      ? 'check the results that an earlier version accepted'
+      : 'run the command of --exec again';
+    notices.note(`${record.id}: would ${isOpen(record) ? step : other}`);
+  }
+  notices.note('dry run: nothing was sent');
+}
+
+function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUnreadable: boolean): number {
+  const records = runs.map(({ record }) => record);
+  if (records.some((record) => statusOf(record) === 'failed')) return EXIT_CODES.job_failed;
+  if (records.some((record) => isOpen(record) && hasUnknown(record))) return EXIT_CODES.outcome_unknown;
+  // A run whose record cannot be read may be open.
+  if (someUnreadable) return EXIT_CODES.config;
+  if (records.some(isOpen)) return EXIT_CODES.pending;
+  return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
+}
+
+/**
+ * Advances every run once. One that another process holds, or that fails, stops no other.
+ * @returns whether results of one were refused
+ */
+async function advanceAll(
+  context: Context,
+  runs: readonly RunDirectory[],
+  exec: string | undefined,
+): Promise<boolean> {
+  let isRefused = false;
+  for (const run of runs) {
+    try {
+      await run.hold(context.system, () => advance(context, run, exec));
+    } catch (error) {
+      if (!isSvcError(error) || context.signal.aborted) throw error;
+      isRefused ||= error instanceof RefusedResults;
+      context.notices.warn(`${run.record.id}: ${error.message}. ${error.hint ?? ''}`.trimEnd());
+      if (error.next) noteNext(context, 'next', { command: error.next });
+    }
+  }
+  return isRefused;
+}
+
+async function advance(context: Context, run: RunDirectory, exec: string | undefined): Promise<void> {
+  await invalidateResults(run);
+  const { record } = run;
+  // Another round may have ended it meanwhile.
+  if (isOpen(record)) await resume(context, run, exec !== undefined);
+  if (exec === undefined || record.exec !== 'due' || record.results === undefined) return;
+  await execFor(context, exec, record);
+  delete record.exec;
+  run.save();
+}
+
+async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
+  const { record } = run;
+  const client = await context.client();
+  const onEvent = showRun(context, record);
+  let stuck: SvcError | undefined;
+  if (needsFile(record)) {
+    try {
+      await uploadParts(client, run, await reopenedFile(run), { onEvent, pollOnce: true });
+    } catch (error) {
+      // What the operator has to fix. Results of other parts can be had, and may not be there for ever.
+      if (!isSvcError(error, 'local', 'checksum_mismatch', 'conflict', 'outcome_unknown')) throw error;
+      stuck = error;
+    }
+  }
+  await pollRun(client, run, { onEvent });
+  requireKnownOutcome(run);
+  if (stuck !== undefined) throw stuck;
+  if (statusOf(record) !== 'completed') return;
+  if (hasExec) record.exec = 'due';
+  const { file } = await deliver(context, run);
+  await warnOfUnrequested(context, record);
+  context.notices.success(`${record.id} is completed: ${file}`);
+}
+
+/**
+ * The path of the input of a run, which must be the same as when the run was started.
+ * @throws SvcError `checksum_mismatch` when it is not, `conflict` when it came through a pipe
+ */
+async function reopenedFile({ record, name, submitWords }: RunDirectory): Promise<string> {
+  const { id, input } = record;
+  if (input.path === undefined) {
+    throw new SvcError('conflict', `run ${id} has parts to upload, and its input came through a pipe`, {
+      hint: `Pipe the same file into the command below to resume it, or abandon the run with 'au abandon ${name}'.`,
+      next: submitWords,
+    });
+  }
+  const hint = 'Restore the file, or submit it under its new name, or abandon the run:';
+  const next = ['au', 'abandon', name];
+  const sha256 = await hashFile(input.path).catch((error: unknown) => {
+    if (!isSvcError(error)) throw error;
+    throw new SvcError(error.code, error.message, { hint, next, facts: error.facts, cause: error });
+  });
+  if (sha256 === input.sha256) return input.path;
+  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
+    hint,
+    next,
+    facts: { run: id },
+  });
+}
+
+/** Where the output file exists or its directory is gone, the results stay with the run: there is nobody to ask. */
+async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
+  const { out } = run.record;
+  if (out === undefined) return keepResults(run);
+  try {
+    return await deliverResults(context, run, { out, force: false });
+  } catch (error) {
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    return keepResults(run);
+  }
+}
+
+/**
+ * Runs the operator's own command for a completed run. On standard input it gets the run as `svc au status` shows it,
+ * with the counts of its results; what it writes goes to stderr.
+ * @throws SvcError `local` when it failed
+ */
+async function execFor(context: Context, command: string, record: RunRecord): Promise<void> {
+  const { system, signal, notices } = context;
+  const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
+    // Bytes that the operator vouched for need not be a table.
+    if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
+    throw error;
+  });
+  const { startCommand } = await import('../../security/child-environment.ts');
+  const added = { SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' };
+  const child = startCommand(command, { env: system.env, cwd: system.cwd, added, signal });
+  // A command need not read its input.
+  child.stdin.on('error', () => undefined).end(`${JSON.stringify({ ...runRow(record), results })}\n`);
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => notices.note(line));
+  const problem = await new Promise<string | undefined>((resolve) => {
+    child.on('error', () => resolve('could not be started'));
+    child.on('close', (code, by) =>
+      resolve(code === 0 ? undefined : `ended with ${code ?? by ?? 'a signal'}`),
+    );
+  });
+  signal.throwIfAborted();
+  if (problem === undefined) return;
+  throw new SvcError('local', `the command of --exec ${problem}`, {
+    hint: 'The results are written. Fix the command: the next sync runs it again for this run.',
+  });
+}

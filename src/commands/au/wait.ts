@@ -1,9 +1,33 @@
+import type { WakeUp } from '../../account-updater/poll.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { argument, text } from '../../app/parameter.ts';
+import { argument, hostName, integer, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { eventsParameter, type JobWakeUp, listenForJobs } from './options.ts';
-import { jobView, submissionView } from './view.ts';
+import { jobView } from './jobs.ts';
+import { showRun } from './progress.ts';
+import { finishRun, showResults, submissionView } from './results.ts';
+import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
+
+/** Where a wait listens for the events of its jobs. */
+export interface EventsAddress {
+  readonly port: number;
+  /** A name beside those of loopback that senders may use. */
+  readonly host: string | undefined;
+}
+
+/** `--events`: the port on which a wait listens for the events of its jobs. */
+export const eventsParameter = value(
+  '--events <[host:]port>',
+  'while waiting, receive webhook events on this local port, and poll as soon as one says that the job ended; a host is the name that senders use, such as that of a tunnel',
+  (typed): EventsAddress => {
+    const colon = typed.lastIndexOf(':');
+    return {
+      port: integer(0, 65_535)(typed.slice(colon + 1)),
+      host: colon === -1 ? undefined : hostName(typed.slice(0, colon)),
+    };
+  },
+);
 
 /** `svc au wait` */
 export const wait = defineCommand({
@@ -17,43 +41,56 @@ export const wait = defineCommand({
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 10, 11, 12, 130],
   worksElsewhere: true,
-  fields: [...jobView.fields, ...submissionView.fields],
+  fields: [...new Set([...jobView.fields, ...submissionView.fields])],
   parameters: {
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     events: eventsParameter,
   },
   async run(context, { for: name, events }) {
-    const { namedRun } = await import('./runs.ts');
     const run = namedRun(context, name);
-    const nudge = events === undefined ? undefined : await listenForJobs(context, events);
-    await (run ? waitForRun(context, run, nudge) : waitForJob(context, name, nudge));
+    const wakeUpFor = events && (await listenForJobs(context, events));
+    if (run) await waitForNamedRun(context, run, wakeUpFor?.(run.record));
+    else await waitForNamedJob(context, name, wakeUpFor?.({ parts: [{ job: name }] }));
   },
-  async request(context, { for: name }) {
-    return (await import('./runs.ts')).jobRequest(context, name);
-  },
+  request: (context, { for: name }) => jobRequest(context, name),
 });
 
-async function waitForJob(context: Context, job: string, nudge: JobWakeUp | undefined): Promise<void> {
-  const { withResumeHint } = await import('../../account-updater/events.ts');
-  const jobs = await import('../../account-updater/wait.ts');
-  const { showRun } = await import('./progress.ts');
-  const print = await recordPrinter(context, jobView);
-  const client = await context.client();
-  const completed = jobs.waitForJob(client, job, {
-    onEvent: showRun(context),
-    nudge: nudge?.({ parts: [{ job }] }),
-  });
-  const { explainMissing } = await import('./runs.ts');
-  await print(await withResumeHint(`svc au wait ${job}`, job, explainMissing(context, job, completed)));
-}
-
-async function waitForRun(context: Context, run: RunDirectory, nudge: JobWakeUp | undefined): Promise<void> {
-  const { finishRun } = await import('./run-summary.ts');
-  const { resultsPath } = await import('./runs.ts');
-  const { showResults } = await import('./run-summary.ts');
+async function waitForNamedRun(context: Context, run: RunDirectory, wakeUp?: WakeUp): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   await run.hold(context.system, () =>
-    finishRun(context, run, { out: resultsPath(context, run.record), force: false }, nudge?.(run.record)),
+    finishRun(context, run, { out: resultsPath(context, run.record), force: false }, wakeUp),
   );
   await showResults(context, print, run.record);
+}
+
+async function waitForNamedJob(context: Context, job: string, wakeUp?: WakeUp): Promise<void> {
+  const print = await recordPrinter(context, jobView);
+  const client = await context.client();
+  const waiting = waitForJob(client, job, { onEvent: showRun(context), wakeUp });
+  await print(await resumable(['au', 'wait', job], job, explainMissing(context, job, waiting)));
+}
+
+/** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
+type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string }[] }) => WakeUp;
+
+/**
+ * Listens on loopback for the events of jobs, until the command is over. An event only says when to poll.
+ * @throws SvcError `local` when the port cannot be used
+ */
+export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
+  const { notices, clock } = context;
+  const { JobHints } = await import('../../webhooks/job-hints.ts');
+  const hints = await JobHints.open({
+    port,
+    allowHosts: host === undefined ? [] : [host],
+    clock,
+    onRefused: ({ status, reason }) => notices.warn(`a request was refused (${status}): ${reason}`),
+  });
+  context.onClose(() => hints.close());
+  notices.note(`listening for events on ${hints.url}`);
+  return ({ parts }) =>
+    async (signal) => {
+      await hints.next((job) => parts.some((part) => part.job === job), signal);
+      if (!signal.aborted) notices.note('an event says that a job has ended: polling now');
+    };
 }

@@ -5,11 +5,11 @@ import type { Coverage } from '../../logs/archive/coverage.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
 import { S3_SECRETS } from '../../logs/s3/settings.ts';
+import type { TransferProgress } from '../../output/progress.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
 import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
 import { MARKS, type Tone } from '../../output/view.ts';
 import type { Environment } from '../../system.ts';
-import { ByteProgress } from '../au/options.ts';
 
 /** The location of an archive to read. */
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
@@ -51,14 +51,29 @@ export async function withByteProgress<T>(
   total: number,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = new ByteProgress(context, label);
   let done = 0;
+  return withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+}
+
+const LARGE = 8_000_000;
+
+/** Does work that says how far it is, and shows that where there is much to read. */
+export async function withProgress<T>(
+  context: Context,
+  label: string,
+  work: (update: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let shown: TransferProgress | undefined;
   try {
-    const result = await work((bytes) => progress.update((done += bytes), total));
-    progress.done();
+    const result = await work((done, total) => {
+      if (total >= LARGE) shown ??= context.progress.bytes(label, total);
+      shown?.update(done);
+    });
+    shown?.done();
+    shown = undefined;
     return result;
   } finally {
-    progress.stop();
+    shown?.fail();
   }
 }
 

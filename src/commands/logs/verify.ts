@@ -6,7 +6,6 @@ import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import type { TimeRange } from '../../logs/entry.ts';
 import { formatBytes, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { ByteProgress } from '../au/options.ts';
 import {
   archiveLocation,
   countText,
@@ -15,6 +14,7 @@ import {
   rangeText,
   type Sentence,
   sentencesText,
+  withProgress,
 } from './archives.ts';
 
 const COUNTS = ['records', 'segments', 'entries', 'bytes'] as const;
@@ -51,19 +51,12 @@ export const verify = defineCommand({
     const print = await listPrinter(context, archiveCheckView);
     const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);
-    const progress = new ByteProgress(context, 'verify');
-    const verification = new Verifying(store, {
-      expect,
-      signal: context.signal,
-      onProgress: (done, total) => progress.update(done, total),
-    });
     const tally: Tally = { findings: 0 };
-    try {
-      await print(rowsOf(verification, tally, !hasSentences));
-      progress.done();
-    } finally {
-      progress.stop();
-    }
+    const verification = await withProgress(context, 'verify', async (onProgress) => {
+      const verifying = new Verifying(store, { expect, signal: context.signal, onProgress });
+      await print(rowsOf(verifying, tally, !hasSentences));
+      return verifying;
+    });
     if (hasSentences) await context.out.write(summaryText(context, verification.result(), tally.findings));
     judge(verification.result(), tally, { name: store.name, strict });
   },

@@ -23,12 +23,12 @@ async function stuckRun(desk: Desk): Promise<string> {
 }
 
 describe('svc au abandon', () => {
-  it('lets a round of au sync end well that could never end, and can be undone', async () => {
+  it('lets au sync succeed again, and can be undone', async () => {
     const desk = await openDesk();
     const run = await stuckRun(desk);
     const stuck = await desk.svc('au sync');
     expect(stuck.code).toBe(11);
-    expect(stuck.stderr).toContain(`'svc au abandon ${run}'`);
+    expect(stuck.stderr).toContain(`svc au abandon ${run}`);
     const { code, stdout, stderr } = await desk.svc(`au abandon ${run} --yes`);
     expect({ code, status: (JSON.parse(stdout) as { status: string }).status }).toEqual({
       code: 0,
@@ -53,7 +53,7 @@ describe('svc au abandon', () => {
     for (const line of ['au submit tokens.csv', 'au submit tokens.csv --dry-run']) {
       const refused = await desk.svc(line);
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain(`'svc au abandon ${run} --undo'`);
+      expect(refused.stderr).toContain(`svc au abandon ${run} --undo`);
     }
     expect(desk.uploads()).toBe(1);
     expect(await desk.svc('au submit tokens.csv --again')).toMatchObject({ code: 0 });
@@ -72,32 +72,32 @@ describe('svc au abandon', () => {
       parts.push({ ...rest, number: 2, first_row: rows, rows: 3, state: 'planned' });
     });
     await desk.svc(`au abandon ${run} --yes`);
-    expect((await desk.svc(`au wait ${run}`)).stderr).toContain(`'svc au download ${run}'`);
+    expect((await desk.svc(`au wait ${run}`)).stderr).toContain(`svc au download ${run}`);
     const { code, stderr } = await desk.svc(`au download ${run} --out r.csv`);
     expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/abandoned: the results are without those of rows \d+ to \d+/);
+    expect(stderr).toMatch(/abandoned: the results do not include rows \d+ to \d+/);
     expect(readFileSync(desk.home.file('r.csv'), 'utf8')).toContain('UPD_PAN');
   });
 
-  it('R36 brings results of an upload that was cut off, once the job says that it has the file', async () => {
+  it('R36 downloads results of an upload that was cut off, once the job says that it has the file', async () => {
     const desk = await openDesk();
     await desk.svc('au submit tokens.csv --run-dir kept');
     desk.change('kept', ({ parts }) => {
       for (const part of parts) part.state = 'uploading';
     });
-    expect((await desk.svc('au abandon kept --yes')).stderr).toContain("'svc au download kept'");
+    expect((await desk.svc('au abandon kept --yes')).stderr).toContain('svc au download kept');
     expect(await desk.svc('au download kept --out r.csv')).toMatchObject({ code: 0 });
     expect(existsSync(desk.home.file('r.csv'))).toBe(true);
     expect(desk.uploads()).toBe(1);
   });
 
-  it('says that nothing came of a run that never got to the service, and that others are not done', async () => {
+  it('says that a run that was never uploaded has no results, and that others are not done', async () => {
     const desk = await openDesk({ processingMs: 60_000 });
     const run = await stuckRun(desk);
     await desk.svc(`au abandon ${run} --yes`);
     const nothing = await desk.svc(`au download ${run} --out r.csv`);
     expect(nothing.code).toBe(5);
-    expect(nothing.stderr).toContain('before any part of it came to results');
+    expect(nothing.stderr).toContain('before any part of it had results');
     writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
     await desk.svc('au submit tokens.csv --run-dir open');
     await desk.svc('au abandon open --yes');

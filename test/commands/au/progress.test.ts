@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/account-updater/events.ts';
+import type { RunEvent } from '../../../src/account-updater/job.ts';
 import type { RunRecord } from '../../../src/account-updater/record.ts';
 import type { Context } from '../../../src/app/command.ts';
 import { showRun } from '../../../src/commands/au/progress.ts';

@@ -151,7 +151,7 @@ describe('the same file at the same tenant', () => {
     const env = { SVC_STATE_DIR: machine.path('config/config.json') };
     const { code, stderr } = await machine.svc(`${SUBMIT} --run-dir kept`, env);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('cannot be written: this file will be recognized with --run-dir');
+    expect(stderr).toContain('cannot be written: this file will be recognized only with --run-dir');
     expect(await machine.svc(`${SUBMIT} --run-dir kept`, env)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(1);
   });
@@ -365,7 +365,7 @@ describe('a file that was submitted before', () => {
     const refused = await machine.svc(`${SUBMIT} ${OUT}`);
     expect(refused.code).toBe(6);
     expect(errorIn(refused)).toMatchObject({ run, submitted_at: '2026-11-02T04:00:00.000Z' });
-    expect(refused.stderr).toContain("tokens.csv --cycle 2026-11'");
+    expect(refused.stderr).toContain('tokens.csv --cycle 2026-11');
     expect(refused.stderr).toContain('--again');
     expect(existsSync(machine.path('work/results.csv'))).toBe(false);
     expect(machine.uploads()).toBe(1);

@@ -73,17 +73,17 @@ function change(place: string, edit: (record: RunRecord & Record<string, unknown
 }
 
 describe('the same file again', () => {
-  it('R36 goes on with its run, and a complete one sends nothing more', async () => {
+  it('R36 resumes its run, and a completed one sends nothing more', async () => {
     expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     const third = await svc('au submit tokens.csv --wait');
     expect(JSON.parse(third.stdout)).toMatchObject({ status: 'already_submitted' });
-    expect(third.stderr).toContain('which is complete; --again submits it once more');
+    expect(third.stderr).toContain('completed); use --again to submit it again');
     expect(third).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
     expect(readFileSync(home.file('tokens.results.csv'), 'utf8')).toBe(results);
-    expect(third.stderr.split('\n').filter((line) => line.includes('is complete'))).toHaveLength(1);
+    expect(third.stderr.split('\n').filter((line) => line.includes(', completed)'))).toHaveLength(1);
   });
 
   it('begins another run with --again alone', async () => {
@@ -101,7 +101,7 @@ describe('the same file again', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('writes results anew that were deleted, from what it keeps or from the service', async () => {
+  it('writes results again that were deleted, from what it keeps or from the service', async () => {
     await svc('au submit tokens.csv --wait');
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     rmSync(home.file('tokens.results.csv'));
@@ -139,7 +139,7 @@ describe('a file that changed', () => {
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
     const second = await svc('au submit tokens.csv');
     expect(second).toMatchObject({ code: 0 });
-    expect(second.stderr).toContain(`has changed since run ${first} was begun`);
+    expect(second.stderr).toContain(`has changed since run ${first} was started`);
     expect(runIds()).toHaveLength(2);
   });
 
@@ -410,7 +410,7 @@ describe('the end of the time', () => {
     await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
     const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });
     expect(first.code, first.stderr).toBe(11);
-    const command = /'svc (au wait \S+)'/.exec(first.stderr)?.[1] ?? '';
+    const command = /svc (au wait \S+)/.exec(first.stderr)?.[1] ?? '';
     await clock.advance(2 * 3_600_000);
     expect(await home.svc(command.split(' '), { env })).toMatchObject({ code: 0 });
     expect(existsSync(home.file('place/r.csv'))).toBe(true);

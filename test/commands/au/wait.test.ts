@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const HOUR = 3_600_000;
 
 describe('svc au wait --events', () => {
-  it.each(['run', 'job'])('looks as soon as an event says that the job of a %s has ended', async (of) => {
+  it.each(['run', 'job'])('polls as soon as an event says that the job of a %s has ended', async (of) => {
     const clock = new FakeClock({ start: Date.now(), auto: false });
     const desk = await openDesk({ clock, processingMs: HOUR });
     await desk.svc('au submit tokens.csv');

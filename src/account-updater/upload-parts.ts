@@ -1,0 +1,264 @@
+import type { Client } from '../api/client.ts';
+import { isSvcError, SvcError } from '../errors.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import { UploadUnclear } from '../transfer/store.ts';
+import { fileSource, type UploadSource } from '../transfer/source.ts';
+import { findJob, jobPages, type RunOptions } from './job.ts';
+import {
+  detachJob,
+  recordMissingSince,
+  recordPoll,
+  requireKnownOutcome,
+  type RunWork,
+} from './poll-parts.ts';
+import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
+import { pollForFile, putFile } from './upload.ts';
+
+/** How many parts are uploaded side by side. */
+const AT_ONCE = 3;
+
+/** How many jobs are created for one part before it counts as a failure. */
+const MAX_JOBS = 3;
+
+/** A run that is worked on: its record, and the way to save it. */
+export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name'>;
+
+interface UploadPartsOptions extends RunOptions {
+  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
+  readonly pollOnce?: boolean | undefined;
+}
+
+interface PartWork extends RunWork {
+  readonly part: RunPart;
+  readonly source: UploadSource;
+  readonly pollOnce?: boolean | undefined;
+}
+
+/**
+ * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. `file`
+ * is what the parts are cut from, checked to be the same as when the run began.
+ * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so
+ */
+export async function uploadParts(
+  client: Client,
+  run: OpenRun,
+  file: string,
+  options: UploadPartsOptions,
+): Promise<void> {
+  const { record } = run;
+  const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');
+  const failures: unknown[] = [];
+  const header = await headerFor(record, file);
+  const worker = async (): Promise<void> => {
+    for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
+      try {
+        const source = await sourceOf(part, record, file, header);
+        await uploadPart({ ...options, client, record, part, source, save: () => run.save() });
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const [failure] = failures;
+  if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout'))) throw failure;
+  requireKnownOutcome(run);
+}
+
+/** The header line, which goes in front of every part; undefined where the file is uploaded whole. */
+async function headerFor({ parts, input }: RunRecord, file: string): Promise<Uint8Array | undefined> {
+  if (parts.length === 1) return undefined;
+  const chunks: Uint8Array[] = [];
+  const source = await fileSource(file, { end: input.header_bytes });
+  for await (const chunk of source.open()) chunks.push(Uint8Array.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function sourceOf(
+  { sha256, start, end }: RunPart,
+  { input }: RunRecord,
+  file: string,
+  header: Uint8Array | undefined,
+): Promise<UploadSource> {
+  return fileSource(file, {
+    sha256,
+    start: header === undefined ? 0 : start,
+    // The last part is read to the present end of the file, so that one that grew is noticed.
+    end: end === input.bytes ? undefined : end,
+    prefix: header,
+  });
+}
+
+/**
+ * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
+ * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
+ */
+export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
+  const work = { client, record: run.record, save: (): void => run.save() };
+  for (const part of run.record.parts) {
+    if (part.state !== 'failed') continue;
+    const job = await findJob(client, part.job ?? '');
+    if (job?.status === 'failed') {
+      detachJob(part, 'failed');
+      run.save();
+    } else {
+      delete part.errors;
+      await recordPoll(work, part, job);
+    }
+  }
+}
+
+/** Finds out of every part whose upload was cut off whether its job has the file, so that its results can be had. */
+export async function settleUploads(client: Client, run: OpenRun): Promise<void> {
+  for (const part of run.record.parts)
+    if (part.state === 'uploading')
+      await settleUpload({ client, record: run.record, part, save: () => run.save() }, 0);
+}
+
+/**
+ * Uploads a part to a job, from wherever it stopped. Nothing is uploaded twice: a part whose file may be in the store is
+ * settled by its job or stays `unknown`; one whose job was deleted without a file gets another job, and that is reported.
+ */
+async function uploadPart(work: PartWork): Promise<void> {
+  const { part } = work;
+  for (let created = 0; ;) {
+    if (part.state === 'uploading' || sentOf(part) !== 'some')
+      await settleUpload(work, work.pollOnce ? 0 : undefined);
+    if (sentOf(part) !== 'some') return;
+    let job: AccountUpdaterJob | undefined;
+    if (part.job === undefined) {
+      if (await restoreJob(work)) return;
+      job = await createJob(work);
+      created += 1;
+    }
+    try {
+      await upload(work, job);
+      if (sentOf(part) !== 'some') return;
+    } catch (error) {
+      if (!isSvcError(error, 'job_expired') || created >= MAX_JOBS) throw error;
+      detachJob(part, 'gone');
+      work.save();
+    }
+  }
+}
+
+async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void> {
+  const { client, part, source, save } = work;
+  const job = created ?? (await findJob(client, part.job ?? ''));
+  if (job?.status !== 'pending') return recordPoll(work, part, job);
+  part.state = 'uploading';
+  part.sent = 'some';
+  part.sent_at = new Date(client.now()).toISOString();
+  if (job.expires_at) part.expires_at = job.expires_at;
+  save();
+  const onSent = (sent: 'some' | 'all'): void => {
+    if (part.sent === sent) return;
+    part.sent = sent;
+    save();
+  };
+  try {
+    await putFile(client, job, source, { ...work, onSent });
+  } catch (error) {
+    if (error instanceof UploadUnclear) return settleUpload(work);
+    throw error;
+  }
+  part.state = 'uploaded';
+  part.sent = 'stored';
+  save();
+}
+
+/**
+ * Finds out from its job whether a part's file arrived. A single poll settles one that cannot have; one that may have
+ * is polled for as long as a store may take to pass it on.
+ */
+async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: number): Promise<void> {
+  const { client, part } = work;
+  const isFresh = part.state !== 'unknown' && sentOf(part) === 'all';
+  const onPoll = async (job: AccountUpdaterJob | undefined): Promise<void> => {
+    if (job) delete part.missing_since;
+    else await recordMissingSince(work, part);
+  };
+  const limitMs = limit ?? (isFresh ? undefined : 0);
+  const found = await pollForFile(client, part.job ?? '', { ...work, limitMs }, onPoll);
+  await recordPoll(work, part, found);
+  if (part.state === 'uploaded') work.onEvent?.({ kind: 'uploaded', job: part.job ?? '' });
+}
+
+/**
+ * Creates a job for a part, which is recorded before the request goes out and as soon as its response is there.
+ * @throws SvcError `config` when the key belongs to another tenant than the run
+ */
+async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
+  const { client, part, save } = work;
+  await requireOwnTenant(work);
+  if (part.state === 'creating') await findOrphanJobs(work);
+  part.state = 'creating';
+  part.creating_since = new Date(client.now()).toISOString();
+  save();
+  const job = await client.accountUpdater.create().catch((error: unknown) => {
+    if (!isUnclear(error)) forgetCreation(work);
+    throw error;
+  });
+  try {
+    recordTenant(work, job);
+  } catch (error) {
+    forgetCreation(work);
+    throw error;
+  }
+  part.job = job.id;
+  part.state = 'created';
+  if (job.expires_at) part.expires_at = job.expires_at;
+  delete part.creating_since;
+  save();
+  const before = part.earlier_jobs?.at(-1);
+  if (before?.ended === 'gone') work.onEvent?.({ kind: 'replaced', gone: before.job, job: job.id });
+  else work.onEvent?.({ kind: 'created', job });
+  return job;
+}
+
+/**
+ * Goes back to a job that seemed to be gone and has its file after all: a replica had lagged.
+ * @returns whether there was one, so that nothing is to be uploaded
+ */
+async function restoreJob({ client, part, save }: PartWork): Promise<boolean> {
+  for (const { job: id, ended } of part.earlier_jobs ?? []) {
+    const job = ended === 'gone' ? await findJob(client, id) : undefined;
+    if (job === undefined || job.status === 'pending' || job.status === 'failed') continue;
+    part.earlier_jobs = part.earlier_jobs?.filter((earlier) => earlier.job !== id) ?? [];
+    delete part.creating_since;
+    [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
+    save();
+    return true;
+  }
+  return false;
+}
+
+function forgetCreation({ part, save }: PartWork): void {
+  part.state = 'planned';
+  delete part.creating_since;
+  save();
+}
+
+const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'timeout'] as const;
+
+/** A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first. */
+function isUnclear(error: unknown): boolean {
+  return !(error instanceof SvcError) || isSvcError(error, ...UNCLEAR);
+}
+
+/**
+ * After a creation without a clear response: reports which jobs may have come of it. They are not taken over, since
+ * another process may own them: a job that gets no file is deleted after an hour and costs nothing.
+ */
+async function findOrphanJobs({ client, part, record, onEvent }: PartWork): Promise<void> {
+  const since = Date.parse(part.creating_since ?? '') - 60_000;
+  const ours = new Set(record.parts.map(({ job }) => job));
+  for await (const jobs of jobPages(client)) {
+    const recent = jobs.filter((job) => Date.parse(job.created_at ?? '') >= since);
+    for (const { id, status } of recent)
+      if (status === 'pending' && !ours.has(id)) onEvent?.({ kind: 'orphan', job: id });
+    if (recent.length < jobs.length) return;
+  }
+}

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { invalidateResults } from '../../account-updater/collect.ts';
+import {
+  checkDestination,
+  type Destination,
+  keepResults,
+  writeResults,
+} from '../../account-updater/merge.ts';
+import type { WakeUp } from '../../account-updater/poll.ts';
+import { reconcile } from '../../account-updater/reconcile.ts';
+import { needsFile, type ResultsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { actionFor, type Actions } from '../../account-updater/result-codes.ts';
+import { countResults } from '../../account-updater/results.ts';
+import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
+import type { Context } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
+import { isForPeople } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { drawBar } from '../../output/bars.ts';
+import { hangingIndent, wrapWords } from '../../output/text.ts';
+import { formatNumber } from '../../output/time.ts';
+import type { Palette, Tone, View } from '../../output/view.ts';
+import { copyInto, fileSource } from '../../transfer/source.ts';
+import { inspectTarget } from '../../files/target.ts';
+import { showRun } from './progress.ts';
+import { actionsOf, jobsOf, resumable, shownStatus, toneOf } from './runs.ts';
+
+/** What `--out` takes for standard output. */
+const STANDARD_OUTPUT = '-';
+
+/** Waits for a run whose parts are all uploaded, downloads its results and writes them into one file. */
+export async function finishRun(
+  context: Context,
+  run: RunDirectory,
+  destination: Destination,
+  wakeUp?: WakeUp,
+): Promise<void> {
+  const { record } = run;
+  await requireDestination(context, destination, run);
+  if (needsFile(record)) throw unfinishedError(run);
+  await invalidateResults(run);
+  if (statusOf(record) !== 'completed') {
+    const client = await context.client();
+    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp });
+    await resumable(['au', 'wait', run.name], record.id, waiting);
+  }
+  await deliverResults(context, run, destination);
+  await warnOfUnrequested(context, record);
+}
+
+/** Checks where the results are to go, before any request. `run` may have written the file that is there. */
+export async function requireDestination(
+  context: Context,
+  destination: Destination,
+  run?: RunDirectory,
+): Promise<void> {
+  if (destination.out !== STANDARD_OUTPUT) return checkDestination(run?.record, destination);
+  const { globals, query } = context;
+  if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
+  throw new SvcError('usage', 'with --out - the output is the result file', {
+    hint: 'Omit --output, --fields and --jq.',
+  });
+}
+
+/** Writes the results of a run where they are to go: a file, a pipe, a device, or standard output. */
+export async function deliverResults(
+  context: Context,
+  run: RunDirectory,
+  destination: Destination,
+): Promise<ResultsFile> {
+  const isFile = destination.out !== STANDARD_OUTPUT;
+  const results = isFile ? await writeResults(run, destination) : await keepResults(run);
+  await copyOut(context, results.file, destination.out);
+  return results;
+}
+
+/** Copies a finished file to a pipe, a device or standard output; a target that is a file is left as it is. */
+export async function copyOut(context: Context, file: string, out: string): Promise<void> {
+  if (out === STANDARD_OUTPUT) {
+    for await (const piece of (await fileSource(file)).open()) await context.out.writeBytes(piece);
+    return;
+  }
+  const target = await inspectTarget(out, true);
+  if (target.kind !== 'file') await copyInto(target, file, context);
+}
+
+/**
+ * Warns of results whose tokens were not requested, as long as the request file is still there and the same. What came
+ * through a pipe cannot be compared.
+ */
+export async function warnOfUnrequested(
+  context: Context,
+  { input, results }: Pick<RunRecord, 'input' | 'results'>,
+): Promise<void> {
+  if (results === undefined || input.path === undefined) return;
+  const request = await fileSource(input.path).catch(() => undefined);
+  if (request === undefined) return;
+  let hash = createHash('sha256');
+  const hashed = {
+    async *open() {
+      hash = createHash('sha256');
+      for await (const piece of request.open()) {
+        hash.update(piece);
+        yield piece;
+      }
+    },
+  };
+  const compared = await reconcile(hashed, await fileSource(results.file)).catch((error: unknown) => {
+    // Bytes that the operator vouched for need not be a table, nor a request file that changed meanwhile.
+    if (isSvcError(error, 'checksum_mismatch', 'conflict', 'refused_input', 'local')) return undefined;
+    throw error;
+  });
+  if (hash.digest('hex') !== input.sha256) return;
+  const { notRequested = 0, duplicates = 0, mismatches = [] } = compared ?? {};
+  const count = notRequested + duplicates;
+  if (count === 0) return;
+  const rows = mismatches.slice(0, 3).map(({ row }) => row);
+  context.notices.warn(
+    `${count} of the results have a token that was not requested, or not as often: row ${rows.join(', ')}${count > rows.length ? ' …' : ''}; contact support with the job id`,
+  );
+  const command = ['au', 'report', results.file, '--request', input.path];
+  noteNext(context, 'to compare all rows', { command });
+}
+
+/** A request file that was submitted, and its results where they were waited for. */
+export interface Submission {
+  readonly run: string;
+  readonly status: string;
+  readonly file: string;
+  readonly rows: number;
+  /** Its job, where it has just one. */
+  readonly job: string | null;
+  readonly jobs: readonly string[];
+  readonly results?: Results | Pick<Results, 'file'>;
+}
+
+/** The results of a run in numbers. */
+interface Results {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with result codes of no known class. */
+  readonly unknown: number;
+  /** Rows that came back without any result, because nothing about them changed. */
+  readonly unchanged: number;
+  readonly codes: readonly CodeRow[];
+}
+
+interface CodeRow {
+  readonly code: string;
+  readonly class: string;
+  readonly count: number;
+  readonly action: string;
+}
+
+/** How a submission is shown. */
+export const submissionView: View<Submission> = {
+  name: 'submission',
+  fields: [
+    'run',
+    'status',
+    'file',
+    'rows',
+    'job',
+    'jobs',
+    'results.file',
+    'results.bytes',
+    'results.sha256',
+    'results.updated',
+    'results.warned',
+    'results.errors',
+    'results.unknown',
+    'results.unchanged',
+    'results.codes',
+  ],
+  columns: [
+    { path: 'run', kind: 'id' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'rows', kind: 'number' },
+    { path: 'file', kind: 'text', priority: 2 },
+    { path: 'job', kind: 'id', priority: 1 },
+  ],
+};
+
+/** A run as it is shown, without the numbers of its results. */
+export function submissionOf(record: RunRecord): Submission {
+  const { id, input, parts } = record;
+  const jobs = jobsOf(record);
+  return {
+    run: id,
+    status: shownStatus(record),
+    file: input.name,
+    rows: input.rows,
+    job: parts.length === 1 ? (jobs[0] ?? null) : null,
+    jobs,
+  };
+}
+
+/** Shows a run whose results are written: for programs as data, for people as a chart. Then checks `--fail-on`. */
+export async function showResults(
+  context: Context,
+  print: (submission: Submission) => Promise<void>,
+  record: RunRecord,
+  failOn?: 'err' | 'wrn',
+): Promise<void> {
+  const results = await countedResults(record, actionsOf(context, []));
+  const done = { ...submissionOf(record), results };
+  if (isForPeople(context) && context.globals.fields === undefined) {
+    await print({ ...done, results: { file: results.file } });
+    const { palette, unicode, plain, out } = context;
+    const columns = out.isTerminal ? out.width : Infinity;
+    await out.write(drawResults(done.rows, results, { palette, unicode, plain, columns }));
+  } else await print(done);
+  checkThreshold(results, failOn);
+}
+
+/** The results of a run in numbers; `actions` are the operator's own for result codes. */
+export async function countedResults({ results, input }: RunRecord, actions: Actions): Promise<Results> {
+  if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
+  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
+  const here = path.relative('', results.file);
+  return {
+    ...results,
+    // As it would be typed here, where that is shorter.
+    file: here.startsWith('..') ? results.file : here,
+    updated,
+    warned,
+    errors,
+    unknown,
+    unchanged,
+    codes: codes.map((counted) => ({
+      code: counted.code,
+      class: counted.class,
+      count: counted.count,
+      action: actionFor(counted.code, actions),
+    })),
+  };
+}
+
+function checkThreshold({ file, errors, warned, unknown }: Results, failOn: 'err' | 'wrn' | undefined): void {
+  const met = failOn === 'wrn' ? errors + warned + unknown : failOn === 'err' ? errors : 0;
+  if (met === 0) return;
+  throw new SvcError('threshold', `${met} rows met --fail-on ${failOn}`, {
+    hint: `The results are in ${file}; the list above has the action for each result code.`,
+    facts: { errors, warned, unknown, results: file },
+  });
+}
+
+const TONES: Readonly<Record<string, Tone>> = { updated: 'good', warned: 'warn', error: 'bad' };
+const BAR_COLUMNS = 16;
+
+interface DrawOptions {
+  readonly palette: Palette;
+  readonly unicode: boolean;
+  readonly plain: boolean;
+  /** How wide it may be; infinite where nothing is to be broken. */
+  readonly columns: number;
+}
+
+/** The results as a chart: one bar a result code, and its action. */
+function drawResults(rows: number, results: Results, options: DrawOptions): string {
+  const { updated, warned, errors, unknown, unchanged, codes } = results;
+  const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
+  const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
+  const title = wrapWords(total, options.columns).map((line) => options.palette.strong(line));
+  return ['', ...title, '', ...codeLines(codes, options), ''].join('\n');
+}
+
+function codeLines(codes: readonly CodeRow[], { palette, unicode, plain, columns }: DrawOptions): string[] {
+  const most = Math.max(0, ...codes.map(({ count }) => count));
+  const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
+  const countWidth = formatNumber(most).length;
+  const numbersWidth = codeWidth + countWidth + 4;
+  // A narrow terminal has no bars; the numbers say the same.
+  const barWidth = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, columns - numbersWidth - 1));
+  return codes.map(({ code, class: group, count, action }) => {
+    const tone = TONES[group];
+    const bar = drawBar(count, most, barWidth, { unicode, plain }).padEnd(barWidth);
+    const painted = barWidth === 0 ? '' : `${tone === undefined ? bar : palette[tone](bar)}  `;
+    const lead = `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${painted}`;
+    const indent = numbersWidth + (barWidth === 0 ? 0 : barWidth + 2);
+    return hangingIndent(lead, indent, action, columns);
+  });
+}
