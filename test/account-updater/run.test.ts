@@ -9,6 +9,7 @@ import { beginRun } from '../../src/account-updater/run-index.ts';
 import { retryFailed, uploadParts } from '../../src/account-updater/upload-parts.ts';
 import { waitForRun } from '../../src/account-updater/wait.ts';
 import { Client } from '../../src/api/client.ts';
+import { AccountUpdater } from '../../src/api/resources.ts';
 import { SvcError } from '../../src/errors.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
@@ -57,12 +58,12 @@ function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined
   const { accountUpdater } = bench.client;
   const read = accountUpdater.read.bind(accountUpdater);
   const list = accountUpdater.list.bind(accountUpdater);
-  vi.spyOn(accountUpdater, 'read').mockImplementation(async (id) => {
+  vi.spyOn(AccountUpdater.prototype, 'read').mockImplementation(async (id) => {
     const job = turn(await read(id));
     if (job) return job;
     throw new SvcError('not_found', 'no such job', { status: 404 });
   });
-  vi.spyOn(accountUpdater, 'list').mockImplementation((options) => {
+  vi.spyOn(AccountUpdater.prototype, 'list').mockImplementation((options) => {
     const pages = list(options);
     const turned = async function* (): ReturnType<typeof pages.pages> {
       for await (const page of pages.pages())
