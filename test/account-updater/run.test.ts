@@ -55,6 +55,8 @@ function uploads(): number {
 
 /** Shows jobs otherwise than they are, for as long as the test runs. */
 function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined): void {
+  // Before this, it may be pretended already.
+  vi.restoreAllMocks();
   const { accountUpdater } = bench.client;
   const read = accountUpdater.read.bind(accountUpdater);
   const list = accountUpdater.list.bind(accountUpdater);
