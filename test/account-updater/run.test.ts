@@ -22,7 +22,10 @@ const STORE = /^\/store\//;
 const ONE = /^\/account-updater\/jobs\/[^/]+$/;
 
 let bench: Bench;
-afterEach(() => bench.close());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return bench.close();
+});
 
 /** Plans a run of so many parts, one row each. */
 async function plan(parts: number): Promise<RunDirectory> {
