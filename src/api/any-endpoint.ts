@@ -27,9 +27,9 @@ export class AnyEndpoint {
   }
 
   /**
-   * The items of a list, page by page; the style (cursors or page numbers) is read off each answer. A bare array is
-   * a list of one page. `onAnswer` sees every answer.
-   * @throws SvcError `bad_response` for an answer that is no list
+   * The items of a list, page by page; the style (cursors or page numbers) is read off each response. A bare array is
+   * a list of one page. `onAnswer` sees every response.
+   * @throws SvcError `bad_response` for a response that is no list
    */
   pages(
     request: Omit<AnyRequest, 'method' | 'body'>,
@@ -44,20 +44,20 @@ export class AnyEndpoint {
       if (page) return page;
       throw new SvcError('bad_response', `the answer to GET ${request.path} is not a list`, {
         status: answer.status,
-        hint: 'Leave --paginate out to see it.',
+        hint: 'Request it without paging to see it.',
       });
     });
   }
 }
 
-/** The items of a list answer, each with the text that it was sent as; undefined for anything else. */
+/** The items of a list response, each with the text that it was sent as; undefined for anything else. */
 export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefined {
   const data = Array.isArray(json) ? json : objectOrUndefined(json)?.['data'];
   if (!Array.isArray(data)) return undefined;
   return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
 }
 
-/** Whether a list answer says that more follow. */
+/** Whether a list response says that more follow. */
 export function hasMore(body: JsonBody): boolean {
   return pageIn(body, {})?.next !== undefined;
 }

@@ -26,7 +26,7 @@ export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 /** A permission that was tried. */
 export interface Tried {
   readonly permission: ReadPermission;
-  readonly standing: PermissionStatus;
+  readonly status: PermissionStatus;
   /** What the service answered, where it allowed the read and sent JSON. */
   readonly answer?: unknown;
   /** What was said instead. */
@@ -39,10 +39,10 @@ export async function tryPermission(client: Client, permission: ReadPermission):
   try {
     const request = { method: 'GET', path, query, key: kind, permission: name, attempts: 2 } as const;
     const { body } = await client.any.send(request);
-    return { permission, standing: 'allowed', answer: body?.json };
+    return { permission, status: 'allowed', answer: body?.json };
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    return { permission, standing: permissionStatus(error), error };
+    return { permission, status: permissionStatus(error), error };
   }
 }
 

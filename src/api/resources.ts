@@ -22,7 +22,7 @@ export class AccountUpdater {
 
   /**
    * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
-   * @throws SvcError `outcome_unknown` when no clear answer came: the job may exist
+   * @throws SvcError `outcome_unknown` when no clear response came: the job may exist
    */
   create(): Promise<AccountUpdaterJob> {
     return this.#core.call(createJobRequest());
@@ -97,7 +97,7 @@ export class Tenant {
   /**
    * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that it leaves out
    * may be lost.
-   * @throws SvcError `outcome_unknown` when no clear answer came: the update may have taken effect
+   * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
    */
   update(body: TenantUpdate): Promise<TenantRecord> {
     return this.#core.call(updateTenantRequest(body));
@@ -105,7 +105,7 @@ export class Tenant {
 
   /**
    * `DELETE /tenants/self`, permission tenant:delete. Sent once and never again, whatever comes back.
-   * @throws SvcError `outcome_unknown` when no clear answer came: the tenant may be gone
+   * @throws SvcError `outcome_unknown` when no clear response came: the tenant may be gone
    */
   delete(): Promise<void> {
     return this.#core.call(deleteTenantRequest());
@@ -174,7 +174,7 @@ export class ThreeDs {
 
   /**
    * `POST /3ds/sessions`, permission 3ds:session:create.
-   * @throws SvcError `outcome_unknown` when no clear answer came: a session may exist
+   * @throws SvcError `outcome_unknown` when no clear response came: a session may exist
    */
   create(session: CreateSession): Promise<CreatedSession> {
     return this.#core.call(createSessionRequest(session));
@@ -187,7 +187,7 @@ export class ThreeDs {
 
   /**
    * `POST /3ds/sessions/{id}/authenticate`, permission 3ds:session:authenticate.
-   * @throws SvcError `outcome_unknown` when no clear answer came: the cardholder may have been authenticated
+   * @throws SvcError `outcome_unknown` when no clear response came: the cardholder may have been authenticated
    */
   authenticate(id: string, request: AuthenticateRequest): Promise<AuthenticationResult> {
     return this.#core.call(authenticateRequest(id, request));

@@ -63,13 +63,13 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
   const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
     Promise.all(permissions.map((permission) => tryPermission(client, permission)));
   const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
-  const has = (standing: Tried['standing']): boolean => own.some((one) => one.standing === standing);
+  const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
   const check = { kind, tried: own, tenant: tenantIn(own) };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
   // Some services answer 401 to a key of the wrong kind, some 403.
   const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
-  if (others.some(({ standing }) => standing === 'allowed')) return { ...check, verdict: 'other kind' };
+  if (others.some(({ status }) => status === 'allowed')) return { ...check, verdict: 'other kind' };
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
 }
 
@@ -80,15 +80,13 @@ function timeUp(): SvcError {
 }
 
 /** The names of the permissions that stand so. */
-export function namesOf({ tried }: KeyCheck, ...standings: Tried['standing'][]): string[] {
-  return tried
-    .filter(({ standing }) => standings.includes(standing))
-    .map(({ permission }) => permission.name);
+export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
+  return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }
 
 /** The failure of a key that is not accepted; undefined for one that is known to the service. */
 export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
-  const error = tried.find((one) => one.error !== undefined && one.standing !== 'allowed')?.error;
+  const error = tried.find((one) => one.error !== undefined && one.status !== 'allowed')?.error;
   const other = kind === 'management' ? 'private' : 'management';
   switch (verdict) {
     case 'accepted':

@@ -258,7 +258,7 @@ function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
   switch (event.kind) {
     case 'request':
       return `> ${target}${event.attempt === 0 ? '' : ` (attempt ${event.attempt + 1})`}`;
-    case 'answer':
+    case 'response':
       return `< ${event.status} ${target} in ${event.ms} ms${event.requestId === undefined ? '' : `, request id ${event.requestId}`}`;
     case 'failure':
       return `x ${target} after ${event.ms} ms: ${event.reason}`;

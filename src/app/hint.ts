@@ -29,6 +29,9 @@ const DAY_S = 86_400;
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
   if (code === 'key_missing' || facts?.['missing'] === 'base_url')
     return 'To try svc without keys, add --sandbox.';
+  if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
+  if (code === 'refused_input' && facts?.['column'] !== undefined)
+    return 'Leave --excel-safe out, or choose the columns with --fields.';
   if (code !== 'rate_limited') return undefined;
   const seconds = facts?.['retry_after_s'];
   if (typeof seconds !== 'number') return 'A longer pause can be allowed with --max-wait.';

@@ -171,9 +171,9 @@ function missing(check: string, kind: KeyKind, hasOther: boolean): Finding {
   return { ...failed(check, 'none is stored', fix, 'key_missing'), next };
 }
 
-function permissionFinding({ permission: { name, kind }, standing, error }: Tried): Finding {
-  if (standing === 'allowed') return ok(name, 'allowed');
-  if (standing === 'unclear' && error) return failedBy(name, error);
+function permissionFinding({ permission: { name, kind }, status, error }: Tried): Finding {
+  if (status === 'allowed') return ok(name, 'allowed');
+  if (status === 'unclear' && error) return failedBy(name, error);
   const fix = `If you need it, give the ${kind} key the permission ${name}.`;
   return warning(name, `not allowed (${error?.status ?? 403})`, fix);
 }

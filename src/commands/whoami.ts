@@ -126,7 +126,7 @@ function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly K
 
 function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
   const tried = keys.flatMap(({ check }) => check?.tried ?? []);
-  return tried.find(({ permission }) => permission.name === name)?.standing ?? null;
+  return tried.find(({ permission }) => permission.name === name)?.status ?? null;
 }
 
 // What the service said counts more than what could not be asked, and that more than what is not there.

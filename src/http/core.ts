@@ -166,7 +166,7 @@ export class HttpCore {
       const response = await this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
       const { status } = response;
       const ms = clock.now() - started;
-      trace?.({ kind: 'answer', method, url, status, ms, requestId: requestIdOf(response) });
+      trace?.({ kind: 'response', method, url, status, ms, requestId: requestIdOf(response) });
       return response;
     } catch (error) {
       if (!(error instanceof TransportFailure)) throw sent ? abortedError(facts, error) : error;

@@ -52,8 +52,8 @@ export interface HttpResponse {
 }
 
 /**
- * Sends one request and gives its answer. Redirects are answers like any other.
- * @throws TransportFailure when no valid answer comes, the signal's own reason when it aborts, and SvcError
+ * Sends one request and gives its response. Redirects are responses like any other.
+ * @throws TransportFailure when no valid response comes, the signal's own reason when it aborts, and SvcError
  * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
@@ -178,7 +178,7 @@ export async function tracedExchange(
     const id = answer.header('x-amz-request-id') ?? answer.header('x-request-id') ?? '';
     const requestId = /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
     const ms = clock.now() - started;
-    trace?.({ kind: 'answer', method, url, status: answer.status, ms, requestId });
+    trace?.({ kind: 'response', method, url, status: answer.status, ms, requestId });
     return answer;
   } catch (error) {
     if (error instanceof TransportFailure)
@@ -191,7 +191,7 @@ export async function tracedExchange(
 export type TraceEvent =
   | { readonly kind: 'request'; readonly method: string; readonly url: URL; readonly attempt: number }
   | {
-      readonly kind: 'answer';
+      readonly kind: 'response';
       readonly method: string;
       readonly url: URL;
       readonly status: number;

@@ -3,7 +3,7 @@ import { displayHost } from '../security/address.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
 
 /** Where an exchange stood when it failed. */
-export type Stage = 'connect' | 'send' | 'headers' | 'body';
+export type Stage = 'connect' | 'send' | 'body';
 
 /** What went wrong, as far as it can be told from this side. */
 export type FailureType =
@@ -17,7 +17,7 @@ export type FailureType =
   | 'malformed'
   | 'unreachable';
 
-/** No usable answer came. `sent` tells whether any byte of the request may have reached the other side. */
+/** No usable response came. `sent` tells whether any byte of the request may have reached the other side. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly kind: FailureType;
@@ -101,7 +101,7 @@ function failureTypeOf(code: string | undefined): FailureType {
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
-/** Its parser's errors have no code, and answers that nobody asked for have that of a connection that broke. */
+/** Its parser's errors have no code, and responses that nobody asked for have that of a connection that broke. */
 function isSenseless(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);

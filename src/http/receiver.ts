@@ -192,13 +192,9 @@ export class Watchdog {
   answered(): void {
     this.stage = 'body';
     this.#arm(this.#limits.idle);
-    if (this.#over) return;
-    if (Number.isFinite(this.#limits.body)) {
-      this.#bodyTimer = setTimeout(
-        () => this.#expire('its response was not complete within', this.#limits.body),
-        this.#limits.body,
-      );
-    }
+    const { body } = this.#limits;
+    if (!this.#over && Number.isFinite(body))
+      this.#bodyTimer = setTimeout(() => this.#expire('its response was not complete within', body), body);
   }
 
   /** A piece of the body came and was taken. */
@@ -215,7 +211,9 @@ export class Watchdog {
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
-    if (!this.#over) this.#timer = setTimeout(() => this.#expire(SILENCE[this.stage], ms), ms);
+    if (this.#over) return;
+    const words = this.stage === 'connect' ? 'no connection was made within' : 'it stayed silent within';
+    this.#timer = setTimeout(() => this.#expire(words, ms), ms);
   }
 
   #expire(words: string, ms: number): void {
@@ -223,13 +221,6 @@ export class Watchdog {
     this.#onExpired(new TransportFailure('timeout', this.stage, `${words} ${ms / 1000} s`));
   }
 }
-
-const SILENCE: Record<Stage, string> = {
-  connect: 'no connection was made within',
-  send: 'it stayed silent within',
-  headers: 'it stayed silent within',
-  body: 'it stayed silent within',
-};
 
 /** The bytes of a body. */
 export interface ReadBody {

@@ -73,7 +73,7 @@ function encodePart(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** The service's time, learned from the `Date` header of its answers (R25). */
+/** The service's time, learned from the `Date` header of its responses (R25). */
 export class ServiceClock {
   readonly #clock: Clock;
   #offset = 0;
@@ -123,7 +123,7 @@ interface Slot {
 
 /**
  * Holds requests back so that the service never has to (R18). A request counts from the moment it goes until a
- * window after its answer: nobody here knows when, in between, the service counted it.
+ * window after its response: nobody here knows when, in between, the service counted it.
  */
 export class Pacer {
   readonly #rules: readonly RateRule[];

@@ -5,7 +5,7 @@ import { maskCardNumbers } from '../security/card-number.ts';
 import { type CallFacts, type Problem, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';
 
-/** An answer that was read whole, or up to a limit. */
+/** A response that was read whole, or up to a limit. */
 export interface ReadResponse {
   readonly status: number;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface ReadResponse {
   readonly headers: () => [name: string, value: string][];
 }
 
-/** Reads a successful answer in its shape, or says what about it made no sense. */
+/** Reads a successful response in its shape, or says what about it is malformed. */
 export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, response: ReadResponse): T {
   // Without a shape the caller asked for none: T is undefined there.
   if (!shape) return undefined as T;
@@ -27,7 +27,7 @@ export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, r
   throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
 }
 
-/** Refuses an answer that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
+/** Refuses a response that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
 function checkDepth(facts: CallFacts, response: ReadResponse): void {
   // A short text cannot hold so many brackets.
   if (response.text.length <= 2 * MAX_DEPTH || sourceFrom(response.text).depth <= MAX_DEPTH) return;
@@ -76,16 +76,16 @@ export interface JsonBody {
   readonly text: string;
 }
 
-/** A successful answer of no known shape. */
+/** A successful response of no known shape. */
 export interface AnyResponse {
   readonly status: number;
   /** Every header, by lower-case name, without the key. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Absent when the answer has no body. */
+  /** Absent when the response has no body. */
   readonly body: JsonBody | undefined;
 }
 
-/** Reads an answer that may be any JSON, or empty. Throws what a shaped answer would for all else. */
+/** Reads a response that may be any JSON, or empty. Throws what a shaped response would for all else. */
 export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
   const isEmpty = response.complete && response.text.trim() === '';
   const body = isEmpty ? undefined : parseJson(response);

@@ -176,11 +176,11 @@ function pauseOf(text: string, serviceNow: number): number | undefined {
 export interface TimeLimits {
   /** Name look-up, connection, TLS and a proxy's tunnel together. */
   readonly connect: number;
-  /** From the last byte sent to the answer's headers. */
+  /** From the last byte sent to the response's headers. */
   readonly headers: number;
   /** Longest silence while a body flows, either way. */
   readonly idle: number;
-  /** The whole body of an answer; Infinity where its size is not bounded. */
+  /** The whole body of a response; Infinity where its size is not bounded. */
   readonly body: number;
 }
 

@@ -189,12 +189,12 @@ function isOpening(value: unknown): value is Opening {
 
 type WriteDone = (error?: Error | null) => void;
 
-// The answer, if there is one, lies in the receive buffer already: this bounds the wait for nothing.
+// The response, if there is one, lies in the receive buffer already: this bounds the wait for nothing.
 const READ_MS = 1_000;
 
 /**
- * Opens connections so that an early answer is not lost. A server that refuses a long body says so and closes; the
- * next write then fails, and Node would drop the socket with the answer unread in it (R38).
+ * Opens connections so that an early response is not lost. A server that refuses a long body says so and closes; the
+ * next write then fails, and Node would drop the socket with the response unread in it (R38).
  */
 function preferResponse(connector: Connector, onBroken: (error: Error | undefined) => void): Connector {
   return (options, callback) => {

@@ -7,7 +7,7 @@ import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions,
 /**
  * RFC 4180 with LF: a header, then a row each; a nested value is its JSON text, an absent one is empty. One object has
  * a column for every value, new ones too.
- * Cells that begin like a formula are left alone unless `excelSafe` is asked for: a prefix alters the data for every
+ * Cells that begin like a formula are left alone unless `excelSafe` is set: a prefix alters the data for every
  * reader that is not a spreadsheet.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
@@ -81,8 +81,8 @@ export function excelSafeRows(names: readonly string[], rows: readonly (readonly
         continue;
       throw new SvcError(
         'refused_input',
-        `a token in column ${names[at]} begins like a formula, and --excel-safe would change it`,
-        { hint: 'Leave --excel-safe out, or choose other columns with --fields.' },
+        `a token in column ${names[at]} begins like a formula, and would be changed for spreadsheets`,
+        { hint: 'Write it unchanged, or choose other columns.', facts: { column: names[at] } },
       );
     }
   }

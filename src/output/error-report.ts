@@ -81,7 +81,7 @@ function nextOf({ next }: SvcError, { writeCommand }: ReportStyle): string | und
 function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, {
-    hint: 'This is a fault of the tool: run the command again with --debug and report what it prints.',
+    hint: 'This is a bug: please report it.',
   });
 }
 

@@ -79,7 +79,7 @@ function errorText(line: string): string {
 }
 
 function stopped({ failure }: Extract<EngineResult, { failure: string }>): SvcError {
-  return new SvcError('expression', 'jq gave up on the expression of --jq', {
+  return new SvcError('expression', 'jq gave up on the expression', {
     hint: 'It may recurse without end, or need more memory than there is.',
     facts: failure === '' ? {} : { jq: failure },
   });
@@ -151,7 +151,7 @@ class JqEngine {
 }
 
 function broken(cause?: Error): SvcError {
-  return new SvcError('expression', 'jq came to an end while it worked on --jq', {
+  return new SvcError('expression', 'jq ended before it was done', {
     hint: 'The expression may need more memory than there is; ask for less at once.',
     cause,
   });
@@ -163,8 +163,9 @@ function broken(cause?: Error): SvcError {
  */
 function compileError(stderr: string, builtins: readonly string[]): SvcError {
   const { problem, hint } = explained(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
-  return new SvcError('usage', `--jq must be a jq expression: ${problem}`, {
-    hint: hint ?? "Such as '.id', or 'select(.status == \"failed\") | .id'; see 'svc help output'.",
+  return new SvcError('usage', `not a jq expression: ${problem}`, {
+    hint: hint ?? "Such as '.id', or 'select(.status == \"failed\") | .id'.",
+    next: ['help', 'output'],
   });
 }
 

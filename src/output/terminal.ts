@@ -78,9 +78,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     noticePalette,
     notices,
     progress,
-    get prompts() {
-      return new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live });
-    },
+    prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
     unicode,
     marks: unicode && out.isTerminal,
     plain,

@@ -38,7 +38,7 @@ describe('lines for a spreadsheet', () => {
     'stop at a token in column %s that they would have to change',
     (name) => {
       expect(excelSafeRows([name, 'b'], [['5f0c-1', '=b']])).toBe("5f0c-1,'=b\n");
-      expect(() => excelSafeRows([name, 'b'], [['=5f0c', 'b']])).toThrow('--excel-safe would change it');
+      expect(() => excelSafeRows([name, 'b'], [['=5f0c', 'b']])).toThrow('would be changed for spreadsheets');
     },
   );
 });

@@ -63,7 +63,7 @@ describe('a query', () => {
   it('reads no environment and no file', async () => {
     const made = await query('$ENV | keys | map(select(test("KEY|SVC|SECRET")))');
     expect((await made.run(['1'])).outputs).toEqual(['[]']);
-    expect((await refusal('import "/etc/passwd" as $x; .')).message).toContain('must be a jq expression');
+    expect((await refusal('import "/etc/passwd" as $x; .')).message).toContain('not a jq expression');
   });
 
   it('tells apart what debug wrote', async () => {
@@ -120,14 +120,14 @@ describe('an expression that jq cannot take', () => {
   });
 
   it.each([
-    ['.[', /^--jq must be a jq expression: syntax error at /],
-    ['.a | map', /^--jq must be a jq expression: map takes 1 arguments, not 0/],
+    ['.[', /^not a jq expression: syntax error at /],
+    ['.a | map', /^not a jq expression: map takes 1 arguments, not 0/],
     ['$nothing', /it uses a variable that it does not define/],
-    [') | (1', /^--jq must be a jq expression: syntax error at /],
-    ['# only words', /^--jq must be a jq expression/],
+    [') | (1', /^not a jq expression: syntax error at /],
+    ['# only words', /^not a jq expression/],
     ["'single'", /a character that cannot stand there/],
-    ['"open', /^--jq must be a jq expression/],
-    ['break $x', /^--jq must be a jq expression/],
+    ['"open', /^not a jq expression/],
+    ['break $x', /^not a jq expression/],
   ])('`%s` is named for what it is', async (expression, message) => {
     expect((await refusal(expression)).message).toMatch(message);
   });
