@@ -28,7 +28,7 @@ export async function toRequest(context: Context, input: ApiInput): Promise<AnyR
   if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
   const key = input.key ?? keyTypeOf(path);
   if (key === undefined) {
-    throw new SvcError('usage', 'this path does not tell which key it takes', {
+    throw new SvcError('usage', `cannot tell which key ${path} needs`, {
       hint: 'Give --key management or --key private.',
     });
   }
@@ -67,16 +67,17 @@ function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
   if (!typed.some((one) => containsCardNumber(one))) return;
   throw new SvcError(
     'refused_input',
-    'the command line holds what looks like a card number; nothing was sent',
+    'the command line contains what looks like a card number; nothing was sent',
     {
-      hint: 'Command lines can be seen by others: put it into the body with --file, from a file or a pipe.',
+      hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
     },
   );
 }
 
 function tenantDeletion(): SvcError {
   return new SvcError('usage', 'deleting the tenant has a command of its own; nothing was sent', {
-    hint: "Use 'svc tenant delete': it asks for the name of the tenant first.",
+    hint: 'It asks for the name of the tenant first:',
+    next: ['tenant', 'delete'],
   });
 }
 
@@ -101,7 +102,7 @@ function refuseInexact(value: unknown): void {
   }
   if (typeof value !== 'number') return;
   if (Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))) return;
-  throw new SvcError('refused_input', 'the body holds a number that is too large to be sent exactly', {
-    hint: 'Write it as a text, in quotes.',
+  throw new SvcError('refused_input', 'the body contains a number that is too large to be sent exactly', {
+    hint: 'Write it as a string, in quotes.',
   });
 }

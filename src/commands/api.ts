@@ -38,7 +38,7 @@ const parameters = {
 /** `svc api` */
 export const api = defineCommand({
   description:
-    'The answer must be JSON or empty. GET is repeated when it fails; other methods only when they surely had no effect.',
+    'The response must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',
   examples: [
     ['svc api GET /logs --query size=5', 'one page as the service sends it'],
     ['svc api GET /account-updater/jobs --paginate --fields id,status', 'all jobs, one a line'],
@@ -53,14 +53,14 @@ export const api = defineCommand({
     const request = await toRequest(context, input);
     if (input.dryRun && request.method !== 'GET') return new Preview(request);
     const client = await context.client();
-    const onAnswer = (answer: AnyResponse): void => {
-      if (input.include) reportHead(context, answer);
+    const onResponse = (response: AnyResponse): void => {
+      if (input.include) reportHead(context, response);
     };
-    if (input.paginate) return printItems(context, batches(client.any.pages(request, onAnswer).pages()));
-    const answer = await client.any.send(request);
-    onAnswer(answer);
-    if (answer.body !== undefined) return printResponse(context, answer.body);
-    reportEmpty(context, request, answer);
+    if (input.paginate) return printItems(context, batches(client.any.pages(request, onResponse).pages()));
+    const response = await client.any.send(request);
+    onResponse(response);
+    if (response.body !== undefined) return printResponse(context, response.body);
+    reportEmpty(context, request, response);
   },
   request: (context, input) => toRequest(context, input),
 });
@@ -75,14 +75,14 @@ function reportEmpty({ notices }: Context, { method, path }: AnyRequest, { statu
 }
 
 /**
- * Writes an answer of unknown shape: an array as a list, an object as it is. A table and CSV show the items of a
- * list answer as rows, since they cannot show the object around them.
+ * Writes a response of unknown shape: an array as a list, an object as it is. A table and CSV show the items of a list
+ * as rows, since they cannot show the object around them.
  */
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
     await printItems(context, once(items));
-    if (hasMore(body)) context.notices.note('more follow: --paginate for every page');
+    if (hasMore(body)) context.notices.note('more results: use --paginate for every page');
     return;
   }
   const shown = shownFrom(context, body);
@@ -99,7 +99,7 @@ async function printItems(context: Context, batches: AsyncIterable<readonly unkn
   const first = await shown.next();
   const sample = first.done === true ? [] : first.value;
   if (sample.length === 0) context.notices.note('the list is empty');
-  // Without an item nothing tells the columns, and so there is no heading either.
+  // Without an item the columns are unknown, and so there is no heading.
   if (sample.length === 0 && isTabular(context)) return;
   const print = await listPrinter(context, responseView(sample));
   await print(resumed(sample, shown));

@@ -43,7 +43,7 @@ function rootRow(globals: Parameters): CommandRow {
   return row({ ...facts, parameters: globals }, 'svc', null);
 }
 
-function row(command: Omit<Command, 'run'>, words: string, shorter: string | null): CommandRow {
+function row(command: Omit<Command, 'run'>, words: string, shorter: string | null) {
   const parameters = Object.values(command.parameters);
   return {
     command: words,
@@ -59,7 +59,7 @@ function row(command: Omit<Command, 'run'>, words: string, shorter: string | nul
   };
 }
 
-function parameterRow(parameter: Parameter<unknown>): ParameterRow {
+function parameterRow(parameter: Parameter<unknown>) {
   const { kind, syntax, description, choices, environment } = parameter;
   const isArgument = kind === 'argument';
   const standard = kind === 'value' ? (parameter.default ?? null) : null;
@@ -76,37 +76,8 @@ function parameterRow(parameter: Parameter<unknown>): ParameterRow {
   };
 }
 
-/** An argument or option as data. */
-export interface ParameterRow {
-  readonly syntax: string;
-  /** The words of an option; none for an argument. */
-  readonly names: readonly string[];
-  /** What the value is called; null for a switch. */
-  readonly value: string | null;
-  readonly required: boolean;
-  readonly repeatable: boolean;
-  readonly description: string;
-  readonly choices: readonly string[];
-  readonly default: unknown;
-  readonly environment: readonly string[];
-}
-
-/** A command as data. */
-export interface CommandRow {
-  /** The words that are typed, from `svc` on. */
-  readonly command: string;
-  /** Fewer words that mean the same, where there are some. */
-  readonly short_form: string | null;
-  readonly summary: string;
-  readonly description: string | null;
-  readonly arguments: readonly ParameterRow[];
-  readonly options: readonly ParameterRow[];
-  /** What `--fields` can choose from. */
-  readonly fields: readonly string[];
-  readonly permissions: readonly string[];
-  readonly exit_codes: readonly number[];
-  readonly examples: readonly { readonly line: string; readonly does: string }[];
-}
+/** A command as data: the words that are typed, and if there are some, fewer words that mean the same. */
+export type CommandRow = ReturnType<typeof row>;
 
 /** How commands are shown. */
 const commandView: View<CommandRow> = {

@@ -11,7 +11,14 @@ import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import type { View } from '../output/view.ts';
 
-/** How it is shown. */
+/** What installing completions did, and what is left to do. No file for a shell that has no directory for them. */
+interface CompletionInstall {
+  readonly shell: string;
+  readonly file: string | null;
+  readonly status: 'written' | 'unchanged' | 'would be written' | 'nothing to write';
+  readonly next: string;
+}
+
 const completionInstallView: View<CompletionInstall> = {
   name: 'installation',
   fields: ['shell', 'file', 'status', 'next'],
@@ -30,21 +37,21 @@ const completionInstallView: View<CompletionInstall> = {
 /** `svc completion install` */
 const install = defineCommand({
   description:
-    'Writes one file and says which. Files such as .bashrc are never edited: where a line is needed there, it is told.',
+    'Writes one file and names it. Files such as .bashrc are never edited: if a line is needed there, it is printed.',
   examples: [
-    ['svc completion install', 'for the shell that SHELL names'],
-    ['svc completion install --shell zsh --dry-run', 'only say what would be written'],
+    ['svc completion install', 'for the shell in SHELL'],
+    ['svc completion install --shell zsh --dry-run', 'only show what would be written'],
   ],
   fields: completionInstallView.fields,
   anySettings: true,
   parameters: {
-    shell: choice('--shell <shell>', 'by default the one that SHELL names', SHELL_NAMES),
-    dryRun: flag('--dry-run', 'say what would be written, and write nothing'),
-    force: flag('--force', 'replace a file that is not from here'),
+    shell: choice('--shell <shell>', 'by default the one in SHELL', SHELL_NAMES),
+    dryRun: flag('--dry-run', 'show what would be written, and write nothing'),
+    force: flag('--force', 'replace a file that svc did not create'),
   },
   async run(context, { shell: chosen, dryRun, force }) {
     const print = await recordPrinter(context, completionInstallView);
-    const shell = chosen ?? shellOf(shellInUse(context.system));
+    const shell = chosen ?? shellOf(path.posix.basename(context.system.env['SHELL'] ?? ''));
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
@@ -62,9 +69,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 /** `svc completion` */
 export const completion: GroupSpec = {
   commands: [
-    entry('install', 'put the script where the shell looks for it', async () => install),
+    entry('install', 'install the script where the shell looks for it', async () => install),
     ...SHELLS.map((shell) =>
-      entry(shell.name, `the script for ${shell.name}`, async () => printCommand(shell)),
+      entry(shell.name, `print the script for ${shell.name}`, async () => printCommand(shell)),
     ),
   ],
 };
@@ -72,7 +79,7 @@ export const completion: GroupSpec = {
 /** `svc completion bash`, and so on for each shell */
 function printCommand({ name, script }: Shell): CommandSpec {
   return defineCommand({
-    description: 'Prints the script and changes nothing. It stays good when svc is updated.',
+    description: 'Prints the script and changes nothing. There is no need to regenerate it after upgrades.',
     examples: [[EXAMPLES[name] ?? `svc completion ${name}`, 'in this shell only']],
     anySettings: true,
     parameters: {},
@@ -85,8 +92,8 @@ function printCommand({ name, script }: Shell): CommandSpec {
 function shellOf(name: string): ShellName {
   const shell = SHELL_NAMES.find((known) => known === (name === 'pwsh' ? 'powershell' : name));
   if (shell) return shell;
-  throw new SvcError('usage', 'SHELL names no shell that can be completed in', {
-    hint: `Say which: --shell ${SHELL_NAMES.join(', --shell ')}.`,
+  throw new SvcError('usage', 'SHELL names no supported shell', {
+    hint: `Choose one: --shell ${SHELL_NAMES.join(', --shell ')}.`,
   });
 }
 
@@ -98,8 +105,8 @@ function put(
   const before = existing(file);
   if (before === script) return 'unchanged';
   if (before !== undefined && !before.includes("'svc completion ") && !force) {
-    throw new SvcError('local', `${file} exists and is not from svc; it was left as it is`, {
-      hint: 'Look at it, then move it away or give --force.',
+    throw new SvcError('local', `${file} exists and was not created by svc; it was not changed`, {
+      hint: 'Move it away, or pass --force.',
     });
   }
   if (dryRun) return 'would be written';
@@ -114,20 +121,19 @@ function existing(file: string): string | undefined {
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
     throw new SvcError('local', `${file} could not be read (${systemCodeOf(error) ?? 'unknown'})`, {
-      hint: 'See what is there, and move it away.',
+      hint: 'Move it away.',
       cause: error,
     });
   }
 }
 
-/** Where a shell looks for completions by itself, and what is left for the person to do. */
-export interface InstallTarget {
-  /** Undefined where the shell has no such place. */
+/** Where a shell looks for completions by itself, if anywhere, and what is left to do. */
+interface InstallTarget {
   readonly file: string | undefined;
   readonly next: string;
 }
 
-/** The conventional place of one user's completions. Throws `SvcError` `config` where there is no home directory. */
+/** The conventional file of one user's completions. @throws SvcError `config` where there is no home directory */
 function installTargetFor(shell: ShellName, system: PathsHost): InstallTarget {
   switch (shell) {
     case 'bash':
@@ -150,17 +156,12 @@ function installTargetFor(shell: ShellName, system: PathsHost): InstallTarget {
   }
 }
 
-/** The shell that a person uses, by SHELL. */
-function shellInUse(system: PathsHost): string {
-  return path.posix.basename(system.env['SHELL'] ?? '');
-}
-
 function bashDirectory(system: PathsHost): string {
   const chosen = system.env['BASH_COMPLETION_USER_DIR'];
   return chosen || path.join(underHome(system, 'XDG_DATA_HOME', '.local/share'), 'bash-completion');
 }
 
-// zsh has no place that it searches for one user: a directory is named in ~/.zshrc.
+// zsh searches no directory of one user by default: one is named in ~/.zshrc.
 function zshTarget(system: PathsHost): InstallTarget {
   const directory = path.join(system.env['ZDOTDIR'] || home(system), '.zfunc');
   return {
@@ -177,16 +178,7 @@ function underHome(system: PathsHost, variable: string, standard: string): strin
 function home({ home: directory }: PathsHost): string {
   if (directory) return directory;
   throw new SvcError('config', 'there is no home directory to put completions in', {
-    hint: "Set HOME, or write what 'svc completion <shell>' prints to a place of your choice.",
+    hint: 'Set HOME, or store the printed script in a file of your choice:',
+    next: ['completion', '<shell>'],
   });
-}
-
-/** What installing completions did. */
-export interface CompletionInstall {
-  readonly shell: string;
-  /** Null for a shell that has no place of its own for completions. */
-  readonly file: string | null;
-  readonly status: 'written' | 'unchanged' | 'would be written' | 'nothing to write';
-  /** What is left to do. */
-  readonly next: string;
 }

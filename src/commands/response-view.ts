@@ -5,7 +5,7 @@ import { type Column, columnFor, isObject, leafPaths, type View } from '../outpu
 const ADDRESS = /^(?:upload|download)_?url$/i;
 const MOST_COLUMNS = 12;
 
-/** An answer as it was sent, but with its upload and download addresses hidden, wherever in it they stand: they are secrets. */
+/** A response as it was sent, but with its upload and download addresses hidden: they are secrets. */
 export function withoutAddresses(text: string): unknown {
   const shown = replaceMembers(sourceFrom(text).text, (name) => ADDRESS.test(name), '"(hidden)"');
   return exactItem(JSON.parse(shown), sourceFrom(shown));
@@ -15,7 +15,7 @@ export function withoutAddresses(text: string): unknown {
 export function responseView(samples: readonly unknown[]): View {
   const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
   const columns = paths.slice(0, MOST_COLUMNS).map((path, at) => columnAt(path, at));
-  return { name: 'answer', fields: [...paths, '*'], columns };
+  return { name: 'response', fields: [...paths, '*'], columns };
 }
 
 /** What stands for an item in a table or in CSV, where every row has named columns. */

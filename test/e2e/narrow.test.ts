@@ -16,7 +16,7 @@ afterEach(() => home.remove());
 
 describe('a terminal of 40 columns', () => {
   it.each([
-    [[], 'store your keys'],
+    [[], 'save your API keys'],
     [['doctor'], 'account-updater:job:read'],
     [['--sandbox', 'logs', 'stats'], 'actors'],
     [['au', 'report', 'results.csv'], 'ERR_INVALID_EXP_DATE'],
