@@ -15,7 +15,7 @@ export default defineConfig({
   plugins: [embeddedJq(), embeddedText()],
   test: {
     testTimeout: 20_000,
-    hookTimeout: 20_000,
+    hookTimeout: 60_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
     projects: [

@@ -78,10 +78,11 @@ export class World {
   }
 
   /** A copy of this world for commands one after the other, none of which changes what the next one needs. */
-  async copy<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  async copy<T>(work: (run: Run, directory: string) => Promise<T>): Promise<T> {
     const directory = this.#copyOfTemplate();
     try {
-      return await work((words, more = [], options = {}) => this.#runIn(directory, words, more, options));
+      const run: Run = (words, more = [], options = {}) => this.#runIn(directory, words, more, options);
+      return await work(run, directory);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

@@ -1,0 +1,99 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorIn, type HereResult } from '../support/run-here.ts';
+import { World } from '../support/world.ts';
+import { changes, mutate } from './mutate.ts';
+
+/** What reads a file that somebody else may have written, changed or damaged, and the lines that read it. */
+const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly string[]]>> = {
+  'a request file': [/^tokens\.csv$/, ['au check tokens.csv', 'au submit tokens.csv --dry-run']],
+  'a result file': [
+    /^results\.csv$/,
+    ['au report results.csv --request tokens.csv', 'au next tokens.csv results.csv --out next.csv'],
+  ],
+  'a body': [
+    /^body\.json$/,
+    [
+      '3ds validate body.json',
+      '3ds authenticate {session} --file body.json --dry-run',
+      'tenant update --file body.json --dry-run',
+    ],
+  ],
+  'an archive': [
+    /^audit\//,
+    ['logs verify audit', 'logs search audit', 'logs archive audit', 'logs stats audit'],
+  ],
+  'a run record': [/svc\/runs\/.*\.json/, ['au status', 'au sync', 'au wait {run}']],
+  'a journal of events': [/^events\.jsonl$/, ['events replay events.jsonl --forward-to {url}/hooks']],
+  'a config file': [
+    /config\.json$/,
+    ['profile list', 'whoami', 'profile set output json --profile spare', 'login --management-key-stdin'],
+  ],
+};
+
+/** As many cases as a soak can have; with fixed seeds otherwise. */
+const CASES = process.env['SOAK'] === undefined ? { numRuns: 12, seed: 11 } : { numRuns: 300 };
+
+/** Cases that once failed, by reader: `<reader>.<name>` holds the bytes of the file. */
+const kept = fileURLToPath(new URL('cases/', import.meta.url));
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+describe('whatever the bytes are', () => {
+  it.each(Object.entries(READERS))(
+    'R49 of %s, a command reads it or says what is wrong with it',
+    { timeout: 3_600_000 },
+    async (name, [pattern, lines]) => {
+      const one = async (pick: number, change: (bytes: Buffer) => Buffer): Promise<void> =>
+        world.copy(async (run, directory) => {
+          const files = filesIn(directory).filter((file) => pattern.test(file));
+          const file = files[Math.floor(pick * files.length)];
+          expect(file, `the world has no file for ${name}`).toBeDefined();
+          const path = join(directory, file ?? '');
+          writeFileSync(path, change(readFileSync(path)));
+          for (const line of lines) {
+            const argv = line.split(' ').map((word) => world.fill(word));
+            const result = await run('', ['-o', 'json', '--timeout', '1m'], { argv });
+            expect(unexplained(result), `${line}: ${result.stderr}`).toBeUndefined();
+          }
+        });
+      for (const [at, bytes] of keptCases(name).entries()) await one(at / 100, () => bytes);
+      await fc.assert(
+        fc.asyncProperty(fc.double({ min: 0, max: 0.999, noNaN: true }), changes, (pick, list) =>
+          one(pick, (bytes) => mutate(bytes, list)),
+        ),
+        CASES,
+      );
+    },
+  );
+});
+
+/** What is wrong with how a command ended: a fault of its own, or a failure without a word. */
+function unexplained(result: HereResult): unknown {
+  if (result.code === 0) return undefined;
+  if (result.stderr.trim() === '' && result.stdout.trim() === '') return 'ended without a word';
+  const last = result.stderr.trimEnd().split('\n').at(-1) ?? '';
+  return last.startsWith('{') && errorIn(result)['code'] === 'bug' ? errorIn(result) : undefined;
+}
+
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.startsWith('sandbox') && statSync(join(directory, file)).isFile())
+    .toSorted();
+}
+
+function keptCases(name: string): Buffer[] {
+  if (!existsSync(kept)) return [];
+  const prefix = `${name.replaceAll(' ', '-')}.`;
+  return readdirSync(kept)
+    .filter((file) => file.startsWith(prefix))
+    .map((file) => readFileSync(join(kept, file)));
+}
