@@ -2,7 +2,7 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, integer, value } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
-import type { Lane } from '../../logs/archive/merge.ts';
+import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { formatNumber } from '../../output/time.ts';
 import {

@@ -3,22 +3,21 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { wholeSecond } from '../entry.ts';
 import { beginAt } from '../position.ts';
 import { serviceLogs } from '../read-range.ts';
-import { type CatchUpOptions, syncArchive } from './catch-up.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
 import { learnTenant, unknownTenant } from './record.ts';
 import type { ArchiveStore } from './store.ts';
+import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
-/** What a run of the archive is told. */
-export interface RunOptions extends Omit<CatchUpOptions, 'isNew' | 'onCommit'> {
-  /** The service that the client asks, as an archive names it. */
+/** How to run. */
+export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
+  /** The service that the client is for, as an archive names it. */
   readonly service: string;
   /** Where a new archive begins, given the service's time; by default with what the service still has. */
   readonly since?: ((now: number) => number) | undefined;
   /** Called once it is known where the run begins. */
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
-  /** Called after each commit. */
   readonly onCommit?: ((written: Written) => void) | undefined;
 }
 
@@ -26,28 +25,28 @@ export interface RunOptions extends Omit<CatchUpOptions, 'isNew' | 'onCommit'> {
 export interface RunBegin {
   readonly isNew: boolean;
   readonly tenantId: string;
-  /** Up to here the archive was read. */
+  /** The archive was read up to here. */
   readonly readTo: number;
   /** Where the archive itself begins. */
   readonly since: number;
   readonly now: number;
 }
 
-/** What a run came to. */
+/** What a run did. */
 export interface ArchiveRun extends RunBegin {
   readonly written: Written;
-  /** Up to here the archive is read now. */
+  /** The archive is read up to here now. */
   readonly archivedTo: number;
   readonly record: number;
   readonly sha256: string;
-  /** The signal that ended it, which has done no harm. */
+  /** The signal that ended it, without harm. */
   readonly endedBy: SvcError | undefined;
 }
 
 /**
- * Brings the archive at a place up to date, or begins it there; with `follow` keeps it so until a signal comes.
- * Nothing is written before it is known that the service and the tenant are the archive's.
- * @throws SvcError that ended it, with how much time is left to mend it
+ * Brings an archive up to date, or begins it; with `follow` keeps it so until a signal comes. Nothing is written before
+ * it is known that the service and the tenant are the archive's.
+ * @throws SvcError that ended it, with how much time is left to fix it
  */
 export async function runArchive(
   store: ArchiveStore,
@@ -61,77 +60,71 @@ export async function runArchive(
     const tenantId = await learnTenant(client, found?.first.tenant_id);
     if (found) checkSubject(store, found, { tenantId });
     else if (tenantId === undefined) throw unknownTenant();
-    return await store.lock(() => new Run(store, client, options).run(tenantId));
+    return await store.lock(() => runLocked(store, client, tenantId, options));
   } catch (error) {
     throw await explained(error, store, client, options);
   }
 }
 
-class Run {
-  readonly #store: ArchiveStore;
-  readonly #client: Client;
-  readonly #options: RunOptions;
-
-  constructor(store: ArchiveStore, client: Client, options: RunOptions) {
-    this.#store = store;
-    this.#client = client;
-    this.#options = options;
-  }
-
-  async run(tenantId: string | undefined): Promise<ArchiveRun> {
-    const { onBegin, onCommit } = this.#options;
-    const now = this.#client.now();
-    const before = await findArchive(this.#store);
-    const { first, last } = before ?? (await this.#begin(tenantId, now));
-    checkSubject(this.#store, { first, last }, { service: this.#options.service, tenantId });
-    const writer = new ArchiveWriter(this.#store, last, {
-      tenantId: first.tenant_id,
-      isTenantInDoubt: tenantId === undefined,
-      now: () => this.#client.now(),
-    });
-    const begin: RunBegin = {
-      isNew: before === undefined,
-      tenantId: first.tenant_id,
-      readTo: writer.standing.readTo,
-      since: Date.parse(first.standing.read_to),
-      now,
-    };
-    onBegin?.(begin);
-    const endedBy = await endOf(
-      syncArchive(writer, serviceLogs(this.#client, {}), {
-        ...this.#options,
-        isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
-        onCommit: () => onCommit?.(writer.written),
-      }),
-    );
-    return {
-      ...begin,
-      written: writer.written,
-      archivedTo: writer.standing.readTo,
-      record: writer.last.record.sequence,
-      sha256: writer.last.sha256,
-      endedBy,
-    };
-  }
-
-  async #begin(tenantId: string | undefined, now: number): Promise<FoundArchive> {
-    const { service, since, retentionMs } = this.#options;
-    if (tenantId === undefined) throw unknownTenant();
-    const asked = since?.(now);
-    if (asked !== undefined && asked > now) {
-      throw new SvcError('usage', '--since lies in the future', {
-        hint: 'Say from when on entries are to be archived.',
-      });
-    }
-    const standing = beginAt(wholeSecond(asked ?? now - retentionMs));
-    await beginArchive(this.#store, { service, tenantId }, { standing, since: asked, now });
-    const found = await findArchive(this.#store);
-    if (!found) throw new SvcError('bug', 'an archive that was just begun is gone');
-    return found;
-  }
+async function runLocked(
+  store: ArchiveStore,
+  client: Client,
+  tenantId: string | undefined,
+  options: RunOptions,
+): Promise<ArchiveRun> {
+  const now = client.now();
+  const before = await findArchive(store);
+  const { first, last } = before ?? (await begun(store, tenantId, now, options));
+  checkSubject(store, { first, last }, { service: options.service, tenantId });
+  const writer = new ArchiveWriter(store, last, {
+    tenantId: first.tenant_id,
+    isTenantInDoubt: tenantId === undefined,
+    now: () => client.now(),
+  });
+  const begin: RunBegin = {
+    isNew: before === undefined,
+    tenantId: first.tenant_id,
+    readTo: writer.position.readTo,
+    since: Date.parse(first.standing.read_to),
+    now,
+  };
+  options.onBegin?.(begin);
+  const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
+    ...options,
+    isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
+    onCommit: () => options.onCommit?.(writer.written),
+  });
+  const endedBy = await endOf(sync.run());
+  return {
+    ...begin,
+    written: writer.written,
+    archivedTo: writer.position.readTo,
+    record: writer.last.record.sequence,
+    sha256: writer.last.sha256,
+    endedBy,
+  };
 }
 
-/** Being asked to end is how a run may end. */
+async function begun(
+  store: ArchiveStore,
+  tenantId: string | undefined,
+  now: number,
+  { service, since, retentionMs }: RunOptions,
+): Promise<FoundArchive> {
+  if (tenantId === undefined) throw unknownTenant();
+  const start = since?.(now);
+  if (start !== undefined && start > now)
+    throw new SvcError('usage', 'the archive cannot begin in the future', {
+      hint: 'Choose an earlier time to begin at.',
+    });
+  const position = beginAt(wholeSecond(start ?? now - retentionMs));
+  await beginArchive(store, { service, tenantId }, { position, since: start, now });
+  const found = await findArchive(store);
+  if (!found) throw new SvcError('bug', 'an archive that was just begun is gone');
+  return found;
+}
+
+/** A signal is how a run may end. */
 async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
   try {
     await work;
@@ -142,17 +135,15 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
   }
 }
 
+const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
+
 async function explained(
   error: unknown,
   store: ArchiveStore,
   client: Client,
   { retentionMs }: RunOptions,
 ): Promise<unknown> {
-  if (
-    !isSvcError(error) ||
-    isSvcError(error, 'usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug')
-  )
-    return error;
+  if (!isSvcError(error) || isSvcError(error, ...UNEXPLAINED)) return error;
   try {
     const found = await findArchive(store);
     if (!found) return error;

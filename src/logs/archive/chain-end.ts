@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { TimeRange } from '../entry.ts';
-import { appendRecord, type Draft } from './chain.ts';
+import { appendRecord, type RecordDraft } from './chain.ts';
 import { fromStored, type StoredPosition } from '../checkpoint.ts';
 import {
   type ArchiveRecord,
@@ -20,8 +20,8 @@ import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 import { isoTime } from '../../output/time.ts';
 
-// Where nothing happened for a year, not each of its days is looked through.
-const MOST_DAYS_BACK_MS = 35 * 86_400_000;
+// After a quiet year, not each of its days is searched.
+const MAX_DAYS_BACK_MS = 35 * 86_400_000;
 
 /** The end of an archive's chain, where its writer adds records. Only under the store's lock. */
 export class ChainEnd {
@@ -29,7 +29,7 @@ export class ChainEnd {
   readonly #tenantId: string;
   readonly #now: () => number;
   #last: Link;
-  #hasCleared = false;
+  #hasCleaned = false;
 
   /** `last` is the newest record; `now` gives the service's time, in epoch milliseconds. */
   constructor(store: ArchiveStore, last: Link, tenantId: string, now: () => number) {
@@ -50,32 +50,32 @@ export class ChainEnd {
   }
 
   /**
-   * Commits a record, and with the first one clears away what a killed run has left: that has the number of the newest
-   * record, or of the next one. The former goes before there is a next one, so nothing is left of any number before.
-   * @throws SvcError `conflict` when another writer was faster: then these segments are taken back
+   * Commits a record, and with the first one removes what a killed run left: segments with the number of the newest
+   * record, or of the next one. The former are removed before there is a next one, so none of earlier numbers are left.
+   * @throws SvcError `conflict` when another writer was faster: then these segments are removed
    */
-  async append(draft: Draft, segments: readonly Segment[]): Promise<void> {
-    const isFirst = !this.#hasCleared;
+  async append(draft: RecordDraft, segments: readonly Segment[]): Promise<void> {
+    const isFirst = !this.#hasCleaned;
     const { standing } = this.#last.record;
-    if (isFirst) await this.#clear(await this.#standingBefore());
-    this.#hasCleared = true;
+    if (isFirst) await this.#clean(await this.#positionBefore());
+    this.#hasCleaned = true;
     try {
       this.#last = await appendRecord(this.#store, this.#last, draft);
     } catch (error) {
       if (isSvcError(error, 'conflict')) await dropSegments(this.#store, this.next, segments);
       throw error;
     }
-    if (isFirst) await this.#clear(standing);
+    if (isFirst) await this.#clean(standing);
   }
 
-  /** Clears away what the newest record does not name of its number; `before` is where the record before it stood. */
-  async #clear(before: StoredPosition): Promise<void> {
+  /** Removes segments with the newest record's number that it does not name; `before` is the position before it. */
+  async #clean(before: StoredPosition): Promise<void> {
     const { settled, readTo } = fromStored(before);
-    const window = { from: Math.max(settled, readTo - MOST_DAYS_BACK_MS), to: this.#now() };
-    await removeOrphans(this.#store, this.#tenantId, this.#last.record, window);
+    const range = { from: Math.max(settled, readTo - MAX_DAYS_BACK_MS), to: this.#now() };
+    await removeOrphans(this.#store, this.#tenantId, this.#last.record, range);
   }
 
-  async #standingBefore(): Promise<StoredPosition> {
+  async #positionBefore(): Promise<StoredPosition> {
     const { sequence, standing } = this.#last.record;
     const path = recordPath(Math.max(0, sequence - 1));
     const text = await this.#store.readText(path);
@@ -85,7 +85,7 @@ export class ChainEnd {
 
 const DAY_MS = 86_400_000;
 
-/** Gives a segment its name in the archive, and tells what its record says of it. */
+/** Gives a segment its name in the archive, and returns what its record says of it. */
 export async function storeSegment(
   store: ArchiveStore,
   sequence: number,
@@ -95,14 +95,14 @@ export async function storeSegment(
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
   // A run that was killed before its record may have left the very same file.
   if (!(await store.create(path, file)) && (await storedHash(store, path)) !== sha256)
-    throw new SvcError('checksum_mismatch', `${path} in ${store.name} is another file than its name says`, {
+    throw new SvcError('checksum_mismatch', `${path} in ${store.name} is not the file that its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
     });
   await fs.promises.rm(file.path, { force: true });
   return { path, entries, bytes, sha256, first: iso(first), last: iso(last), supplementary };
 }
 
-/** Takes back segments for which another writer's record left no room, but none that this record names. */
+/** Removes segments after another writer's record took their number, but none that this record names. */
 async function dropSegments(
   store: ArchiveStore,
   sequence: number,
@@ -115,8 +115,8 @@ async function dropSegments(
 }
 
 /**
- * Removes what a run that was killed has left: segments of this record's number that it does not name. Only once the
- * record is there: until then another machine may be about to commit them.
+ * Removes segments that a killed run left: those with this record's number that it does not name. Only once the record
+ * is there: until then another machine may be about to commit them.
  */
 async function removeOrphans(
   store: ArchiveStore,

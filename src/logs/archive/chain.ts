@@ -14,8 +14,8 @@ import {
 } from './record.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
 
-/** What a writer says of a new record; its place in the chain is added. */
-export type Draft = ArchiveRecord extends infer Each
+/** A new record without its position in the chain. */
+export type RecordDraft = ArchiveRecord extends infer Each
   ? Each extends ArchiveRecord
     ? Pick<Each, Exclude<KnownKeys<Each>, 'version' | 'sequence' | 'previous'>>
     : never
@@ -33,8 +33,8 @@ const headSchema = z.looseObject({
 export type Head = z.infer<typeof headSchema>;
 
 /**
- * All records, from the first on, each checked against the one before, and in the end against the head. Nothing for
- * a place that holds no archive.
+ * All records from the first on, each checked against the one before, and in the end against the head. None where
+ * there is no archive.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
@@ -51,13 +51,13 @@ export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
   if (head && head.sequence >= next(last)) throw missing(head.sequence);
 }
 
-/** A file of the manifest: the text of a record, or a file that is none, without sequence and text. */
+/** A file of the manifest: a record, or something else, without sequence and text. */
 export interface RecordText extends TextFound {
   readonly path: string;
   readonly sequence: number | undefined;
 }
 
-/** The text of a file; undefined where there is none, too, or where its problem is that it cannot be read. */
+/** The text of a file; undefined where there is none, or where it cannot be read (`problem`). */
 export interface TextFound {
   readonly text: string | undefined;
   readonly problem?: string | undefined;
@@ -65,7 +65,7 @@ export interface TextFound {
 
 const READ_AHEAD = 16;
 
-/** All files of the manifest in order, read a few ahead: in a bucket each one takes its time to come. */
+/** All files of the manifest in order, read a few ahead, as each one takes time to arrive from a bucket. */
 export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
     const sequence = sequenceOf(path);
@@ -75,7 +75,7 @@ export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   });
 }
 
-/** Reads the text of a file, or says why what is there cannot be one. @throws SvcError as the store */
+/** @throws SvcError as the store */
 export async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
   try {
     return { text: await store.readText(path) };
@@ -86,7 +86,7 @@ export async function findText(store: ArchiveStore, path: string): Promise<TextF
 }
 
 /**
- * The newest record, found by the head and what follows it; undefined for a place that holds no archive.
+ * The newest record, found by the head and what follows it; undefined where there is no archive.
  * @throws SvcError as `readRecords`
  */
 export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
@@ -109,7 +109,7 @@ export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
   }
 }
 
-/** The first record, which says what the archive is of. @throws SvcError as `readRecords` */
+/** The first record, which says what is archived. @throws SvcError as `readRecords` */
 export async function readFirst(store: ArchiveStore): Promise<Link | undefined> {
   const path = recordPath(0);
   const text = await store.readText(path);
@@ -117,28 +117,26 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
 }
 
 /**
- * Commits a record after `last`, then lets the head follow.
+ * Commits a record after `last`, then updates the head.
  * @throws SvcError `conflict` when another writer was faster
  */
-export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: Draft): Promise<Link> {
+export async function appendRecord(
+  store: ArchiveStore,
+  last: Link | undefined,
+  draft: RecordDraft,
+): Promise<Link> {
   const sequence = next(last);
   const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
   const [path, text] = [recordPath(sequence), recordText(record)];
-  // Where a store has no conditional writes, another writer may have been last after all.
+  // In a store without conditional writes, another writer may have been last.
   if (last && hashOf((await store.readText(last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);
   if (!(await store.create(path, text))) throw otherWriter(store, sequence);
   const link = { record, path, sha256: hashOf(text) };
-  await writeHead(store, link);
+  await store.replace(HEAD, headText({ sequence, sha256: link.sha256 }));
   return link;
 }
 
-/** Makes the head name a record. */
-async function writeHead(store: ArchiveStore, { record, sha256 }: Link): Promise<void> {
-  await store.replace(HEAD, headText({ sequence: record.sequence, sha256 }));
-}
-
-/** The bytes of a head. */
 export function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
   return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
 }
@@ -164,7 +162,7 @@ export function parseHead(text: string): Head | undefined {
 function checked(link: Link, last: Link | undefined): Link {
   const { sequence, previous, kind } = link.record;
   if (sequence !== next(last)) throw damaged(link.path, `it says that it is record ${sequence}`);
-  if ((kind === 'begin') !== (sequence === 0)) throw damaged(link.path, `a ${kind} record cannot stand here`);
+  if ((kind === 'begin') !== (sequence === 0)) throw damaged(link.path, `a ${kind} record cannot be here`);
   if (previous === (last?.sha256 ?? null)) return link;
   throw damaged(link.path, 'it or the record before it was changed: they do not chain');
 }
@@ -175,7 +173,7 @@ function next(last: Link | undefined): number {
 
 function otherWriter(store: ArchiveStore, sequence: number): SvcError {
   return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
-    hint: 'Nothing was lost or doubled by that. Let only one machine write to an archive, then run the command again.',
+    hint: 'Nothing was lost or duplicated. Let only one machine write to an archive, then run the command again.',
     retryable: true,
   });
 }

@@ -20,26 +20,26 @@ import type { ArchiveStore, StoredFile } from './store.ts';
 /** What checking a chain meets, in order. */
 export type ChainItem = { readonly link: Link } | { readonly finding: Finding };
 
-/** A record as far as it is known even where it cannot be read: its number and the hash of its bytes. */
+/** What is known of a record even where it is unreadable: its number and the hash of its bytes. */
 export interface ChainState {
   readonly sequence: number;
   readonly sha256: string;
 }
 
 /**
- * Goes through all records and does not stop at the first that is wrong. Gives every record that can be read and all
- * that does not fit; returns the newest record, or undefined where there is none.
+ * Checks all records without stopping at the first problem. Gives every readable record and all problems; returns the
+ * newest record, or undefined where there is none.
  * @throws SvcError `config` for a newer version, `local`
  */
 export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem, ChainState | undefined> {
-  // Before the records, so that what a writer adds meanwhile does not put it ahead of them.
+  // Before the records, so that a concurrent writer does not put it ahead of them.
   const head = await findText(store, HEAD);
   const named = head.text === undefined ? undefined : parseHead(head.text);
   let namedHash: string | undefined;
   let last: ChainState | undefined;
   for await (const { path, sequence, text, problem } of recordTexts(store)) {
     if (sequence === undefined) {
-      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is no record');
+      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is not a record');
       continue;
     }
     if (text === undefined && problem === undefined) continue;
@@ -54,7 +54,7 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem
   return last;
 }
 
-/** Whether a file is none of ours: its name, or that of a folder around it, begins with a dot. */
+/** Whether a file does not belong to the archive: its name, or that of a folder above it, begins with a dot. */
 export function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
@@ -76,13 +76,13 @@ function* checkRecord(
   const { sequence, previous, kind } = link.record;
   if (sequence !== now.sequence) yield found('unfit', path, `it says that it is record ${sequence}`);
   if ((kind === 'begin') !== (now.sequence === 0))
-    yield found('unfit', path, `a ${kind} record cannot stand here`);
+    yield found('unfit', path, `a ${kind} record cannot be here`);
   if (now.sequence === 0 ? previous !== null : isUnchained(previous, now, last))
     yield found('changed', path, 'it does not chain: it was changed, or the record before it');
   yield { link };
 }
 
-// Behind a record that is missing nothing can be said.
+// Nothing is known behind a missing record.
 function isUnchained(previous: string | null, now: ChainState, last: ChainState | undefined): boolean {
   return last?.sequence === now.sequence - 1 && previous !== last.sha256;
 }
@@ -92,7 +92,7 @@ function* missingBetween(last: ChainState | undefined, sequence: number): Genera
   if (sequence > due) yield missing(due, sequence - 1);
 }
 
-// The head may lag behind, as it does after a crash between a commit and its update, but never be ahead.
+// After a crash between a commit and its update the head lags behind, but it is never ahead.
 function* checkHead(
   { text, problem }: TextFound,
   namedHash: string | undefined,
@@ -102,14 +102,13 @@ function* checkHead(
   const due = last === undefined ? 0 : last.sequence + 1;
   if (problem !== undefined) yield found('damaged', HEAD, problem);
   else if (text === undefined) {
-    if (due > 1)
-      yield found('missing', HEAD, "it is missing; the next commit of 'svc logs archive' recreates it");
+    if (due > 1) yield found('missing', HEAD, 'it is missing; the next commit to the archive recreates it');
   } else if (head === undefined) yield found('damaged', HEAD, 'it names no record');
   else if (head.sequence >= due) yield missing(due, head.sequence);
   else if (namedHash !== head.sha256) {
     const words = `it was changed, or ${HEAD}, which names another hash of it`;
     yield found('changed', recordPath(head.sequence), words);
-  } else if (text !== headText(head)) yield found('changed', HEAD, 'it is not as it was written');
+  } else if (text !== headText(head)) yield found('changed', HEAD, 'it was changed');
 }
 
 function missing(from: number, to: number): ChainItem {
@@ -121,7 +120,7 @@ function missing(from: number, to: number): ChainItem {
   );
 }
 
-function found(problem: Finding['problem'], path: string, message: string): ChainItem {
+function found(problem: Problem, path: string, message: string): ChainItem {
   return { finding: { problem, path, message } };
 }
 
@@ -135,7 +134,7 @@ export interface Listed {
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
 }
 
-/** All that is wrong with a segment: its bytes, then what they say. @throws SvcError `local` */
+/** All problems of a segment: of its bytes, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: ArchiveStore,
   { segment, sequence, tenantId, file }: Listed,
@@ -143,34 +142,46 @@ export async function checkSegment(
 ): Promise<Finding[]> {
   const { path } = segment;
   const name = segmentName(sequence, segment.sha256, isRawSegment(segment));
-  const isNamed = path.endsWith(`/${name}`) && FOLDERS.test(path);
-  const misnamed = isNamed ? [] : [segmentFinding('unfit', path, `it should be called ${name}`)];
-  if (file === undefined) return [...misnamed, segmentFinding('missing', path, 'it is missing')];
-  const { bytes, irregular } = file;
-  if (irregular !== undefined)
-    return [
-      ...misnamed,
-      segmentFinding('changed', path, `it is ${irregular}, and not the file that was written`),
-    ];
-  if (bytes !== segment.bytes) {
-    const words = `it has ${bytes} bytes, and ${segment.bytes} were written`;
-    return [...misnamed, segmentFinding(bytes < segment.bytes ? 'cut' : 'grown', path, words)];
-  }
+  const findings: Finding[] = [];
+  const add = (problem: Problem, message: string): void => void findings.push({ problem, path, message });
+  if (!path.endsWith(`/${name}`) || !FOLDERS.test(path)) add('unfit', `its name should be ${name}`);
+  if (file === undefined) add('missing', 'it is missing');
+  else if (file.irregular !== undefined)
+    add('changed', `it is ${file.irregular}, not the file that was written`);
+  else if (file.bytes !== segment.bytes)
+    add(
+      file.bytes < segment.bytes ? 'cut' : 'grown',
+      `it has ${file.bytes} bytes, and ${segment.bytes} were written`,
+    );
+  else await checkContent(store, segment, { tenantId, add, options });
+  return findings;
+}
+
+interface ContentCheck {
+  readonly tenantId: string | undefined;
+  readonly add: (problem: Problem, message: string) => void;
+  readonly options: ReadSegmentOptions;
+}
+
+async function checkContent(
+  store: ArchiveStore,
+  segment: Segment,
+  { tenantId, add, options }: ContentCheck,
+): Promise<void> {
   const content = new Content(segment, tenantId);
   try {
     for await (const batch of readSegment(store, segment, options)) content.add(batch);
   } catch (error) {
-    if (isSvcError(error, 'not_found'))
-      return [...misnamed, segmentFinding('missing', path, 'it is missing')];
+    if (isSvcError(error, 'not_found')) return add('missing', 'it is missing');
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    return [...misnamed, segmentFinding('changed', path, error.message.replace(`${path} was changed: `, ''))];
+    return add('changed', error.message.replace(`${segment.path} was changed: `, ''));
   }
-  return [...misnamed, ...content.problems().map((words) => segmentFinding('unfit', path, words))];
+  for (const problem of content.problems()) add('unfit', problem);
 }
 
 const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
-/** What the entries of a segment say of themselves, held against what is said of them. */
+/** Compares the entries of a segment with what its record says of them. */
 class Content {
   readonly #segment: Segment;
   readonly #day: string;
@@ -205,11 +216,14 @@ class Content {
   problems(): string[] {
     const { first, last } = this.#segment;
     const isFramed = timeOf(first, Infinity) === this.#first && timeOf(last, -Infinity) === this.#last;
+    const counted = [
+      [this.#foreign, 'are of another tenant'],
+      [this.#elsewhere, 'are of another day'],
+      [this.#disorder, 'are not in order of time'],
+    ] as const;
     return [
-      ...(this.#foreign === 0 ? [] : [`${this.#foreign} of its entries are of another tenant`]),
       ...(isFramed ? [] : ['its first and last entry are not of the times in the manifest']),
-      ...(this.#elsewhere === 0 ? [] : [`${this.#elsewhere} of its entries are of another day`]),
-      ...(this.#disorder === 0 ? [] : [`${this.#disorder} of its entries are not in order of time`]),
+      ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
     ];
   }
 }
@@ -218,11 +232,7 @@ function timeOf(time: string | null, otherwise: number): number {
   return time === null ? otherwise : Date.parse(time);
 }
 
-function segmentFinding(problem: Finding['problem'], path: string, message: string): Finding {
-  return { problem, path, message };
-}
-
-/** What is wrong with a part of an archive. */
+/** A kind of problem. */
 export type Problem =
   /** Its bytes are not those that were written. */
   | 'changed'
@@ -233,17 +243,16 @@ export type Problem =
   | 'missing'
   /** No record lists it. */
   | 'unlisted'
-  /** It cannot be read as what it should be. */
+  /** It is unreadable. */
   | 'damaged'
-  /** It says something else than what it stands for. */
+  /** It contradicts its record or its position. */
   | 'unfit'
-  /** The chain holds no record of the hash that was asked for. */
+  /** The chain holds no record with the expected hash. */
   | 'rewritten';
 
-/** One thing that is wrong with an archive, and where. */
+/** One problem of an archive. */
 export interface Finding {
   readonly problem: Problem;
   readonly path: string;
-  /** What was found there, for people. */
   readonly message: string;
 }

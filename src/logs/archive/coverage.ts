@@ -1,30 +1,25 @@
 import { SvcError } from '../../errors.ts';
 import { formatDuration } from '../../output/time.ts';
+import type { TimeRange } from '../entry.ts';
 import type { ArchiveRecord } from './record.ts';
 
-/** A half-open stretch of time, in epoch milliseconds. */
-export interface CoverageRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Which stretches of time an archive has read, and in which entries may be missing. */
+/** Which time ranges an archive covers, and in which entries may be missing. */
 export class Coverage {
-  readonly #read: CoverageRange[] = [];
-  readonly #lost: CoverageRange[] = [];
+  readonly #read: TimeRange[] = [];
+  readonly #lost: TimeRange[] = [];
 
   add(record: ArchiveRecord): void {
-    if (record.kind === 'segments') join(this.#read, coverageRange(record.read_from, record.read_to));
-    if (record.kind === 'gap') join(this.#lost, coverageRange(record.from, record.to));
+    if (record.kind === 'segments') join(this.#read, rangeOf(record.read_from, record.read_to));
+    if (record.kind === 'gap') join(this.#lost, rangeOf(record.from, record.to));
   }
 
-  /** Stretches in which nothing is missing, in order. */
-  covered(): CoverageRange[] {
+  /** Ranges in which nothing is missing, in order. */
+  covered(): TimeRange[] {
     return this.#read.flatMap((one) => without(one, this.#lost));
   }
 
-  /** Stretches between the beginning and the end in which entries may be missing, in order. */
-  gaps(): CoverageRange[] {
+  /** Ranges between the beginning and the end in which entries may be missing, in order. */
+  gaps(): TimeRange[] {
     const all = [...this.#read, ...this.#lost];
     if (all.length === 0) return [];
     const whole = {
@@ -35,24 +30,24 @@ export class Coverage {
   }
 }
 
-/** Adds a stretch to others that are in order and apart. Most come in order, so it goes in from the end. */
-function join(stretches: CoverageRange[], added: CoverageRange): void {
+/** Adds a range to others, which are sorted and disjoint. Most come in order, so the search starts at the end. */
+function join(ranges: TimeRange[], added: TimeRange): void {
   if (added.to <= added.from) return;
   let { from, to } = added;
-  let at = stretches.length;
+  let at = ranges.length;
   for (; at > 0; at -= 1) {
-    const before = stretches[at - 1];
+    const before = ranges[at - 1];
     if (before === undefined || before.to < from) break;
     if (before.from > to) continue;
     [from, to] = [Math.min(from, before.from), Math.max(to, before.to)];
-    stretches.splice(at - 1, 1);
+    ranges.splice(at - 1, 1);
   }
-  stretches.splice(at, 0, { from, to });
+  ranges.splice(at, 0, { from, to });
 }
 
-/** What is left of a stretch without others, which are in order and apart. */
-function without({ from, to }: CoverageRange, others: readonly CoverageRange[]): CoverageRange[] {
-  const left: CoverageRange[] = [];
+/** What is left of a range without others, which are sorted and disjoint. */
+function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
+  const left: TimeRange[] = [];
   let at = from;
   for (const other of others) {
     if (other.to <= at || other.from >= to) continue;
@@ -63,13 +58,13 @@ function without({ from, to }: CoverageRange, others: readonly CoverageRange[]):
   return left;
 }
 
-function coverageRange(from: string, to: string): CoverageRange {
+function rangeOf(from: string, to: string): TimeRange {
   return { from: Date.parse(from), to: Date.parse(to) };
 }
 
 const HOUR_MS = 3_600_000;
 
-/** How long until the service forgets entries that are not archived; negative where it already may have. Milliseconds. */
+/** How long until the service forgets entries that are not archived, in milliseconds; negative if it may have. */
 export function marginMs(readTo: number, retentionMs: number, now: number): number {
   return readTo + retentionMs - now;
 }
@@ -79,19 +74,16 @@ export function marginHours(ms: number): number {
   return Math.round((ms / HOUR_MS) * 100) / 100;
 }
 
-/** A margin in words. */
-function describeMargin(ms: number): string {
-  return ms <= 0
-    ? 'entries that are not archived may already have been forgotten'
-    : `${formatDuration(ms)} are left before entries that are not archived are forgotten`;
-}
-
-/** The failure of a run, with how much time is left to mend it. */
+/** The failure of a run, with how much time is left to fix it. */
 export function withMargin(error: SvcError, ms: number): SvcError {
-  const { code, message, hint, status, requestId, retryable, facts, cause } = error;
-  const words = describeMargin(ms);
+  const { code, message, hint, next, status, requestId, retryable, facts, cause } = error;
+  const words =
+    ms <= 0
+      ? 'Entries that are not archived may already have been forgotten.'
+      : `${formatDuration(ms)} are left before entries that are not archived are forgotten.`;
   return new SvcError(code, message, {
-    hint: [hint, `${words.charAt(0).toUpperCase()}${words.slice(1)}.`].filter(Boolean).join(' '),
+    hint: hint === undefined ? words : `${hint} ${words}`,
+    next,
     status,
     requestId,
     retryable,
@@ -100,16 +92,16 @@ export function withMargin(error: SvcError, ms: number): SvcError {
   });
 }
 
-/** Refuses a margin that was smaller than asked for. @throws SvcError `threshold` */
-export function checkMargin(beforeMs: number, askedMs: number): void {
-  if (beforeMs >= askedMs) return;
+/** @throws SvcError `threshold` where less time than required was left */
+export function checkMargin(beforeMs: number, requiredMs: number): void {
+  if (beforeMs >= requiredMs) return;
   const left = beforeMs <= 0 ? 'nothing was' : `only ${formatDuration(beforeMs)} were`;
   throw new SvcError(
     'threshold',
-    `${left} left when this run began, and --retention-margin asks for ${formatDuration(askedMs)}`,
+    `${left} left when this run began, less than the margin of ${formatDuration(requiredMs)}`,
     {
-      hint: 'The archive is up to date now. Run the command more often.',
-      facts: { hours_left_before: marginHours(beforeMs), retention_margin_hours: marginHours(askedMs) },
+      hint: 'The archive is up to date now. Archive more often.',
+      facts: { hours_left_before: marginHours(beforeMs), retention_margin_hours: marginHours(requiredMs) },
     },
   );
 }

@@ -12,13 +12,13 @@ const LOCK = '.lock';
 const WORK = '.work';
 const READ_BYTES = 64 * 1024;
 
-/** An archive in a directory. Files are made under a temporary name in `.work` and then get their own. */
+/** An archive in a directory. Files are written in `.work` and then moved to their own names. */
 export class DirectoryStore implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly #host: LockHost;
 
-  /** `directory` is an absolute path; it is made when the lock is first taken. */
+  /** `directory` is an absolute path; it is created when the lock is first taken. */
   constructor(directory: string, host: LockHost) {
     this.name = directory;
     this.workDirectory = path.join(directory, WORK);
@@ -99,7 +99,7 @@ export class DirectoryStore implements ArchiveStore {
     return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
   }
 
-  // In order of the whole path: a directory counts as its name with a slash, as it does in a bucket's list.
+  // In order of the whole path: a directory is sorted by its name with a slash, as in a bucket's list.
   async *#walk(directory: string, prefix: string): AsyncGenerator<StoredFile> {
     for (const name of this.#names(directory)) {
       const at = `${directory}${name}`;
@@ -162,7 +162,7 @@ function irregularity(found: fs.Stats): string | undefined {
 }
 
 function noDirectory(file: string): SvcError {
-  return new SvcError('local', `${file} is no directory`, {
+  return new SvcError('local', `${file} is not a directory`, {
     hint: 'Name a directory for the archive, or move the file away.',
   });
 }
@@ -176,7 +176,7 @@ function readFailure(file: string, error: unknown): SvcError {
   if (isAbsent(error)) return new SvcError('not_found', `${file} does not exist`, { cause: error });
   const code = systemCodeOf(error) ?? 'unknown';
   return new SvcError('local', `${file} could not be read (${code})`, {
-    hint: 'See that it may be read, and that its disk is in order.',
+    hint: 'Check its permissions and its disk.',
     cause: error,
   });
 }

@@ -1,23 +1,24 @@
 import { SvcError } from '../../errors.ts';
 import { toStored } from '../checkpoint.ts';
+import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../position.ts';
 import { appendRecord, readFirst, readLast, readRecords } from './chain.ts';
 import { Coverage } from './coverage.ts';
 import { type BeginRecord, damaged, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** A half-open stretch of time, in epoch milliseconds; undefined where it has no end on that side. */
+/** A half-open time range, in epoch milliseconds, that may be open on either side. */
 export interface Bounds {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** What an archive is of, what it covers, and which of its segments can hold entries of a stretch of time. */
+/** What is archived, the ranges covered, and the segments that can hold entries of a time range. */
 export interface Manifest {
   readonly first: BeginRecord;
   readonly last: Link;
   readonly coverage: Coverage;
-  /** In order of their records. Those without any time are among them only where the stretch has no end. */
+  /** In order of their records. Those without any time are included only where the range has no bounds. */
   readonly segments: readonly Segment[];
   /** How many segments there are in all. */
   readonly allSegments: number;
@@ -51,19 +52,19 @@ function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
   return Date.parse(last) >= (since ?? -Infinity) && Date.parse(first) < (until ?? Infinity);
 }
 
-/** The failure of a place where no archive can be read: none is there, or its manifest is gone. */
+/** The error where no archive can be read: there is none, or its manifest is gone. */
 export async function noArchive(store: ArchiveStore): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
     return new SvcError('checksum_mismatch', `the manifest of the archive at ${store.name} is gone`, {
-      hint: `Bring ${MANIFEST} back from a copy: without it nobody can tell whether ${path} is as it was written.`,
+      hint: `Restore ${MANIFEST} from a backup: without it, changes to ${path} cannot be detected.`,
     });
   }
   return new SvcError('not_found', `there is no log archive at ${store.name}`, {
-    hint: "Name the place that 'svc logs archive' was given.",
+    hint: 'Name the directory or bucket that the logs were archived to.',
   });
 }
 
-/** What an archive is of. */
+/** What is archived. */
 export interface ArchiveSubject {
   /** The service, as its base URL. */
   readonly service: string;
@@ -72,20 +73,20 @@ export interface ArchiveSubject {
 
 /** Where an archive begins. Times in epoch milliseconds, by the service's clock. */
 export interface Beginning {
-  readonly standing: TailPosition;
-  /** The beginning that was asked for; without one it begins with what the service still has. */
+  readonly position: TailPosition;
+  /** The requested beginning; without one it begins with what the service still has. */
   readonly since: number | undefined;
   readonly now: number;
 }
 
-/** An archive that is there: its first record and its newest. */
+/** An existing archive: its first record and its newest. */
 export interface FoundArchive {
   readonly first: BeginRecord;
   readonly last: Link;
 }
 
 /**
- * Finds the archive at a place, without changing anything; undefined where none was begun.
+ * Finds an archive without changing anything; undefined where there is none.
  * @throws SvcError `checksum_mismatch` where its manifest is damaged, `config` where a newer svc wrote it
  */
 export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
@@ -95,7 +96,7 @@ export async function findArchive(store: ArchiveStore): Promise<FoundArchive | u
   return { first: first.record, last };
 }
 
-/** Refuses an archive that is of something else. @throws SvcError `config` */
+/** @throws SvcError `config` where something else is archived */
 export function checkSubject(
   store: ArchiveStore,
   { first }: FoundArchive,
@@ -103,7 +104,7 @@ export function checkSubject(
 ): void {
   if (service !== undefined && service !== first.service) {
     throw new SvcError('config', `${store.name} is an archive of ${first.service}, not of ${service}`, {
-      hint: 'Choose the profile of that service with --profile, or name another place for this one.',
+      hint: 'Choose the profile of that service, or another location for this one.',
       facts: { archive_service: first.service, service },
     });
   }
@@ -111,13 +112,13 @@ export function checkSubject(
     throw otherTenant(store, first.tenant_id, tenantId);
 }
 
-/** The refusal of what belongs to another tenant than the archive. */
+/** The error for a key or entries of another tenant. */
 export function otherTenant(store: ArchiveStore, archived: string, found: string): SvcError {
   return new SvcError(
     'config',
     `${store.name} is an archive of tenant ${archived}, and the key is of tenant ${found}`,
     {
-      hint: `Nothing was written. Choose the profile of tenant ${archived} with --profile, or name another place for tenant ${found}.`,
+      hint: `Nothing was written. Choose the profile of tenant ${archived}, or another location for tenant ${found}.`,
       facts: { archive_tenant_id: archived, tenant_id: found },
     },
   );
@@ -125,24 +126,24 @@ export function otherTenant(store: ArchiveStore, archived: string, found: string
 
 /**
  * Begins an archive. Only under the store's lock.
- * @throws SvcError `config` where the place holds something else
+ * @throws SvcError `config` where there is something else
  */
 export async function beginArchive(
   store: ArchiveStore,
   { service, tenantId }: ArchiveSubject,
-  { standing, since, now }: Beginning,
+  { position, since, now }: Beginning,
 ): Promise<Link> {
   for await (const { path } of store.list('')) {
-    throw new SvcError('config', `${store.name} holds something else than an archive: ${path}`, {
-      hint: 'Name an empty place. If it was an archive, its manifest (_manifest/) is gone: bring it back from a copy.',
+    throw new SvcError('config', `${store.name} is not an archive, and not empty: ${path}`, {
+      hint: 'Choose an empty location. If it was an archive, its manifest (_manifest/) is gone: restore it from a backup.',
     });
   }
   return appendRecord(store, undefined, {
     kind: 'begin',
     service,
     tenant_id: tenantId,
-    since: since === undefined ? null : new Date(since).toISOString(),
-    written_at: new Date(now).toISOString(),
-    standing: toStored(standing),
+    since: since === undefined ? null : isoTime(since),
+    written_at: isoTime(now),
+    standing: toStored(position),
   });
 }

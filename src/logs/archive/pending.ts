@@ -13,26 +13,26 @@ export interface PendingLimits {
   readonly characters: number;
 }
 
-/** An entry that waits for the commit, as it has no room in the file that is open. */
+/** An entry that waits for the commit, as it does not belong into the open file. */
 interface Kept {
   readonly at: number | undefined;
   readonly line: string;
   readonly kind: SegmentKind;
 }
 
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 
 /**
- * The entries between two commits, in files without a name yet. Each file holds one day in order of time: one is open
- * at a time, and one for entries without a time. What comes late, is another tenant's, or is not taken by every reader
- * of JSON, is kept until the commit and then written in order.
+ * The entries between two commits, in temporary files. Each holds one day in order of time: one is open at a time, and
+ * one for entries without a time. Entries that are late, of another tenant or raw are kept until the commit and then
+ * written in order.
  */
 export class Pending {
   entries = 0;
   late = 0;
   /** Entries of other tenants. */
   shared = 0;
-  /** Entries without a time, those that not every reader of JSON takes, and those that seem to hold a card number. */
+  /** Entries without a time, those that some JSON readers reject, and those that seem to hold a card number. */
   timeless = 0;
   raw = 0;
   cardNumbers = 0;
@@ -58,7 +58,7 @@ export class Pending {
   /** Whether it is time to commit. */
   get isFull(): boolean {
     const { entries, characters } = this.#limits;
-    return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MOST_KEPT;
+    return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MAX_KEPT;
   }
 
   /** Takes entries; on return they are in the files or kept. @throws SvcError `local` */
@@ -89,7 +89,6 @@ export class Pending {
     return this.#closed;
   }
 
-  /** Gives up what is open. */
   abandon(): void {
     this.#open?.abandon();
     this.#timeless?.abandon();

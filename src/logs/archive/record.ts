@@ -23,7 +23,7 @@ const segmentSchema = z.looseObject({
   /** The earliest created_at, or null where no entry's time can be read. */
   first: time.nullable(),
   last: time.nullable(),
-  /** Whether its entries came late, for a stretch of time that an earlier commit had brought the archive past. */
+  /** Whether its entries came late, for a time range that an earlier commit had already covered. */
   supplementary: z.boolean(),
 });
 
@@ -41,7 +41,7 @@ const recordSchema = z.discriminatedUnion('kind', [
     kind: z.literal('begin'),
     service: z.string(),
     tenant_id: z.string(),
-    /** The beginning that was asked for; without one the archive begins with what the service still had. */
+    /** The requested beginning; without one the archive begins with what the service still had. */
     since: time.nullish(),
   }),
   z.looseObject({
@@ -57,10 +57,10 @@ const recordSchema = z.discriminatedUnion('kind', [
 /** One closed file of entries. Times are RFC 3339, UTC, with milliseconds. */
 export type Segment = z.infer<typeof segmentSchema>;
 
-/** One link of an archive's chain; its appearance is the commit of all that it names. */
+/** One link of an archive's chain; creating it commits all that it names. */
 export type ArchiveRecord = z.infer<typeof recordSchema>;
 
-/** The record with which an archive begins: of which service and tenant it is. */
+/** The first record: it names the service and the tenant. */
 export type BeginRecord = Extract<ArchiveRecord, { kind: 'begin' }>;
 
 /** A record with the hash of its bytes, which the next one names. */
@@ -71,8 +71,8 @@ export interface Link {
 }
 
 /**
- * The name of a segment's file in the folder of its day. Raw ones hold entries whose text not every reader of JSON
- * takes, and stay out of the pattern by which others read the archive.
+ * The name of a segment's file in the folder of its day. Raw ones hold entries that some JSON readers reject, and do
+ * not match the pattern by which others read the archive.
  */
 export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
   return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
@@ -83,7 +83,7 @@ export function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
 }
 
-/** Whether the file at a path holds entries whose text not every reader of JSON takes. */
+/** Whether a file holds entries that some JSON readers reject. */
 export function isRawSegment({ path }: Pick<Segment, 'path'>): boolean {
   return path.endsWith('.raw.gz');
 }
@@ -97,7 +97,7 @@ export function recordPath(sequence: number): string {
   return `${MANIFEST}${String(sequence).padStart(8, '0')}.json`;
 }
 
-/** The number of the record that is kept at a path; undefined for any other file. */
+/** The number of the record at a path; undefined for any other file. */
 export function sequenceOf(path: string): number | undefined {
   const digits = /^_manifest\/(\d{8,})\.json$/.exec(path)?.[1];
   return digits === undefined || recordPath(Number(digits)) !== path ? undefined : Number(digits);
@@ -126,10 +126,10 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The failure of a manifest that is not as it was written. */
+/** The error for a damaged manifest. */
 export function damaged(path: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} is damaged: ${problem}`, {
-    hint: "Nothing was overwritten. 'svc logs verify' tells all that is wrong; bring the file back from a copy, or begin another archive.",
+    hint: 'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',
     facts: { path },
   });
 }
@@ -144,13 +144,13 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw damaged(path, text === '' ? 'it is empty' : 'it is no JSON');
+    throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
   }
 }
 
 function problemOf({ issues }: z.ZodError): string {
   const where = issues[0]?.path.join('.') ?? '';
-  return where === '' ? 'it is no record' : `${where} is not as it should be`;
+  return where === '' ? 'it is not a record' : `${where} is not valid`;
 }
 
 /** The folder of entries whose time cannot be read. */
@@ -159,18 +159,18 @@ export const UNKNOWN_DAY = 'unknown';
 const LONGEST_NAME = 200;
 const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** When an entry was created, in epoch milliseconds; undefined where that cannot be read or its year has not four digits. */
+/** When an entry was created, in epoch milliseconds; undefined where that is unreadable or its year has not four digits. */
 export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | undefined {
   const at = parseTime(created_at);
   return at === undefined || at < EARLIEST || at > LATEST ? undefined : at;
 }
 
-/** The UTC day of a time, as it stands in paths. */
+/** The UTC day of a time, as paths have it. */
 export function dayOf(at: number | undefined): string {
   return at === undefined ? UNKNOWN_DAY : new Date(at).toISOString().slice(0, 10);
 }
 
-/** The folder of a tenant's entries. An id that makes no good name stands there as its hash. */
+/** The folder of a tenant's entries. Instead of an id that makes no good name it has its hash. */
 export function tenantFolder(tenantId: string): string {
   // Half of a surrogate pair cannot be encoded.
   const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
@@ -179,9 +179,8 @@ export function tenantFolder(tenantId: string): string {
 }
 
 /**
- * The id of the tenant that the key is of: as the service says, or, where the key may not read that, as the newest log
- * entries say. Other tenants may share entries with it: `expected` counts where it is among theirs. Undefined where the
- * entries cannot tell.
+ * The id of the key's tenant: from the service or, where the key may not read it, from the newest log entries. These may
+ * be shared with other tenants: `expected` counts if it is among them. Undefined where the entries do not show it.
  */
 export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
   try {
@@ -196,9 +195,9 @@ export async function learnTenant(client: Client, expected?: string): Promise<st
   return found.size === 1 ? [...found][0] : undefined;
 }
 
-/** The failure to begin an archive of a tenant that nobody names. */
+/** The error for a new archive whose tenant is unknown. */
 export function unknownTenant(): SvcError {
-  return new SvcError('forbidden', 'it could not be learnt which tenant the key is of', {
+  return new SvcError('forbidden', 'cannot tell which tenant the key belongs to', {
     hint: 'Give the key the permission tenant:read, or run the command again once there are log entries.',
   });
 }

@@ -5,30 +5,41 @@ import { Tail } from '../follow.ts';
 import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { Bounds } from './manifest.ts';
-import { type Lane, merged, type Timed } from './merge.ts';
 import type { Segment } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** What is looked for. */
+/** An entry with its time in epoch milliseconds. */
+export interface Timed {
+  readonly at: number;
+  readonly log: Log;
+}
+
+/** Entries in order of time that are read when they are needed. */
+export interface Lane {
+  /** No entry is before this time. */
+  readonly first: number;
+  read(): AsyncGenerator<readonly Timed[]>;
+}
+
+/** What to search for. */
 export interface SearchOptions extends Bounds, ReadSegmentOptions {
   readonly segments: readonly Segment[];
-  /** Which entries are wanted. */
   readonly matches: (log: Log) => boolean;
   /** Stop after this many. */
   readonly limit?: number | undefined;
-  /** Entries from elsewhere that go between those of the segments. */
+  /** Entries from elsewhere to merge with those of the segments. */
   readonly more?: Lane | undefined;
-  /** Told how many entries were read. */
+  /** Called with the number of entries of each batch that was read. */
   readonly onRead?: ((entries: number) => void) | undefined;
 }
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 /**
- * Entries in order of time, with late ones in their place; those whose time cannot be read come last. Every segment
- * that is begun is read to its end, and so checked.
- * @throws SvcError `checksum_mismatch` naming a segment that is not as it was written
+ * Entries in order of time, late ones included; those without a readable time come last. Every segment that is opened
+ * is read to its end, and so checked.
+ * @throws SvcError `checksum_mismatch` naming a segment that was changed
  */
 export async function* searchSegments(
   store: ArchiveStore,
@@ -38,7 +49,7 @@ export async function* searchSegments(
   const isOver = (): boolean => left <= 0;
   const lanes = options.segments.map((segment) => laneOf(store, segment, options, isOver));
   const all = options.more ? [...lanes, untilOver(options.more, isOver)] : lanes;
-  for await (const batch of merged(all, Math.min(left, AT_ONCE))) {
+  for await (const batch of merged(all, Math.min(left, BATCH_SIZE))) {
     if (isOver()) continue;
     const wanted = batch.slice(0, left);
     left -= wanted.length;
@@ -50,7 +61,7 @@ function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions, i
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
     async *read() {
-      // What would only be begun when all that was asked for is found need not be read.
+      // Once all is found, no further segment is opened.
       if (isOver()) return;
       for await (const batch of readSegment(store, segment, options)) {
         options.onRead?.(batch.length);
@@ -79,36 +90,34 @@ function timedIfWanted(log: Log, { since = -Infinity, until = Infinity, matches 
   return isWithin && matches(log) ? [{ at: at ?? Infinity, log }] : [];
 }
 
-/** What is read of the service behind the end of an archive. */
+/** What is read of the service after the end of an archive. */
 export interface LiveOptions extends Bounds {
-  /** How late an entry may come, in milliseconds. */
   readonly overlapMs: number;
-  /** How long the service keeps entries, in milliseconds. */
   readonly retentionMs: number;
   readonly matches: (log: Log) => boolean;
   readonly onGap: (gap: TimeRange) => void;
 }
 
 /**
- * What the service has and the archive does not, up to the present, in order of time: read as the archive itself
- * would go on, from where it stands, so that nothing is lost or doubled at the seam. What can still come late is held
- * back until it is known what comes before it.
+ * What the service has and the archive does not, up to the present, in order of time: read from the archive's position,
+ * as its next run would, so that nothing is lost or duplicated where they meet. Entries that late ones may precede are
+ * held back.
  */
-export function liveLane(source: LogSource, standing: TailPosition, options: LiveOptions): Lane {
-  return { first: standing.settled, read: () => read(source, standing, options) };
+export function liveLane(source: LogSource, position: TailPosition, options: LiveOptions): Lane {
+  return { first: position.settled, read: () => read(source, position, options) };
 }
 
 async function* read(
   source: LogSource,
-  standing: TailPosition,
+  position: TailPosition,
   { since = -Infinity, until = Infinity, matches, onGap, ...options }: LiveOptions,
 ): AsyncGenerator<readonly Timed[]> {
-  if (until <= standing.settled) return;
+  if (until <= position.settled) return;
   const isTimed = since !== -Infinity || until !== Infinity;
   const isWanted = ({ at }: Timed): boolean => (at === Infinity ? !isTimed : at >= since && at < until);
   const tail = new Tail(source, {
     ...options,
-    begin: standing,
+    begin: position,
     untilPresent: true,
     keep: matches,
     onEvent: (event) => event.kind === 'gap' && onGap(event),
@@ -133,4 +142,99 @@ function timed(log: Log): Timed {
 
 function byTime(one: Timed, other: Timed): number {
   return one.at === other.at ? 0 : one.at - other.at;
+}
+
+/**
+ * Merges lanes by time; entries of equal times come in the order of the lanes. A lane is opened when the others have
+ * reached its first entry, so little of each is held. A batch has at least `batchSize` entries, except for the last.
+ */
+export async function* merged(
+  lanes: readonly Lane[],
+  batchSize = BATCH_SIZE,
+): AsyncGenerator<readonly Timed[]> {
+  const waiting = lanes
+    .map((lane, order) => ({ lane, order }))
+    .toSorted((one, other) => one.lane.first - other.lane.first);
+  const open: OpenLane[] = [];
+  let batch: Timed[] = [];
+  try {
+    for (let next = 0; next < waiting.length || open.length > 0;) {
+      const lane = earliest(open);
+      const due = waiting[next];
+      if (due && (lane === undefined || due.lane.first <= lane.at)) {
+        next += 1;
+        const opened = new OpenLane(due.lane, due.order);
+        if (await opened.fill()) open.push(opened);
+        continue;
+      }
+      if (lane === undefined) continue;
+      const limit = Math.min(due?.lane.first ?? Infinity, secondEarliest(open, lane));
+      lane.moveInto(batch, limit);
+      if (batch.length >= batchSize) {
+        yield batch;
+        batch = [];
+      }
+      if (!(await lane.fill())) open.splice(open.indexOf(lane), 1);
+    }
+    if (batch.length > 0) yield batch;
+  } finally {
+    for (const lane of open) await lane.close();
+  }
+}
+
+class OpenLane {
+  readonly order: number;
+  readonly #source: AsyncGenerator<readonly Timed[]>;
+  #batch: readonly Timed[] = [];
+  #index = 0;
+
+  constructor(lane: Lane, order: number) {
+    this.order = order;
+    this.#source = lane.read();
+  }
+
+  /** The time of its next entry. */
+  get at(): number {
+    return this.#batch[this.#index]?.at ?? Infinity;
+  }
+
+  /** Reads the next entry, if it has none; false at its end. */
+  async fill(): Promise<boolean> {
+    while (this.#index >= this.#batch.length) {
+      const { done, value } = await this.#source.next();
+      if (done === true) return false;
+      this.#batch = value;
+      this.#index = 0;
+    }
+    return true;
+  }
+
+  /** Passes on its next entry, and those after it that are before `limit`. */
+  moveInto(batch: Timed[], limit: number): void {
+    for (let isFirst = true; ; isFirst = false) {
+      const entry = this.#batch[this.#index];
+      if (entry === undefined || (!isFirst && entry.at >= limit)) return;
+      batch.push(entry);
+      this.#index += 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return(undefined);
+  }
+}
+
+function earliest(open: readonly OpenLane[]): OpenLane | undefined {
+  let found = open[0];
+  for (const lane of open) {
+    if (found === undefined || lane.at < found.at || (lane.at === found.at && lane.order < found.order))
+      found = lane;
+  }
+  return found;
+}
+
+function secondEarliest(open: readonly OpenLane[], but: OpenLane): number {
+  let at = Infinity;
+  for (const lane of open) if (lane !== but && lane.at < at) at = lane.at;
+  return at;
 }

@@ -11,10 +11,7 @@ import type { Log } from '../../schema/log.ts';
 import { isRawSegment, type Segment } from './record.ts';
 import type { ArchiveStore, LocalFile } from './store.ts';
 
-/**
- * Which tenant's and which day's entries a segment holds (UTC, or `unknown`), whether they came late, and whether there
- * are readers of JSON that do not take them.
- */
+/** What a segment holds: entries of one tenant and one day (UTC, or `unknown`), late ones or not, raw ones or not. */
 export interface SegmentKind {
   readonly tenantId: string;
   readonly day: string;
@@ -22,18 +19,18 @@ export interface SegmentKind {
   readonly isRaw: boolean;
 }
 
-/** A segment that is written whole and flushed, and waits for its commit. */
+/** A segment that is written and flushed, and waits for its commit. */
 export interface ClosedSegment extends SegmentKind {
   readonly file: LocalFile;
   readonly entries: number;
-  /** The earliest and latest time of its entries, in epoch milliseconds; undefined where none can be read. */
+  /** The earliest and latest time of its entries, in epoch milliseconds; undefined where none is readable. */
   readonly first: number | undefined;
   readonly last: number | undefined;
 }
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** A segment as it is written: lines of JSON, compressed as they come, so that its size does not matter. */
+/** A segment being written: lines of JSON, compressed as they come, so memory use does not depend on its size. */
 export class SegmentFile {
   readonly kind: SegmentKind;
   readonly #file: string;
@@ -48,14 +45,14 @@ export class SegmentFile {
   constructor(file: string, kind: SegmentKind) {
     this.kind = kind;
     this.#file = file;
-    // The level shows in the header: a late entry's file never has the bytes, and so the name, of another's.
+    // The level is part of the header: a file of late entries never has the bytes, and so the name, of another.
     const level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
     this.#gzip = createGzip({ level });
     this.#written = writeOut(this.#gzip, file);
     this.#written.catch(ignore);
   }
 
-  /** Adds an entry as a line; `at` is its time, where that can be read. @throws SvcError `local` */
+  /** Adds an entry as a line; `at` is its time, if readable. @throws SvcError `local` */
   async add(line: string, at: number | undefined): Promise<void> {
     this.#entries += 1;
     if (at !== undefined) {
@@ -66,7 +63,7 @@ export class SegmentFile {
     if (this.#text.length >= CHUNK_CHARACTERS) await this.#flush();
   }
 
-  /** Ends the file and flushes it to the disk. @throws SvcError `local` */
+  /** Ends the file and flushes it to disk. @throws SvcError `local` */
   async close(): Promise<ClosedSegment> {
     await this.#flush();
     this.#gzip.end();
@@ -80,7 +77,6 @@ export class SegmentFile {
     };
   }
 
-  /** Gives the file up. */
   abandon(): void {
     this.#gzip.destroy();
   }
@@ -89,7 +85,7 @@ export class SegmentFile {
     const text = this.#text;
     this.#text = '';
     if (this.#gzip.write(text)) return;
-    // When the disk takes no more, the drain never comes.
+    // When the disk is full, the drain never comes.
     await Promise.race([once(this.#gzip, 'drain').catch(ignore), this.#whenWritten()]);
     if (this.#gzip.destroyed) await this.#whenWritten();
   }
@@ -112,22 +108,22 @@ async function writeOut(gzip: Gzip, file: string): Promise<Sealed> {
 }
 
 function ignore(): void {
-  // It is told by the promise of the whole file.
+  // The promise of the whole file reports it.
 }
 
 /** How a segment is read. */
 export interface ReadSegmentOptions {
-  /** Told of each piece of the compressed file, in bytes. */
+  /** Called with the bytes of each piece of the compressed file. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The longest line that is taken for an entry, in characters: a file without line ends must not fill the memory. */
+/** The longest line of an entry, in characters: a file without line ends must not fill the memory. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 
 /**
- * The entries of a segment in the order of the file, some at a time and in flat memory. Only at the end is it known
- * whether the file is the one that was written: read to the end.
+ * The entries of a segment in the order of the file, in batches and flat memory. Only at the end is it known whether the
+ * file was changed: read to the end.
  * @throws SvcError `checksum_mismatch` when it is not, `not_found` when it is gone
  */
 export async function* readSegment(
@@ -141,22 +137,22 @@ export async function* readSegment(
   for await (const text of unzipped(path, watched(store.read(path), seen, options))) {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) throw altered(path, 'it holds a line too long to be an entry');
+    if (rest.length > LONGEST_LINE) throw changed(path, 'it holds a line too long to be an entry');
     entries += lines.length;
     if (lines.length > 0) yield lines.map((line) => readLine(path, line));
   }
   if (seen.bytes !== segment.bytes)
-    throw altered(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
+    throw changed(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
   if (seen.hash.digest('hex') !== segment.sha256)
-    throw altered(path, 'its SHA-256 is not the one in the manifest');
-  if (rest !== '') throw altered(path, 'its last line has no end');
+    throw changed(path, 'its SHA-256 is not the one in the manifest');
+  if (rest !== '') throw changed(path, 'its last line has no end');
   if (entries !== segment.entries)
-    throw altered(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
+    throw changed(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
 }
 
-function altered(path: string, problem: string): SvcError {
+function changed(path: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} was changed: ${problem}`, {
-    hint: "'svc logs verify' tells all that is wrong with the archive; bring the file back from a copy.",
+    hint: 'Verify the archive to see all problems; restore the file from a backup.',
     facts: { path },
   });
 }
@@ -184,7 +180,7 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
   try {
     yield* gunzip as AsyncIterable<string>;
   } catch (error) {
-    throw systemCodeOf(error)?.startsWith('Z_') === true ? altered(path, 'it cannot be decompressed') : error;
+    throw systemCodeOf(error)?.startsWith('Z_') === true ? changed(path, 'it cannot be decompressed') : error;
   } finally {
     gunzip.destroy();
   }
@@ -195,8 +191,8 @@ function readLine(path: string, line: string): Log {
   try {
     log = logFromLine(line);
   } catch {
-    throw altered(path, 'it holds a line that is no JSON');
+    throw changed(path, 'it holds a line that is not JSON');
   }
   if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
-  throw altered(path, 'it holds a line that is no log entry');
+  throw changed(path, 'it holds a line that is not a log entry');
 }

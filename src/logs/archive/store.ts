@@ -7,14 +7,14 @@ import type { System } from '../../system.ts';
 export interface StoredFile {
   readonly path: string;
   readonly bytes: number;
-  /** What it is where it is no regular file, such as 'a symbolic link': nobody may open it. */
+  /** Set where it is not a regular file, such as 'a symbolic link': it must not be opened. */
   readonly irregular?: string | undefined;
 }
 
-/** The largest record or head, in bytes: one that is larger was not written here, and must not fill the memory. */
+/** The largest record or head, in bytes: a larger one was not written by svc, and must not fill the memory. */
 export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** A file on this machine that is to go into an archive: written whole and flushed. `sha256` is hexadecimal. */
+/** A file on this machine to be moved into an archive: written and flushed. `sha256` is hexadecimal. */
 export interface LocalFile {
   /** Where it is on this machine. */
   readonly path: string;
@@ -27,11 +27,11 @@ export interface LocalFile {
  * `SvcError` `local` (a directory) or as the network gives it.
  */
 export interface ArchiveStore {
-  /** What to call it in messages: the directory, or `s3://bucket/prefix`. */
+  /** For messages: the directory, or `s3://bucket/prefix`. */
   readonly name: string;
   /**
-   * A directory on this machine where files are prepared for `create`. It exists while the lock is held, and is the
-   * lock holder's alone: what is found there was left by a run that was killed.
+   * A directory on this machine where files are prepared for `create`. It exists while the lock is held and belongs to
+   * its holder: what is found there was left by a killed run.
    */
   readonly workDirectory: string;
   /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
@@ -43,19 +43,19 @@ export interface ArchiveStore {
   /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
   /**
-   * Makes a file that must not exist yet, whole or not at all; false when it exists. On true it is there to stay,
-   * power cuts included. A local file may be moved rather than copied.
+   * Creates a file that must not exist yet, whole or not at all; false when it exists. On true it is durable. A local
+   * file may be moved rather than copied.
    */
   create(path: string, content: LocalFile | string): Promise<boolean>;
-  /** Writes a file in place of the old one, if any, whole or not at all. */
+  /** Replaces a file, if any, whole or not at all. */
   replace(path: string, text: string): Promise<void>;
-  /** Removes a file; one that is not there is no failure. */
+  /** Removes a file, if it exists. */
   remove(path: string): Promise<void>;
-  /** Runs `work` as the only writer that this machine knows of. @throws SvcError `config` naming the other one */
+  /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other one */
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Does work on items, a few at a time, and gives the results in the order of the items. */
+/** Works on a few items at a time, and gives the results in the order of the items. */
 export async function* sideBySide<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
   most: number,
@@ -65,7 +65,7 @@ export async function* sideBySide<T, R>(
   try {
     for await (const item of items) {
       const doing = work(item);
-      // Where the reader stops, nobody looks at it any more.
+      // If the reader stops, nothing handles it any more.
       doing.catch(() => undefined);
       underWay.push(doing);
       const first = underWay.length >= most ? underWay.shift() : undefined;
@@ -77,22 +77,25 @@ export async function* sideBySide<T, R>(
   }
 }
 
-/** What opening a place needs of its process. */
+/** What opening an archive needs of its process. */
 export type StoreHost = Pick<
   System,
   'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'
 > & {
-  /** Told, once each, of what is wrong with the place and no reason to end. */
+  /** Called, once each, with problems that are no reason to end. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly trace?: Trace | undefined;
 };
 
-/** Opens the place of an archive, without looking at it: a directory, or `s3://bucket/prefix`. @throws SvcError `usage`; `key_missing`, `config` for a bucket */
-export async function openArchiveStore(host: StoreHost, place: string): Promise<ArchiveStore> {
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1];
+/**
+ * Opens an archive without reading it: a directory, or `s3://bucket/prefix`.
+ * @throws SvcError `usage`; `key_missing`, `config` for a bucket
+ */
+export async function openArchiveStore(host: StoreHost, location: string): Promise<ArchiveStore> {
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1];
   if (scheme?.toLowerCase() === 's3') {
     const { S3Store } = await import('../s3/store.ts');
-    return new S3Store(place, host);
+    return new S3Store(location, host);
   }
   if (scheme !== undefined) {
     throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
@@ -100,5 +103,5 @@ export async function openArchiveStore(host: StoreHost, place: string): Promise<
     });
   }
   const { DirectoryStore } = await import('./directory-store.ts');
-  return new DirectoryStore(path.resolve(host.cwd, place), host);
+  return new DirectoryStore(path.resolve(host.cwd, location), host);
 }

@@ -6,17 +6,16 @@ import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
 
 /** How to verify. */
 export interface VerifyOptions {
-  /** Hash of a record that the chain must hold, as an earlier run printed it. */
+  /** The hash of a record that the chain must hold, from an earlier run. */
   readonly expect?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told how many bytes of how many are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What an archive holds, as far as it can be read. */
+/** What an archive holds, as far as it is readable. */
 export interface Verified {
   readonly begin: BeginRecord | undefined;
-  /** SHA-256 of the newest record; it stands for all that was written. */
+  /** Of the newest record; it stands for all that was written. */
   readonly sha256: string | undefined;
   readonly records: number;
   readonly segments: number;
@@ -27,12 +26,12 @@ export interface Verified {
   readonly coverage: Coverage;
 }
 
-const SIDE_BY_SIDE = 2;
+const CONCURRENCY = 2;
 const SEGMENTS = 'tenant=';
-/** Reserved for what can be made again from the segments. */
+/** Reserved for what can be recreated from the segments. */
 const INDEX = '_index/';
 
-/** Looks at every byte of an archive: gives all that was changed, removed, reordered, cut or added. */
+/** Reads every byte of an archive: gives all that was changed, removed, reordered, truncated or added. */
 export class Verification {
   readonly #store: ArchiveStore;
   readonly #options: VerifyOptions;
@@ -45,7 +44,7 @@ export class Verification {
   #begin: BeginRecord | undefined;
   #newest: ChainState | undefined;
   #met: boolean;
-  /** Findings of the chain, told between those of segments. */
+  /** Findings of the chain, given between those of segments. */
   #pending: Finding[] = [];
 
   constructor(store: ArchiveStore, options: VerifyOptions = {}) {
@@ -64,7 +63,7 @@ export class Verification {
     };
   }
 
-  /** All that is wrong, some at a time. @throws SvcError `not_found` where there is no archive at all, `local` */
+  /** All problems, in batches. @throws SvcError `not_found` where there is no archive at all, `local` */
   async *findings(): AsyncGenerator<readonly Finding[]> {
     let total = 0;
     for await (const file of this.#store.list(SEGMENTS)) {
@@ -77,17 +76,17 @@ export class Verification {
       signal: this.#options.signal,
       onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
     };
-    const checks = sideBySide(this.#listed(), SIDE_BY_SIDE, (listed) =>
+    const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) =>
       checkSegment(this.#store, listed, options),
     );
     for await (const found of checks) yield [...this.#take(), ...found];
     const left = [...this.#take(), ...(await this.#leftOver())];
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
-    yield [...left, ...(await this.#strangers())];
+    yield [...left, ...(await this.#unknownFiles())];
     if (!this.#met) yield [this.#rewritten()];
   }
 
-  /** The segments of all records; what is wrong with the records waits to be taken. */
+  /** The segments of all records; problems of the records become pending. */
   async *#listed(): AsyncGenerator<Listed> {
     const chain = checkChain(this.#store);
     for (let step = await chain.next(); ; step = await chain.next()) {
@@ -121,8 +120,7 @@ export class Verification {
     return { segment, sequence, tenantId, file: await this.#fileOf(segment.path) };
   }
 
-  // Entries without a time, and those that came late, can be equal in all of two segments; others cannot, as each
-  // record has a stretch of time of its own.
+  // Two segments of late or timeless entries can be equal; others cannot, as each record has a time range of its own.
   #isListedAgain({ path, sha256, supplementary, first }: Segment): boolean {
     const isUnique = !supplementary && first !== null;
     const isAgain = this.#listedBefore.has(path) || (isUnique && this.#listedBefore.has(sha256));
@@ -162,13 +160,12 @@ export class Verification {
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
       const sequence = Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
-      const words = "no record lists it: a run left it that was ended; 'svc logs archive' takes it away";
+      const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
       return { problem: 'unlisted', path, message: sequence > newest ? words : 'no record lists it' };
     });
   }
 
-  /** What stands at the top and is none of the archive's. */
-  async #strangers(): Promise<Finding[]> {
+  async #unknownFiles(): Promise<Finding[]> {
     const names = await this.#store.names();
     return names
       .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
@@ -179,7 +176,7 @@ export class Verification {
     return {
       problem: 'rewritten',
       path: this.#store.name,
-      message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was written anew`,
+      message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was recreated`,
     };
   }
 }

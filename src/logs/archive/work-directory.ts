@@ -6,7 +6,7 @@ import { syncDirectory } from '../../files/target.ts';
 
 const LOCK_WAIT_MS = 2_000;
 
-/** A writer's lock, and the private directory that it works in: empty at its beginning, gone at its end. */
+/** A writer's lock, and its private directory: empty at the beginning, removed at the end. */
 export interface WorkDirectory {
   /** The archive, for messages. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface WorkDirectory {
   readonly host: LockHost;
 }
 
-/** Does a writer's work while no other one on this machine does. @throws SvcError `config` when it does for 2 s, `local` */
+/** Runs a writer's work while no other one on this machine does. @throws SvcError `config` when one does for 2 s, `local` */
 export function workAlone<T>(
   { name, lock, directory, host }: WorkDirectory,
   work: () => Promise<T>,
@@ -26,7 +26,7 @@ export function workAlone<T>(
 
 async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
-    // What a killed writer left.
+    // A killed writer may have left it.
     fs.rmSync(directory, { recursive: true, force: true });
     fs.mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
@@ -41,7 +41,7 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
 
 /**
  * Makes a directory below `top` with all between, each its owner's alone, and flushes the names. One level at a time:
- * the recursive mkdir can spin for ever on an impossible directory. Throws as the file system does.
+ * the recursive mkdir can spin forever on an impossible directory. Throws as the file system does.
  */
 export function makeDirectories(top: string, directory: string): void {
   if (fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;

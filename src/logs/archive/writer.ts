@@ -5,16 +5,16 @@ import { fromStored, toStored } from '../checkpoint.ts';
 import type { TimeRange } from '../entry.ts';
 import { settledBefore, type TailPosition } from '../position.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
-import type { Draft } from './chain.ts';
+import type { RecordDraft } from './chain.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
 import type { Link, Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** What a writer is told. */
+/** How to write. */
 export interface WriterOptions {
   readonly tenantId: string;
-  /** Whether it is not known that the key is of this tenant: then the first entry says so, one way or the other. */
+  /** Whether it is unknown which tenant the key belongs to: then the first entries show it. */
   readonly isTenantInDoubt?: boolean | undefined;
   /** How much may be pending before a commit is due. */
   readonly limits?: PendingLimits | undefined;
@@ -25,13 +25,13 @@ export interface WriterOptions {
 /** What was added to an archive so far. */
 export interface Written {
   entries: number;
-  /** How many of them came late, and stand in supplementary segments. */
+  /** How many of them came late, in supplementary segments. */
   late: number;
-  /** How many are of other tenants, which share them: they stand in folders of their own. */
+  /** How many are of other tenants, which share them, in folders of their own. */
   shared: number;
-  /** How many have no time that can be read, and stand under `date=unknown`. */
+  /** How many have no readable time, under `date=unknown`. */
   timeless: number;
-  /** How many not every reader of JSON takes: they stand in raw segments. */
+  /** How many some JSON readers reject, in raw segments. */
   raw: number;
   /** How many hold what looks like a card number. */
   cardNumbers: number;
@@ -41,37 +41,31 @@ export interface Written {
 
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
+const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
+const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
+
 /** Adds to an archive, commit by commit. Only under the store's lock. */
 export class ArchiveWriter {
-  readonly written: Written = {
-    entries: 0,
-    late: 0,
-    shared: 0,
-    timeless: 0,
-    raw: 0,
-    cardNumbers: 0,
-    segments: 0,
-    gaps: [],
-  };
+  readonly written: Written = { ...NOTHING_WRITTEN, gaps: [] };
   readonly #store: ArchiveStore;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
-  #standing: TailPosition;
-  /** Where the stretch of time begins that the next commit brings the archive up to. */
+  #position: TailPosition;
+  /** Where the time range of the next commit begins. */
   #readFrom: number;
   #pending: Pending;
   #gapTo = 0;
   #isWhole = true;
   #isTenantInDoubt: boolean;
 
-  /** Goes on after the newest record. */
+  /** Continues after the newest record. */
   constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
     this.#isTenantInDoubt = options.isTenantInDoubt === true;
     this.#end = new ChainEnd(store, last, options.tenantId, options.now);
-    this.#standing = fromStored(last.record.standing);
-    this.#readFrom = this.#standing.readTo;
+    this.#position = fromStored(last.record.standing);
+    this.#readFrom = this.#position.readTo;
     this.#pending = this.#newPending();
   }
 
@@ -80,9 +74,9 @@ export class ArchiveWriter {
     return this.#end.last;
   }
 
-  /** Where the archive stands: all that a tail gave up to there is committed. */
-  get standing(): TailPosition {
-    return this.#standing;
+  /** All that a tail gave up to this position is committed. */
+  get position(): TailPosition {
+    return this.#position;
   }
 
   /** Whether nothing was committed or taken since the archive was begun. */
@@ -90,17 +84,17 @@ export class ArchiveWriter {
     return this.#end.last.record.kind === 'begin' && this.#pending.entries === 0;
   }
 
-  /** Whether so much waits for a commit that it is due. */
+  /** Whether so much is pending that a commit is due. */
   get isFull(): boolean {
     return this.#pending.isFull;
   }
 
-  /** How many entries wait for a commit. */
+  /** How many entries are pending. */
   get waiting(): number {
     return this.#pending.entries;
   }
 
-  /** Takes entries. They are in the archive after the next commit. @throws SvcError `config` for another tenant's key */
+  /** Takes entries, which the next commit adds to the archive. @throws SvcError `config` for another tenant's key */
   async add(logs: readonly Log[]): Promise<void> {
     if (this.#isTenantInDoubt) this.#checkTenant(logs);
     await this.#wholly(() => this.#pending.add(logs));
@@ -115,42 +109,36 @@ export class ArchiveWriter {
   }
 
   /**
-   * Commits all entries taken. `standing` must cover exactly these and all before. Nothing is written where nothing
-   * is new.
+   * Commits all entries taken. The position must be that behind the last of them. Nothing is written where nothing is
+   * new.
    * @throws SvcError `conflict` when another writer was faster, `local`
    */
-  async commit(tailStanding: TailPosition): Promise<void> {
-    const standing = settledBefore(tailStanding, this.#gapTo);
-    if (this.#pending.entries === 0 && standing.readTo <= this.#standing.readTo) return;
-    await this.#wholly(() => this.#commit(standing));
+  async commit(tailPosition: TailPosition): Promise<void> {
+    const position = settledBefore(tailPosition, this.#gapTo);
+    if (this.#pending.entries === 0 && position.readTo <= this.#position.readTo) return;
+    await this.#wholly(() => this.#commit(position));
   }
 
-  async #commit(standing: TailPosition): Promise<void> {
+  async #commit(position: TailPosition): Promise<void> {
     const pending = this.#pending;
-    this.#pending = this.#newPending(standing.readTo);
+    this.#pending = this.#newPending(position.readTo);
     const segments: Segment[] = [];
     for (const closed of await pending.close())
       segments.push(await storeSegment(this.#store, this.#end.next, closed));
-    const readTo = Math.max(standing.readTo, this.#readFrom);
-    const stretch = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
-    await this.#append(
-      { kind: 'segments', segments, ...stretch, ...this.#now(standing) },
-      standing,
-      segments,
-    );
+    const readTo = Math.max(position.readTo, this.#readFrom);
+    const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
+    await this.#append({ kind: 'segments', segments, ...range, ...this.#now(position) }, position, segments);
     this.#readFrom = readTo;
-    this.written.entries += pending.entries;
-    for (const count of ['late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const)
-      this.written[count] += pending[count];
+    for (const count of COUNTS) this.written[count] += pending[count];
     this.written.segments += segments.length;
   }
 
-  /** Commits a gap: entries of this stretch of time may be missing. All entries taken must be committed. */
+  /** Commits a gap: entries of this range may be missing. All entries taken must be committed. */
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
-    const standing = settledBefore(this.#standing, gap.to);
-    const stretch = { from: isoTime(gap.from), to: isoTime(gap.to) };
-    await this.#wholly(() => this.#append({ kind: 'gap', ...stretch, ...this.#now(standing) }, standing));
+    const position = settledBefore(this.#position, gap.to);
+    const range = { from: isoTime(gap.from), to: isoTime(gap.to) };
+    await this.#wholly(() => this.#append({ kind: 'gap', ...range, ...this.#now(position) }, position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -160,13 +148,13 @@ export class ArchiveWriter {
     this.#readFrom = Math.max(this.#readFrom, time);
   }
 
-  /** Whether all that it was to do went well. If not, nothing more is committed: the next run goes on. */
+  /** Whether nothing has failed. After a failure nothing more is committed: the next run resumes. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
   async #wholly(work: () => Promise<void>): Promise<void> {
-    if (!this.#isWhole) throw new SvcError('bug', 'a writer that failed was to go on');
+    if (!this.#isWhole) throw new SvcError('bug', 'a writer was used after a failure');
     this.#isWhole = false;
     const pending = this.#pending;
     try {
@@ -178,17 +166,21 @@ export class ArchiveWriter {
     this.#isWhole = true;
   }
 
-  #newPending(committedTo = this.#standing.readTo): Pending {
+  #newPending(committedTo = this.#position.readTo): Pending {
     const { tenantId, limits = LIMITS } = this.#options;
     return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
-  async #append(draft: Draft, standing: TailPosition, segments: readonly Segment[] = []): Promise<void> {
+  async #append(
+    draft: RecordDraft,
+    position: TailPosition,
+    segments: readonly Segment[] = [],
+  ): Promise<void> {
     await this.#end.append(draft, segments);
-    this.#standing = standing;
+    this.#position = position;
   }
 
-  #now(standing: TailPosition) {
-    return { written_at: isoTime(this.#options.now()), standing: toStored(standing) };
+  #now(position: TailPosition) {
+    return { written_at: isoTime(this.#options.now()), standing: toStored(position) };
   }
 }

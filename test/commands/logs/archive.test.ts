@@ -86,7 +86,7 @@ describe('svc logs archive', () => {
     const unknown = await archive();
     expect([unknown.code, errorIn(unknown)['message']]).toEqual([
       4,
-      'it could not be learnt which tenant the key is of',
+      'cannot tell which tenant the key belongs to',
     ]);
     expect(fs.existsSync(place)).toBe(false);
     server.logs.push(entry(5_000, 'one'));
@@ -165,7 +165,7 @@ describe('svc logs archive', () => {
     expect(fs.readdirSync(place)).toEqual(['letter.txt']);
     place = path.join(place, 'letter.txt');
     const file = await archive();
-    expect([file.code, errorIn(file)['message']]).toEqual([1, expect.stringContaining('is no directory')]);
+    expect([file.code, errorIn(file)['message']]).toEqual([1, expect.stringContaining('is not a directory')]);
   });
 
   it.skipIf(process.getuid?.() === 0)('says where it may not write', async () => {

@@ -32,7 +32,7 @@ export async function buildArchive(from: number, commits: readonly Commit[]) {
   onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
   const store = openStore(top);
   const links = await store.lock(async () => {
-    const begin = { standing: beginAt(from), since: from, now: from };
+    const begin = { position: beginAt(from), since: from, now: from };
     const first = await beginArchive(store, { service: SERVICE, tenantId: TENANT }, begin);
     const writer = new ArchiveWriter(store, first, { tenantId: TENANT, now: () => from });
     const links: Link[] = [first];

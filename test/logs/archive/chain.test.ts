@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   appendRecord,
-  type Draft,
+  type RecordDraft,
   readFirst,
   readLast,
   readRecords,
@@ -27,15 +27,15 @@ const standing = toStored({
   newest: undefined,
   passed: [['k', 1500, 2]],
 });
-const begin: Draft = {
+const begin: RecordDraft = {
   kind: 'begin',
   service: 'https://vault.example',
   tenant_id: 't-1',
   written_at: NOON,
   standing,
 };
-const gap: Draft = { kind: 'gap', from: NOON, to: NOON, written_at: NOON, standing };
-const segments: Draft = {
+const gap: RecordDraft = { kind: 'gap', from: NOON, to: NOON, written_at: NOON, standing };
+const segments: RecordDraft = {
   kind: 'segments',
   segments: [
     {
@@ -67,7 +67,7 @@ afterEach(() => {
   fs.rmSync(top, { recursive: true, force: true });
 });
 
-async function write(...drafts: Draft[]): Promise<Link[]> {
+async function write(...drafts: RecordDraft[]): Promise<Link[]> {
   return store.lock(async () => {
     const links: Link[] = [];
     for (const draft of drafts) links.push(await appendRecord(store, links.at(-1), draft));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/errors.ts';
-import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
+import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/position.ts';
@@ -165,10 +165,10 @@ class World {
 
   async #run(): Promise<void> {
     const now = this.service.now();
-    const standing = beginAt(START - 900 * SECOND);
+    const position = beginAt(START - 900 * SECOND);
     const subject = { service: 'https://model.invalid', tenantId: TENANT };
     if (!(await findArchive(this.store)))
-      await beginArchive(this.store, subject, { standing, since: standing.readTo, now });
+      await beginArchive(this.store, subject, { position, since: position.readTo, now });
     const found = await findArchive(this.store);
     if (!found) throw new Error('no archive was begun');
     const writer = new ArchiveWriter(this.store, found.last, {
@@ -176,14 +176,14 @@ class World {
       limits: { entries: 40, characters: 1_000_000 },
       now: () => this.service.now(),
     });
-    await syncArchive(writer, this.service, {
+    await new ArchiveSync(writer, this.service, {
       overlapMs: this.past.overlapMs,
       retentionMs: this.past.manner.retentionMs,
       everyMs: 300 * SECOND,
       follow: false,
       isNew: false,
       onEvent: (event) => void (event.kind === 'gap' && this.gapsTold.push(event)),
-    });
+    }).run();
   }
 }
 

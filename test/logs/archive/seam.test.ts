@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
+import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { fromStored } from '../../../src/logs/checkpoint.ts';
 import { liveLane, searchSegments } from '../../../src/logs/archive/search.ts';
@@ -92,11 +92,16 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
   await store.lock(async () => {
     const now = service.now();
     const subject = { service: 'model', tenantId: 'one' };
-    const begin = { standing: beginAt(START - 240 * SECOND), since: undefined, now };
+    const begin = { position: beginAt(START - 240 * SECOND), since: undefined, now };
     const found = await findArchive(store);
     const last = found?.last ?? (await beginArchive(store, subject, begin));
     const writer = new ArchiveWriter(store, last, { tenantId: 'one', now: () => service.now() });
-    await syncArchive(writer, service, { ...TIMES, everyMs: 20 * SECOND, follow: false, isNew: false });
+    await new ArchiveSync(writer, service, {
+      ...TIMES,
+      everyMs: 20 * SECOND,
+      follow: false,
+      isNew: false,
+    }).run();
   });
 }
 

@@ -213,7 +213,7 @@ describe('verifying an archive', () => {
       supplementary: false,
     });
     expect((await verified(top)).findings).toMatchObject([
-      { problem: 'unlisted', message: expect.stringContaining("'svc logs archive' takes it away") as string },
+      { problem: 'unlisted', message: expect.stringContaining('a killed run left it') as string },
     ]);
     const verification = new Verification(store);
     const findings: Finding[] = [];

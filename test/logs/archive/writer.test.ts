@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
-import { syncArchive } from '../../../src/logs/archive/catch-up.ts';
+import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import type { ArchiveRecord } from '../../../src/logs/archive/record.ts';
 import type { LocalFile } from '../../../src/logs/archive/store.ts';
@@ -36,7 +36,7 @@ afterEach(() => {
 async function writerOn(at = store, isTenantInDoubt = false): Promise<ArchiveWriter> {
   const subject = { service: 'https://vault.example', tenantId: TENANT };
   if (!(await findArchive(at)))
-    await beginArchive(at, subject, { standing: beginAt(NOON), since: undefined, now: NOON });
+    await beginArchive(at, subject, { position: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
   return new ArchiveWriter(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
 }
@@ -45,7 +45,7 @@ function log(at: number, message = 'did', more: Partial<Log> = {}): Log {
   return { tenant_id: TENANT, message, created_at: new Date(at).toISOString(), ...more };
 }
 
-function standing(readTo: number): TailPosition {
+function positionAt(readTo: number): TailPosition {
   return { settled: readTo - 60_000, readTo, newest: readTo, passed: [] };
 }
 
@@ -60,7 +60,7 @@ describe('the writer of an archive', () => {
     await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);
     await writer.add([log(NOON, 'x', { created_at: 'soon' }), log(NOON + 14 * HOUR)]);
     await writer.add([log(NOON, 'x', { created_at: '9999-12-31T23:59:59-05:00' })]);
-    await writer.commit(standing(NOON + 15 * HOUR));
+    await writer.commit(positionAt(NOON + 15 * HOUR));
     const [first = []] = await segments();
     const kinds = first.map(({ path: at, entries, supplementary }) => [
       at.replace(/-[0-9a-f]{12}/, ''),
@@ -83,12 +83,12 @@ describe('the writer of an archive', () => {
   it('counts as late what lies before an earlier commit, and never as another copy of the same file', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
-    await writer.commit(standing(NOON + HOUR));
+    await writer.commit(positionAt(NOON + HOUR));
     await writer.add([log(NOON), log(NOON + HOUR)]);
-    await writer.commit(standing(NOON + 2 * HOUR));
+    await writer.commit(positionAt(NOON + 2 * HOUR));
     // A twin that comes after the next day's first entry has the same bytes as its twin's segment.
     await writer.add([log(NOON + 3 * HOUR), log(NOON + 13 * HOUR), log(NOON + 3 * HOUR)]);
-    await writer.commit(standing(NOON + 14 * HOUR));
+    await writer.commit(positionAt(NOON + 14 * HOUR));
     const kinds = (await segments()).map((each) => each.map(({ supplementary }) => supplementary));
     expect(kinds).toEqual([[false], [false, true], [false, false, true]]);
     expect((await readArchive(store)).logs).toHaveLength(6);
@@ -96,11 +96,11 @@ describe('the writer of an archive', () => {
 
   it('writes no record where nothing is new', async () => {
     const writer = await writerOn();
-    await writer.commit(standing(NOON));
+    await writer.commit(positionAt(NOON));
     expect(writer.last.record.sequence).toBe(0);
-    await writer.commit(standing(NOON + 1));
+    await writer.commit(positionAt(NOON + 1));
     expect(writer.last.record).toMatchObject({ sequence: 1, segments: [], read_to: iso(NOON + 1) });
-    await writer.commit(standing(NOON - HOUR));
+    await writer.commit(positionAt(NOON - HOUR));
     expect(writer.last.record.sequence).toBe(1);
   });
 
@@ -121,7 +121,7 @@ describe('the writer of an archive', () => {
     const writer = await writerOn();
     for (const at of times) await writer.add(['t/1', ...ids].map((id) => log(at, 'did', { tenant_id: id })));
     await writer.add(ids.map((id) => log(0, 'odd', { tenant_id: id, created_at: 'soon' })));
-    await writer.commit(standing(NOON + 15 * HOUR));
+    await writer.commit(positionAt(NOON + 15 * HOUR));
     expect(writer.written).toMatchObject({ entries: 29, shared: 25 });
     expect((await readArchive(store)).logs).toHaveLength(29);
     const folders = new Set([...store.files.keys()].map((file) => file.replace(/\/.*/, '')));
@@ -134,13 +134,13 @@ describe('the writer of an archive', () => {
     const [one, other] = [await writerOn(), await writerOn()];
     await one.add([log(NOON, 'same')]);
     await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
-    await one.commit(standing(NOON + HOUR));
-    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({
+    await one.commit(positionAt(NOON + HOUR));
+    await expect(other.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({
       code: 'conflict',
       exitCode: 6,
     });
     expect(other.isWhole).toBe(false);
-    await expect(other.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
+    await expect(other.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
   });
 
@@ -148,17 +148,17 @@ describe('the writer of an archive', () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
     store.death = { change: store.changes + 2, when: 'before' };
-    await expect(writer.commit(standing(NOON + HOUR))).rejects.toBeInstanceOf(Killed);
+    await expect(writer.commit(positionAt(NOON + HOUR))).rejects.toBeInstanceOf(Killed);
     const left = [...store.files.keys()].find((file) => file.startsWith('tenant=')) ?? '';
     const again = await writerOn();
     await again.add([log(NOON)]);
-    await again.commit(standing(NOON + HOUR));
+    await again.commit(positionAt(NOON + HOUR));
     expect((await readArchive(store)).logs).toHaveLength(1);
     store = new MemoryStore(work);
     const third = await writerOn();
     store.files.set(left, Buffer.from('other'));
     await third.add([log(NOON)]);
-    await expect(third.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    await expect(third.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({ code: 'checksum_mismatch' });
     expect(store.files.get(left)?.toString()).toBe('other');
   });
 
@@ -172,7 +172,7 @@ describe('the writer of an archive', () => {
     const full = new FullStore(work);
     const writer = await writerOn(full);
     await writer.add([log(NOON)]);
-    await expect(writer.commit(standing(NOON + HOUR))).rejects.toThrow('the disk is full');
+    await expect(writer.commit(positionAt(NOON + HOUR))).rejects.toThrow('the disk is full');
     expect(writer.isWhole).toBe(false);
     expect((await findArchive(full))?.last.record.sequence).toBe(0);
   });
@@ -181,7 +181,7 @@ describe('the writer of an archive', () => {
     const writer = await writerOn();
     fs.rmSync(work, { recursive: true });
     await writer.add([log(NOON)]).catch(() => undefined);
-    await expect(writer.commit(standing(NOON + HOUR))).rejects.toMatchObject({ code: 'local' });
+    await expect(writer.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({ code: 'local' });
     fs.mkdirSync(work);
   });
 });
@@ -205,14 +205,14 @@ describe('an archive that follows', () => {
     };
     const writer = await writerOn();
     let commits = 0;
-    const following = syncArchive(writer, source, {
+    const following = new ArchiveSync(writer, source, {
       overlapMs: 60_000,
       retentionMs: 24 * HOUR,
       everyMs: 300_000,
       follow: true,
       isNew: false,
       onCommit: () => (commits += 1),
-    });
+    }).run();
     await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));
     await clock.advance(301_000);
     await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([0, 1]));

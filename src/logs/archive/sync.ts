@@ -5,15 +5,15 @@ import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 
-/** How an archive is brought up to date. */
-export interface CatchUpOptions {
+/** How to sync an archive. */
+export interface SyncOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
   /** The longest time between two commits, in milliseconds, as long as there is something to commit. */
   readonly everyMs: number;
-  /** Goes on when it has reached the present. */
+  /** Continue when the present is reached. */
   readonly follow: boolean;
-  /** What retention had taken away before the archive began is no gap in it. */
+  /** Entries that the service had forgotten before the archive began are no gap in it. */
   readonly isNew: boolean;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
   /** Called after each commit. */
@@ -21,53 +21,45 @@ export interface CatchUpOptions {
 }
 
 interface Gap {
-  readonly window: TimeRange;
-  /** Where the tail stood when it was noticed: what it had given by then comes before the gap. */
-  readonly standing: TailPosition;
+  readonly range: TimeRange;
+  /** The tail's position when it was noticed: what it had given by then comes before the gap. */
+  readonly position: TailPosition;
 }
 
-/**
- * Brings an archive up to date from a log, or keeps it so. However it ends, what was taken is committed, as far as
- * the store allows.
- * @throws SvcError that ended it; the signal's reason
- */
-export async function syncArchive(
-  writer: ArchiveWriter,
-  source: LogSource,
-  options: CatchUpOptions,
-): Promise<void> {
-  await new ArchiveSync(writer, source, options).run();
-}
-
-class ArchiveSync {
+/** Brings an archive up to date from a log, or keeps it so. */
+export class ArchiveSync {
   readonly #writer: ArchiveWriter;
   readonly #source: LogSource;
-  readonly #options: CatchUpOptions;
+  readonly #options: SyncOptions;
   readonly #tail: Tail;
-  /** Covers exactly what the writer has taken. */
-  #standing: TailPosition;
+  /** Of exactly what the writer has taken. */
+  #position: TailPosition;
   #gaps: Gap[] = [];
   #committedAt: number;
 
-  constructor(writer: ArchiveWriter, source: LogSource, options: CatchUpOptions) {
+  constructor(writer: ArchiveWriter, source: LogSource, options: SyncOptions) {
     this.#writer = writer;
     this.#source = source;
     this.#options = options;
-    this.#standing = writer.standing;
+    this.#position = writer.position;
     this.#committedAt = source.clock.now();
     const { overlapMs, retentionMs, follow } = options;
     this.#tail = new Tail(source, {
-      begin: writer.standing,
+      begin: writer.position,
       overlapMs,
       retentionMs,
       untilPresent: !follow,
-      onEvent: (event) => this.#note(event),
-      onPosition: (standing) => {
-        this.#standing = standing;
+      onEvent: (event) => this.#onEvent(event),
+      onPosition: (position) => {
+        this.#position = position;
       },
     });
   }
 
+  /**
+   * However it ends, what was taken is committed, as far as the store allows.
+   * @throws SvcError that ended it; the signal's reason
+   */
   async run(): Promise<void> {
     try {
       await this.#takeAll();
@@ -82,9 +74,9 @@ class ArchiveSync {
     const batches = this.#tail.batches();
     for (;;) {
       const { done, value } = await this.#commitWhile(batches.next());
-      // Until it is asked for more, the tail stands right behind what it gave.
+      // Until the next batch is requested, the tail's position is right behind the last one.
       if (done !== true) await this.#take(value);
-      this.#standing = this.#tail.position();
+      this.#position = this.#tail.position();
       if (done === true) return;
       if (this.#writer.isFull || this.#dueInMs() <= 0) await this.#commit();
     }
@@ -95,12 +87,12 @@ class ArchiveSync {
     await this.#writer.add(batch);
   }
 
-  /** Waits for more. Where the log is quiet meanwhile, what waits is committed when its time has come. */
+  /** Waits for more. If the log is quiet for long, what is pending is committed meanwhile. */
   async #commitWhile<T>(next: Promise<T>): Promise<T> {
     if (!this.#options.follow) return next;
     for (;;) {
-      const come = await this.#within(next, Math.max(0, this.#dueInMs()));
-      if (come !== undefined) return come.value;
+      const result = await this.#within(next, Math.max(0, this.#dueInMs()));
+      if (result !== undefined) return result.value;
       await this.#commit();
     }
   }
@@ -108,7 +100,7 @@ class ArchiveSync {
   async #within<T>(next: Promise<T>, ms: number): Promise<{ value: T } | undefined> {
     const done = new AbortController();
     const over = this.#source.clock.sleep(ms, done.signal);
-    // While the commit is made nobody listens to it.
+    // During a commit nothing listens to it.
     next.catch(ignore);
     try {
       return await Promise.race([next.then((value) => ({ value })), over.then(() => undefined)]);
@@ -124,30 +116,30 @@ class ArchiveSync {
 
   async #commit(): Promise<void> {
     await this.#commitGaps();
-    await this.#writer.commit(this.#standing);
+    await this.#writer.commit(this.#position);
     this.#committedAt = this.#source.clock.now();
     this.#options.onCommit?.();
   }
 
   async #commitGaps(): Promise<void> {
     for (let gap = this.#gaps.shift(); gap !== undefined; gap = this.#gaps.shift()) {
-      await this.#writer.commit(gap.standing);
-      await this.#writer.commitGap(gap.window);
+      await this.#writer.commit(gap.position);
+      await this.#writer.commitGap(gap.range);
     }
   }
 
-  #note(event: TailEvent): void {
+  #onEvent(event: TailEvent): void {
     if (event.kind === 'gap') {
       if (this.#options.isNew && this.#writer.isEmpty) {
         this.#writer.beginAt(event.to);
         return;
       }
-      this.#gaps.push({ window: { from: event.from, to: event.to }, standing: this.#standing });
+      this.#gaps.push({ range: { from: event.from, to: event.to }, position: this.#position });
     }
     this.#options.onEvent?.(event);
   }
 }
 
 function ignore(): void {
-  // It is told where it is waited for.
+  // It is reported where it is awaited.
 }
