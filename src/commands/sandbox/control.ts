@@ -1,20 +1,29 @@
 import { defineCommand } from '../../app/command.ts';
-import { sandboxDirectory } from '../../app/context.ts';
-import {
-  flag,
-  type Moment,
-  moment,
-  optionalArgument,
-  resolvePath,
-  text,
-  value,
-} from '../../app/parameter.ts';
+import { flag, type Input, moment, optionalArgument, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
+import type { View } from '../../output/view.ts';
 import type { ClockMove } from '../../sandbox/state/state.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';
-import { sandboxClockView } from './view.ts';
+
+/** The sandbox's time before and after it was moved, and how far it is ahead of the machine's clock. */
+const sandboxClockView: View = {
+  name: 'clock',
+  fields: ['before', 'after', 'ahead_seconds'],
+  columns: [
+    { path: 'before', kind: 'time' },
+    { path: 'after', kind: 'time' },
+    { path: 'ahead_seconds', kind: 'number' },
+  ],
+};
+
+const clockParameters = {
+  by: optionalArgument('[+duration]', 'how far to move it, such as +6d23h', ahead),
+  at: value('--at <time>', 'the time to set', moment),
+  reset: flag('--reset', "back to this machine's time"),
+  directory: directoryParameter,
+} as const;
 
 /** `svc sandbox clock` */
 export const clock = defineCommand({
@@ -26,12 +35,7 @@ export const clock = defineCommand({
     ['svc sandbox clock --reset', "back to this machine's time"],
   ],
   fields: sandboxClockView.fields,
-  parameters: {
-    by: optionalArgument('[+duration]', 'how far to go on, such as +6d23h', ahead),
-    at: value('--at <time>', 'the time that it is to be', moment),
-    reset: flag('--reset', "back to this machine's time"),
-    directory: directoryParameter,
-  },
+  parameters: clockParameters,
   async run(context, input) {
     const print = await recordPrinter(context, sandboxClockView);
     const move = moveFrom(input, context.clock.now());
@@ -46,15 +50,11 @@ export const clock = defineCommand({
   },
 });
 
-interface ClockInput {
-  readonly by: string | undefined;
-  readonly at: Moment | undefined;
-  readonly reset: boolean;
-}
+type ClockInput = Input<typeof clockParameters>;
 
 function moveFrom({ by, at, reset }: ClockInput, now: number): ClockMove | undefined {
   if ([by !== undefined, at !== undefined, reset].filter(Boolean).length > 1)
-    throw new SvcError('usage', 'a duration, --at and --reset exclude each other', {
+    throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', {
       hint: 'Give one of them.',
     });
   if (reset) return 'reset';
@@ -81,11 +81,10 @@ function ahead(text: string): string {
 export const reset = defineCommand({
   examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
   parameters: {
-    directory: value('--directory <dir>', 'where its state is; by default the one that --sandbox uses', text),
+    directory: directoryParameter,
   },
   async run(context, input) {
-    const directory =
-      input.directory === undefined ? sandboxDirectory(context) : resolvePath(context, input.directory);
+    const directory = directoryFrom(context, input.directory);
     const agreed = await context.prompts.confirm(
       'Reset the sandbox? Its jobs, files and logs are deleted.',
       'Pass --yes.',

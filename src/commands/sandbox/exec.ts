@@ -12,26 +12,26 @@ import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from
 
 /** `svc sandbox exec` */
 export const exec = defineCommand({
-  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is a fresh one, removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when something that --expect or --max-rate asks for is not so. For faults see 'svc help faults'.`,
+  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
   examples: [
-    ['svc sandbox exec -- ./nightly-job.sh', 'the job meets a sandbox instead of the service'],
+    ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
-    ["svc sandbox exec --fault '503@GET /logs:#1-2' -- ./export.sh", 'does it survive an outage?'],
+    ["svc sandbox exec --fault '503@GET /logs:#1-2' -- ./export.sh", 'test whether it survives an outage'],
   ],
   exitCodes: [10, 126, 127],
-  // The command meets the sandbox, whatever the environment names.
+  // The command uses the sandbox, whatever the environment names.
   newProfile: true,
   parameters: {
     command: rest('<command...>', 'what to run; put it after --'),
     expect: repeated(
       '--expect <calls>',
-      "such as 'GET /logs>=1'; also <=, =, >, <; can be given again",
+      "such as 'GET /logs>=1'; also <=, =, >, <; may be repeated",
       expectation,
     ),
     maxRate: value('--max-rate <rate>', 'the most requests in any such time, such as 10/10s', rateLimit),
     directory: {
       ...directoryParameter,
-      description: 'where its state is, and stays; by default a fresh place',
+      description: 'directory of its state, which is kept; by default a temporary one',
     },
     ...SERVER_PARAMETERS,
   },
@@ -48,8 +48,8 @@ export const exec = defineCommand({
       count(calls),
     );
     if (wrong.length === 0 || context.signal.aborted) return code;
-    throw new SvcError('threshold', `the command did not do what was expected: ${wrong.join('; ')}`, {
-      hint: code === 0 ? undefined : `It ended with exit code ${code}: look there first.`,
+    throw new SvcError('threshold', `expectation failed: ${wrong.join('; ')}`, {
+      hint: code === 0 ? undefined : `The command ended with exit code ${code}: check that first.`,
       facts: { unmet: wrong, exit_code: code },
     });
   },
@@ -78,7 +78,7 @@ async function sandboxUrl(context: Context, given: string | undefined): Promise<
   return directory;
 }
 
-/** What a shell answers for a command that it does not find, or may not run. */
+/** Exit codes of a shell for a command that it does not find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
@@ -128,8 +128,8 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
 }
 
 /**
- * Variables for a command that is to use a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a
- * store that are there already stay: they may be for something else that the command does.
+ * Variables for a command that uses a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a store
+ * that are set already stay: they may be for something else that the command does.
  */
 function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
   const [management, privateKey] = keys;

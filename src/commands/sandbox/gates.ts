@@ -2,7 +2,7 @@ import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { LedgerEntry } from '../../sandbox/ledger.ts';
 
-/** How often some requests are to be made. */
+/** How often a request is expected. */
 export interface Expectation {
   /** Method and path pattern: `GET /logs`. */
   readonly call: string;
@@ -37,7 +37,7 @@ export function rateLimit(text: string): RateLimit {
 /** Counts the requests that an expectation is about. */
 export type CountCalls = (call: string) => number;
 
-/** What was expected and is not so, in words. */
+/** The expectations that are not met, in words. */
 export function unmet(
   gates: { readonly expect: readonly Expectation[]; readonly maxRate: RateLimit | undefined },
   times: readonly number[],
@@ -47,14 +47,14 @@ export function unmet(
     const seen = count(call);
     return COMPARE[operator](seen, wanted)
       ? []
-      : [`${call} was asked ${seen} times, not ${operator}${wanted}`];
+      : [`${call} called ${seen === 1 ? 'once' : `${seen} times`}, expected ${operator}${wanted}`];
   });
   if (gates.maxRate === undefined) return missed;
   const { requests, ms } = gates.maxRate;
   const peak = peakRate(times, ms);
   return peak <= requests
     ? missed
-    : [...missed, `${peak} requests came within ${ms / 1000} s, not at most ${requests}`];
+    : [...missed, `${peak} requests within ${ms / 1000} s, expected at most ${requests}`];
 }
 
 /** The most of these times (in milliseconds, in any order) that lie within any span of `ms`. */
@@ -74,13 +74,13 @@ export function summary(calls: readonly LedgerEntry[]): string {
   const times = calls.map(({ at }) => Date.parse(at));
   const statuses = new Map<string, number>();
   for (const { status } of calls.filter(isFailure)) {
-    const name = status === 0 ? 'no answer' : String(status);
+    const name = status === 0 ? 'no response' : String(status);
     statuses.set(name, (statuses.get(name) ?? 0) + 1);
   }
   const errors = [...statuses].map(([name, number]) => `${name} × ${number}`).join(', ');
   const failed = calls.filter(isFailure).length;
   return (
-    `the sandbox had ${plural(calls.length, 'request')}, ${plural(failed, 'error')}${errors && ` (${errors})`}, ` +
+    `the sandbox received ${plural(calls.length, 'request')}, ${plural(failed, 'error')}${errors && ` (${errors})`}, ` +
     `at most ${peakRate(times, 1000)} in 1 s and ${peakRate(times, 10_000)} in 10 s`
   );
 }

@@ -17,18 +17,17 @@ import { makeDirectory } from '../../files/directory.ts';
 import { readRegularFileSync } from '../../files/read-pipe.ts';
 import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
 
-/** The option that says where a sandbox's state is. */
 export const directoryParameter = value(
   '--directory <dir>',
-  'where its state is; by default the one that --sandbox uses',
+  'directory of its state; by default the one that --sandbox uses',
   text,
 );
 
-/** How a sandbox is to behave, for every command that runs one. */
+/** Options of every command that runs a sandbox. */
 export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
-  logs: value('--logs <n>', 'how many made-up log entries it begins with', integer(0)),
-  tenantType: choice('--tenant-type <type>', 'what its tenant is (default test)', ['test', 'production']),
+  logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
+  tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
   processing: value(
     '--processing <duration>',
     'how long a job takes after its upload (default 2s)',
@@ -36,31 +35,27 @@ export const SERVER_PARAMETERS = {
   ),
   allowHost: repeated(
     '--allow-host <name>',
-    'another name that it may be reached under, such as that of a container; can be given again',
+    'another host name of it, such as that of a container; may be repeated',
     hostName,
   ),
-  limits: choice('--limits <when>', "whether the live service's rate limits hold (default off)", [
-    'on',
-    'off',
-  ]),
-  webhook: repeated('--webhook <url>', 'tell this loopback address of events; can be given again', text),
-  webhookDuplicates: flag('--webhook-duplicates', 'bring each event twice'),
+  limits: choice('--limits <when>', "enforce the live service's rate limits (default off)", ['on', 'off']),
+  webhook: repeated('--webhook <url>', 'send events to this loopback address; may be repeated', text),
+  webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
   fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults'); may be repeated", text),
   scenario: value('--scenario <file>', "file of faults, one a line (see 'svc help faults')", text),
 } as const;
 
-/** What was given of {@link SERVER_PARAMETERS}. */
-export type ServerInput = Input<typeof SERVER_PARAMETERS>;
+type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
 /** The state directory as given, or the one that `--sandbox` uses. */
 export function directoryFrom(context: Context, given: string | undefined): string {
   return given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
 }
 
-/** Starts a sandbox that ends with the command. Throws `usage` for faults and webhooks that cannot be. */
+/** Starts a sandbox that ends with the command. Throws `usage` for malformed faults and webhook addresses. */
 export async function openServer(
   context: Context,
-  place: { readonly directory: string; readonly port: number },
+  location: { readonly directory: string; readonly port: number },
   input: ServerInput,
 ): Promise<RunningSandbox> {
   const intercept = await interceptorFrom(context, input);
@@ -69,11 +64,11 @@ export async function openServer(
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
     });
-  makeDirectory(place.directory);
+  makeDirectory(location.directory);
   const { startSandbox } = await import('../../sandbox/server.ts');
   try {
     const sandbox = await startSandbox({
-      ...place,
+      ...location,
       clock: context.clock,
       seed: input.seed,
       logCount: input.logs,
@@ -88,7 +83,7 @@ export async function openServer(
     context.onClose(() => sandbox.close());
     return sandbox;
   } catch (error) {
-    throw startError(error, place.port);
+    throw startError(error, location.port);
   }
 }
 
@@ -97,24 +92,22 @@ async function interceptorFrom(context: Context, input: ServerInput): Promise<In
   const { readFault, readFaults } = await import('../../sandbox/faults/fault.ts');
   const { faultInterceptor } = await import('../../sandbox/faults/intercept.ts');
   let { seed } = input;
-  const faults = input.fault.map((given) => understood('--fault', () => readFault(given)));
+  const faults = input.fault.map((given) => parsed('--fault', () => readFault(given)));
   if (input.scenario !== undefined) {
     const content = readText(context, input.scenario);
-    const scenario = understood('--scenario', () => readFaults(content));
+    const scenario = parsed('--scenario', () => readFaults(content));
     faults.push(...scenario.faults);
     seed ??= scenario.seed;
   }
   return faultInterceptor(faults, seed);
 }
 
-function understood<T>(what: string, read: () => T): T {
+function parsed<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new SvcError('usage', `${what} ${why}`, {
-      hint: "See 'svc help faults'.",
-    });
+    throw new SvcError('usage', `${what} ${why}`, { next: ['help', 'faults'] });
   }
 }
 
@@ -140,6 +133,6 @@ function startError(error: unknown, port: number): SvcError {
   }
   const why = error instanceof Error ? error.message : 'unknown reason';
   return new SvcError('local', `the sandbox could not start: ${why}`, {
-    hint: 'Choose another place with --directory.',
+    hint: 'Choose another directory with --directory.',
   });
 }

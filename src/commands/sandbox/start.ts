@@ -2,17 +2,26 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { integer, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError } from '../../errors.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
-import { sandboxReadyView } from './view.ts';
+
+const sandboxReadyView: View = {
+  name: 'sandbox',
+  fields: fieldPaths(`
+    url management_key private_key store_access_key_id store_secret_access_key store_bucket
+    directory
+  `),
+  columns: [{ path: 'url', kind: 'id' }],
+};
 
 /** `svc sandbox start` */
 export const start = defineCommand({
-  description: `Writes one record with its address and keys when it is ready. Its keys are fixed and no secret. It listens on loopback only. For faults see 'svc help faults'.`,
+  description: `Prints one record with its address and keys when it is ready. Its keys are fixed and not secret. It listens on loopback only. For faults see 'svc help faults'.`,
   examples: [
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
     ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],
     ["svc sandbox start --fault '429@GET /logs:0.1'", 'one in ten reads of logs is refused'],
-    ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'tell an address of events'],
+    ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'send events to an address'],
   ],
   exitCodes: [130, 143],
   fields: sandboxReadyView.fields,
@@ -36,13 +45,16 @@ export const start = defineCommand({
       store_bucket: bucket,
       directory,
     });
-    context.notices.note(
-      `to use it: export SVC_BASE_URL=${sandbox.url} SVC_MANAGEMENT_API_KEY=${management?.value} SVC_PRIVATE_API_KEY=${privateKey?.value}`,
+    const { notices } = context;
+    notices.note('to use it:');
+    notices.command(
+      `export SVC_BASE_URL=${sandbox.url} SVC_MANAGEMENT_API_KEY=${management?.value} SVC_PRIVATE_API_KEY=${privateKey?.value}`,
     );
-    context.notices.note(
-      `its bucket s3://${bucket}: export AWS_ENDPOINT_URL_S3=${sandbox.url} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
+    notices.note(`to use its bucket s3://${bucket}:`);
+    notices.command(
+      `export AWS_ENDPOINT_URL_S3=${sandbox.url} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
     );
-    context.notices.note('stop it with Ctrl-C');
+    notices.note('stop it with Ctrl-C');
     return untilEnded(context);
   },
 });

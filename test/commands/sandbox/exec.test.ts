@@ -37,7 +37,7 @@ describe('svc sandbox exec', () => {
     ).toEqual(Array<string>(3).fill('object'));
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/the sandbox had 1 request, 0 errors, at most 1 in 1 s and 1 in 10 s\n$/),
+      expect.stringMatching(/the sandbox received 1 request, 0 errors, at most 1 in 1 s and 1 in 10 s\n$/),
     ]);
     expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('svc sandbox exec', () => {
       node(ASK, '/logs', '/logs', '/logs', '/logs', '/nothing'),
     );
     expect(stderr).toContain(
-      'the sandbox had 5 requests, 4 errors (503 × 2, no answer × 1, 404 × 1), at most 5 in 1 s and 5 in 10 s',
+      'the sandbox received 5 requests, 4 errors (503 × 2, no response × 1, 404 × 1), at most 5 in 1 s and 5 in 10 s',
     );
   });
 
@@ -96,11 +96,11 @@ describe('svc sandbox exec', () => {
     const error = JSON.parse(few.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(error).toMatchObject({
       code: 'threshold',
-      unmet: ['GET /logs was asked 1 times, not >=2'],
+      unmet: ['GET /logs called once, expected >=2'],
       hint: expect.stringContaining('exit code 3'),
     });
     const many = await exec(gates, node(ASK, ...Array<string>(4).fill('/logs')));
-    expect([many.code, many.stderr]).toEqual([10, expect.stringContaining('4 requests came within 10 s')]);
+    expect([many.code, many.stderr]).toEqual([10, expect.stringContaining('4 requests within 10 s')]);
   });
 
   it('refuses gates and faults that make no sense before anything is started', async () => {

@@ -64,6 +64,6 @@ describe('a rate', () => {
   it('is told when it was too high', () => {
     const gates = { expect: [], maxRate: { requests: 2, ms: 1000 } };
     expect(unmet(gates, [0, 1, 1001], () => 0)).toEqual([]);
-    expect(unmet(gates, [0, 1, 999], () => 0)).toEqual(['3 requests came within 1 s, not at most 2']);
+    expect(unmet(gates, [0, 1, 999], () => 0)).toEqual(['3 requests within 1 s, expected at most 2']);
   });
 });

@@ -41,7 +41,7 @@ describe('svc sandbox clock', () => {
     ['+9999999d'],
   ])('refuses %s %s', async (...words) => {
     const { code, stderr } = await home.svc(['sandbox', 'clock', ...words]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/must|exclude/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/must|cannot be combined/)]);
   });
 });
 
@@ -69,6 +69,6 @@ describe('SVC_SANDBOX_FAULTS', () => {
 describe('svc sandbox requests', () => {
   it('is an empty list before the first request', async () => {
     const { code, stdout, stderr } = await home.svc(['sandbox', 'requests']);
-    expect([code, stdout, stderr]).toEqual([0, '', 'the sandbox has had no request yet\n']);
+    expect([code, stdout, stderr]).toEqual([0, '', 'the sandbox has received no requests yet\n']);
   });
 });
