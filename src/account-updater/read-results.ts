@@ -38,9 +38,12 @@ export async function* readResults(
       rows = [];
     }
   } catch (error) {
-    throw error instanceof CsvError ? malformed(error.code, row) : error;
+    // The parser's own error repeats cells of the file, so it is not the cause.
+    throw error instanceof CsvError
+      ? unreadable(`is malformed or truncated after row ${row} (${error.code})`)
+      : error;
   }
-  if (header === undefined) throw emptyFile();
+  if (header === undefined) throw unreadable('is empty, without even a header');
   if (rows.length > 0) yield rows;
 }
 
@@ -50,21 +53,9 @@ async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<
     for (let at = 0; at < chunk.length; at += PIECE) yield Uint8Array.from(chunk.subarray(at, at + PIECE));
 }
 
-function emptyFile(): SvcError {
-  return new SvcError('checksum_mismatch', 'the result file is empty, without even a header', {
-    hint: DOWNLOAD_AGAIN_HINT,
-  });
-}
-
-// The parser's own error repeats cells of the file, so it is not the cause.
-function malformed(code: string, row: number): SvcError {
-  return new SvcError(
-    'checksum_mismatch',
-    `the result file is malformed or truncated after row ${row} (${code})`,
-    {
-      hint: DOWNLOAD_AGAIN_HINT,
-    },
-  );
+function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>): SvcError {
+  const hint = 'Download the results again; if that changes nothing, contact support with the job id.';
+  return new SvcError('checksum_mismatch', `the result file ${problem}`, { hint, facts });
 }
 
 /** Name of a known column of the result file. */
@@ -85,30 +76,15 @@ interface ResultHeader {
   readonly extra: readonly (readonly [name: string, at: number])[];
 }
 
-/** What to do about a malformed result file. */
-const DOWNLOAD_AGAIN_HINT =
-  'Download the results again; if they stay as they are, contact support with the job id.';
-
 const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
 
 /** Reads the names of the columns. @throws SvcError `checksum_mismatch` when one is missing or duplicated */
 function readResultHeader(names: readonly string[]): ResultHeader {
   const missing = NEEDED.filter((column) => !names.includes(column));
-  if (missing.length > 0)
-    throw new SvcError('checksum_mismatch', `the result file lacks the column ${missing.join(' and ')}`, {
-      hint: DOWNLOAD_AGAIN_HINT,
-      facts: { missing },
-    });
+  if (missing.length > 0) throw unreadable(`lacks the column ${missing.join(' and ')}`, { missing });
   const seen = new Set<string>();
   const duplicate = names.find((name) => seen.size === seen.add(name).size);
-  if (duplicate !== undefined)
-    throw new SvcError(
-      'checksum_mismatch',
-      `the result file names the column ${JSON.stringify(duplicate)} twice`,
-      {
-        hint: DOWNLOAD_AGAIN_HINT,
-      },
-    );
+  if (duplicate !== undefined) throw unreadable(`names the column ${JSON.stringify(duplicate)} twice`);
   const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
   return {
     indexes: {

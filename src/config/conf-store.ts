@@ -1,6 +1,6 @@
 import path from 'node:path';
 import Conf from 'conf';
-import { ensurePrivateDirectory } from '../files/private-directory.ts';
+import { ensurePrivateDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { type Config, configText, parseConfig } from './config-file.ts';
 

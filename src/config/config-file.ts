@@ -8,7 +8,7 @@ import {
   ensurePrivateDirectory,
   type Notices,
   readPrivateFile,
-} from '../files/private-directory.ts';
+} from '../files/directory.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost, requireDirectory } from './paths.ts';
 import {

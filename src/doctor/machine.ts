@@ -6,7 +6,7 @@ import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { systemCodeOf } from '../errors.ts';
-import { isShared, modeText } from '../files/private-directory.ts';
+import { isShared, modeText } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { systemCodeOf, writeFailure } from '../errors.ts';
+import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 
 /**
  * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the
@@ -25,5 +26,163 @@ function makeLevel(directory: string, mode: number): void {
     if (mode === 0o700) fs.chmodSync(directory, mode);
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST' || !fs.statSync(directory).isDirectory()) throw error;
+  }
+}
+
+const STICKY = 0o1000;
+
+/**
+ * Makes a directory that only its owner can enter, with any parents, and closes an existing one to others (R08).
+ * Throws `SvcError`: `config` when it cannot be made private, `local` when it cannot be made at all.
+ */
+export function ensurePrivateDirectory(directory: string): Notices {
+  try {
+    makeDirectory(directory);
+    return closeDirectory(directory);
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+}
+
+/** Closes an existing directory to others, or throws `SvcError` `config` where that is not ours to do. */
+function closeDirectory(directory: string): Notices {
+  const link = fs.lstatSync(directory);
+  const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
+  if (!found.isDirectory())
+    throw refused(directory, 'is not a directory', `Move it away, or set SVC_CONFIG_DIR.`);
+  refuseForeign(directory, found);
+  if (!isShared(found)) return [];
+  if (link.isSymbolicLink())
+    throw refused(
+      directory,
+      'is a link to a directory that others can read',
+      `Run 'chmod 700 ${directory}/'.`,
+    );
+  if (isSharedDirectory(directory, found))
+    throw refused(
+      directory,
+      'can be read by others and holds more than settings',
+      `Set SVC_CONFIG_DIR to a directory of its own, such as ${path.join(directory, 'svc')}.`,
+    );
+  closeToOthers(directory, 0o700, (mode) => fs.chmodSync(directory, mode));
+  return [`closed ${directory} to others (its mode was ${modeText(found)})`];
+}
+
+/**
+ * The same for a directory that is only read from: one that cannot be closed (a read-only file system, a place shared
+ * with others) will do as long as others cannot put files there.
+ */
+export function closeDirectoryIfPossible(directory: string): Notices {
+  try {
+    return closeDirectory(directory);
+  } catch (error) {
+    const { mode, uid } = fs.statSync(directory);
+    const othersMayWrite = (mode & 0o022) !== 0 && (mode & STICKY) === 0;
+    if (othersMayWrite || isForeign(uid)) throw error;
+    return [];
+  }
+}
+
+// Closing /tmp or a home directory would harm more than it protects.
+function isSharedDirectory(directory: string, found: fs.Stats): boolean {
+  return (
+    (found.mode & STICKY) !== 0 ||
+    fs.readdirSync(directory).some((name) => !/^\.?config\.json(\..*)?$/.test(name))
+  );
+}
+
+/**
+ * Opens a file for reading, closes it to others where needed and hands the descriptor to `read`. A symlink, another
+ * owner's file and anything but a plain file are refused (`SvcError` `config`). System errors pass through.
+ */
+export function readPrivateFile<T>(
+  file: string,
+  read: (descriptor: number) => T,
+): { value: T; notices: Notices } {
+  const descriptor = openPlain(file);
+  try {
+    const found = fs.fstatSync(descriptor);
+    if (!found.isFile())
+      throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
+    refuseForeign(file, found);
+    const notices: string[] = [];
+    if (isShared(found)) {
+      closeToOthers(file, 0o600, (mode) => fs.fchmodSync(descriptor, mode));
+      notices.push(
+        `closed ${file} to others (its mode was ${modeText(found)}): replace the keys in it if others may have read them`,
+      );
+    }
+    return { value: read(descriptor), notices };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+// O_NONBLOCK: a named pipe in the file's place must not hold us up. Windows knows neither flag; undefined counts as 0.
+function openPlain(file: string): number {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+  try {
+    return fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ELOOP' && systemCodeOf(error) !== 'EMLINK') throw error;
+    throw refused(
+      file,
+      'is a symbolic link, which a write would cut',
+      'Put the file itself there, or set SVC_CONFIG_DIR to the directory that holds it.',
+    );
+  }
+}
+
+/** Lines for stderr about what was repaired on the way. */
+export type Notices = readonly string[];
+
+/** Whether others than the owner have any right. Never on Windows, where the mode says nothing. */
+export function isShared(found: fs.Stats): boolean {
+  return os.platform() !== 'win32' && (found.mode & 0o077) !== 0;
+}
+
+/** The permission bits, as in 0644. */
+export function modeText(found: fs.Stats): string {
+  return (found.mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/** Throws `SvcError` `config` when a file or directory belongs to another user. */
+function refuseForeign(place: string, { uid }: fs.Stats): void {
+  if (isForeign(uid))
+    throw refused(place, `belongs to another user (${uid})`, `Make it yours (chown), or set SVC_CONFIG_DIR.`);
+}
+
+/** Whether this user id is another's. Root's is not: root may read and change anything anyway. */
+function isForeign(uid: number): boolean {
+  const own = ownUid();
+  return own !== undefined && uid !== own && uid !== 0;
+}
+
+/** Takes others' rights away; what cannot be closed is refused (`SvcError` `config`). */
+function closeToOthers(place: string, mode: number, chmod: (mode: number) => void): void {
+  try {
+    chmod(mode);
+  } catch (error) {
+    throw refused(
+      place,
+      'can be read by others',
+      `Run 'chmod ${mode.toString(8)} ${place}' as its owner.`,
+      error,
+    );
+  }
+}
+
+/** The error for an unsuitable location, with how to fix it. */
+function refused(place: string, problem: string, hint: string, cause?: unknown): SvcError {
+  return new SvcError('config', `${place} ${problem}`, { hint, cause });
+}
+
+// Undefined on Windows and for a user whom the system cannot name (some containers); a chmod fails there instead.
+function ownUid(): number | undefined {
+  try {
+    const { uid } = os.userInfo();
+    return uid >= 0 ? uid : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { constants, openSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -6,6 +5,7 @@ import net from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { sha256OfAll } from '../files/hash.ts';
 import type { Target } from '../files/target.ts';
 import type { Clock } from '../system.ts';
 
@@ -47,9 +47,7 @@ export async function fileSource(path: string, part: FilePart = {}): Promise<Upl
 
 /** Hex SHA-256 of a regular file. @throws SvcError `local` when it cannot be read */
 export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of (await fileSource(path)).open()) hash.update(piece);
-  return hash.digest('hex');
+  return sha256OfAll((await fileSource(path)).open());
 }
 
 async function readableSize(path: string): Promise<number> {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { sha256OfAll } from '../../files/hash.ts';
 import type { TimeRange } from '../entry.ts';
 import { appendRecord, type RecordDraft } from './chain.ts';
 import { fromStored, type StoredPosition } from '../checkpoint.ts';
@@ -142,9 +142,7 @@ function namedBy(record: ArchiveRecord): Set<string> {
 }
 
 async function storedHash(store: ArchiveStore, path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of store.read(path)) hash.update(chunk);
-  return hash.digest('hex');
+  return sha256OfAll(store.read(path));
 }
 
 function iso(at: number | undefined): string | null {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { sha256Of } from '../../files/hash.ts';
 import {
   type ArchiveRecord,
   damaged,
-  hashOf,
   HEAD,
   type Link,
   MANIFEST,
@@ -129,10 +129,10 @@ export async function appendRecord(
   const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
   const [path, text] = [recordPath(sequence), recordText(record)];
   // In a store without conditional writes, another writer may have been last.
-  if (last && hashOf((await store.readText(last.path)) ?? '') !== last.sha256)
+  if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);
   if (!(await store.create(path, text))) throw otherWriter(store, sequence);
-  const link = { record, path, sha256: hashOf(text) };
+  const link = { record, path, sha256: sha256Of(text) };
   await store.replace(HEAD, headText({ sequence, sha256: link.sha256 }));
   return link;
 }

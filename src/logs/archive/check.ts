@@ -1,10 +1,10 @@
 import { isSvcError } from '../../errors.ts';
+import { sha256Of } from '../../files/hash.ts';
 import type { Log } from '../../schema/log.ts';
 import { findText, headText, parseHead, recordTexts, type TextFound } from './chain.ts';
 import {
   dayOf,
   entryTime,
-  hashOf,
   HEAD,
   isRawSegment,
   type Link,
@@ -44,7 +44,7 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem
     }
     if (text === undefined && problem === undefined) continue;
     yield* missingBetween(last, sequence);
-    const now = { sequence, sha256: hashOf(text ?? '') };
+    const now = { sequence, sha256: sha256Of(text ?? '') };
     if (problem !== undefined) yield found('damaged', path, problem);
     else yield* checkRecord(text ?? '', path, now, last);
     if (sequence === named?.sequence) namedHash = now.sha256;

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { sha256Of } from '../../files/hash.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
@@ -118,12 +118,7 @@ export function parseRecord(text: string, path: string): Link {
   if (typeof version === 'number' && version > 1) throw newer(path, version);
   const result = recordSchema.safeParse(value);
   if (!result.success) throw damaged(path, problemOf(result.error));
-  return { record: result.data, path, sha256: hashOf(text) };
-}
-
-/** SHA-256 of a text's bytes, hexadecimal. */
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return { record: result.data, path, sha256: sha256Of(text) };
 }
 
 /** The error for a damaged manifest. */
@@ -175,7 +170,7 @@ export function tenantFolder(tenantId: string): string {
   // Half of a surrogate pair cannot be encoded.
   const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
   const isGood = name !== '' && name.length <= LONGEST_NAME;
-  return `tenant=${isGood ? name : createHash('sha256').update(tenantId).digest('hex')}`;
+  return `tenant=${isGood ? name : sha256Of(tenantId)}`;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import { SvcError } from '../../errors.ts';
+import { sha256Of } from '../../files/hash.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
@@ -38,7 +38,7 @@ export interface S3Body {
 
 /** The body of a small text. */
 export function textBody(text: string): S3Body {
-  const sha256 = createHash('sha256').update(text).digest('hex');
+  const sha256 = sha256Of(text);
   return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
 }
 
@@ -74,7 +74,7 @@ export async function drain(response: HttpResponse): Promise<void> {
   await response.readPartial(MAX_ERROR_BODY);
 }
 
-const NOTHING = createHash('sha256').digest('hex');
+const NOTHING = sha256Of('');
 const MAX_ERROR_BODY = 64 * 1024;
 
 type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };

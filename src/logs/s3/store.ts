@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { requireDirectory } from '../../config/paths.ts';
 import { isSvcError, writeFailure } from '../../errors.ts';
+import { sha256Of, sha256OfAll } from '../../files/hash.ts';
 import { createTransport } from '../../http/transport.ts';
 import { damaged } from '../archive/record.ts';
 import {
@@ -40,9 +40,7 @@ export class S3Store implements ArchiveStore {
       () => host.onWarning?.(warning),
       (ms) => clock.sleep(ms, signal),
     );
-    const id = createHash('sha256')
-      .update(`${settings.endpoint?.href ?? ''} ${location.name}`)
-      .digest('hex');
+    const id = sha256Of(`${settings.endpoint?.href ?? ''} ${location.name}`);
     this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
   }
 
@@ -194,16 +192,14 @@ class S3Creator {
     return sent;
   }
 
-  // After an attempt without an response: what is there may be what that attempt wrote.
+  // After an attempt without a response: what is there may be what that attempt wrote.
   async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
-    const hash = createHash('sha256');
     try {
-      for await (const chunk of readObject(this.#requests, path)) hash.update(chunk);
+      return (await sha256OfAll(readObject(this.#requests, path))) === sha256;
     } catch (error) {
       if (isSvcError(error, 'not_found')) return false;
       throw error;
     }
-    return hash.digest('hex') === sha256;
   }
 }
 

@@ -25,16 +25,7 @@ export const AUTHENTICATION_STATUS_CODES = {
 export type AuthenticationStatus = keyof typeof AUTHENTICATION_STATUS_CODES;
 
 /** Known outcomes of an authentication. */
-export const AUTHENTICATION_STATUSES = [
-  'successful',
-  'attempted',
-  'failed',
-  'unavailable',
-  'challenge',
-  'decoupled_challenge',
-  'rejected',
-  'informational',
-] as const satisfies readonly AuthenticationStatus[];
+export const AUTHENTICATION_STATUSES = Object.keys(AUTHENTICATION_STATUS_CODES) as AuthenticationStatus[];
 
 /** Known reasons of an outcome. */
 export const AUTHENTICATION_STATUS_REASONS = [

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/errors.ts';
 import { appendRecord } from '../../../src/logs/archive/chain.ts';
 import type { Finding } from '../../../src/logs/archive/check.ts';
-import { type ArchiveRecord, hashOf, recordPath, recordText } from '../../../src/logs/archive/record.ts';
+import { sha256Of } from '../../../src/files/hash.ts';
+import { type ArchiveRecord, recordPath, recordText } from '../../../src/logs/archive/record.ts';
 import { Verification, type VerifyOptions } from '../../../src/logs/archive/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT, writeSegment } from './build.ts';
@@ -71,7 +72,7 @@ function forge(top: string, edit: (record: ArchiveRecord) => void): void {
     edit(record);
     const text = recordText({ ...record, previous });
     fs.writeFileSync(file, text);
-    previous = hashOf(text);
+    previous = sha256Of(text);
   }
   fs.writeFileSync(
     path.join(top, HEAD),
