@@ -53,7 +53,7 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
 function refuseUnknown(service: Service, { req }: Context, refusal: HTTPException): Response {
   const key = findKey(req.header('svc-api-key'));
   const { start, deleted } = service.state.world;
-  if (key !== undefined && !deleted)
+  if (key !== undefined && !key.expired && !deleted)
     recordAudit(service, key, {
       entityType: 'tenant',
       entityId: tenantId(start.seed),

@@ -25,6 +25,8 @@ export interface SandboxKey {
   readonly permissions: readonly Permission[];
   /** Number of the application that the key belongs to. */
   readonly application: number;
+  /** Whether it is refused as expired. */
+  readonly expired: boolean;
 }
 
 const MANAGEMENT: readonly Permission[] = [
@@ -51,30 +53,26 @@ export const MANAGEMENT_KEY = 'sandbox-management-key';
 /** The private key that may do everything of its kind. */
 export const PRIVATE_KEY = 'sandbox-private-key';
 
-/** Every key of the sandbox. Those after the first two lack something, for trying refusals. */
-export const SANDBOX_KEYS: readonly SandboxKey[] = [
-  { value: MANAGEMENT_KEY, kind: 'management', permissions: MANAGEMENT, application: 1 },
-  { value: PRIVATE_KEY, kind: 'private', permissions: [...THREE_DS, ...ACCOUNT_UPDATER], application: 2 },
-  {
-    value: 'sandbox-management-key-logs-only',
-    kind: 'management',
-    permissions: ['log:read'],
-    application: 3,
-  },
-  {
-    value: 'sandbox-management-key-read-only',
-    kind: 'management',
-    permissions: ['log:read', 'tenant:read'],
-    application: 4,
-  },
-  {
-    value: 'sandbox-private-key-read-only',
-    kind: 'private',
-    permissions: ['3ds:session:read', 'account-updater:job:read'],
-    application: 5,
-  },
-  { value: 'sandbox-private-key-3ds-only', kind: 'private', permissions: THREE_DS, application: 6 },
+const TABLE: readonly (readonly [value: string, kind: KeyKind, permissions: readonly Permission[]])[] = [
+  [MANAGEMENT_KEY, 'management', MANAGEMENT],
+  [PRIVATE_KEY, 'private', [...THREE_DS, ...ACCOUNT_UPDATER]],
+  ['sandbox-management-key-logs-only', 'management', ['log:read']],
+  ['sandbox-management-key-read-only', 'management', ['log:read', 'tenant:read']],
+  ['sandbox-private-key-read-only', 'private', ['3ds:session:read', 'account-updater:job:read']],
+  ['sandbox-private-key-3ds-only', 'private', THREE_DS],
+  ['sandbox-private-key-account-updater-only', 'private', ACCOUNT_UPDATER],
+  ['sandbox-management-key-expired', 'management', MANAGEMENT],
+  ['sandbox-private-key-expired', 'private', [...THREE_DS, ...ACCOUNT_UPDATER]],
 ];
+
+/** Every key of the sandbox. Those after the first two lack permissions or have expired, to try refusals. */
+export const SANDBOX_KEYS: readonly SandboxKey[] = TABLE.map(([value, kind, permissions], index) => ({
+  value,
+  kind,
+  permissions,
+  application: index + 1,
+  expired: value.endsWith('-expired'),
+}));
 
 /** Finds a key by the header's value. */
 export function findKey(value: string | undefined): SandboxKey | undefined {

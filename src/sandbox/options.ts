@@ -3,12 +3,12 @@ import type { SandboxKey } from './keys.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { TenantType } from '../schema/tenant.ts';
 
-/** Stands before the sandbox at the wire: answers or breaks the exchange itself, or lets it proceed. */
+/** Stands before the sandbox at the wire: responds or breaks the exchange itself, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
 /** How to run a sandbox. */
 export interface SandboxOptions {
-  /** Where the state is; made when it is not there. Several sandboxes may share it. */
+  /** Where the state is; created if missing. Several sandboxes may share it. */
   readonly directory: string;
   /** A loopback address; 127.0.0.1 by default. */
   readonly host?: string | undefined;
@@ -18,30 +18,32 @@ export interface SandboxOptions {
   readonly port?: number | undefined;
   /** Milliseconds since the epoch; the machine's by default. */
   readonly clock?: { now(): number } | undefined;
-  /** What the world is made from. Fixed by the first start on a directory. */
+  /** What the data is generated from. Fixed by the first start on a directory. */
   readonly seed?: number | undefined;
-  /** Made-up logs of the day before the first start. Fixed by the first start on a directory. */
+  /** Generated logs of the day before the first start. Fixed by the first start on a directory. */
   readonly logCount?: number | undefined;
   /** `test` by default. Fixed by the first start on a directory. */
   readonly tenantType?: TenantType | undefined;
-  /** Whether the live service's rate limits hold; off by default. */
+  /** Whether the live service's rate limits apply; off by default. */
   readonly limits?: 'off' | 'on' | undefined;
-  /** Whether a 429 tells how long to wait; true by default. */
+  /** Whether a 429 says how long to wait; true by default. */
   readonly retryAfter?: boolean | undefined;
   /** How long after its upload a job is done; 2 seconds by default. */
   readonly processingMs?: number | undefined;
   /** How long after its upload a job still shows as pending; a quarter second by default. */
   readonly pickupMs?: number | undefined;
-  /** Loopback addresses that are told of events. */
+  /** Whether reading the logs leaves a log itself, as at the service; true by default. */
+  readonly auditReads?: boolean | undefined;
+  /** Loopback addresses that receive events. */
   readonly webhooks?: readonly string[] | undefined;
-  /** Whether each event that was taken is brought once more. */
+  /** Whether each accepted event is delivered a second time. */
   readonly webhookDuplicates?: boolean | undefined;
-  /** How long a webhook may take to answer, in milliseconds; 5 seconds by default. */
+  /** How long a webhook may take to respond, in milliseconds; 5 seconds by default. */
   readonly webhookTimeoutMs?: number | undefined;
   readonly intercept?: Interceptor | undefined;
 }
 
-/** Credentials of the sandbox's buckets, and the bucket that is always there. */
+/** Credentials of the sandbox's buckets, and the bucket that always exists. */
 export interface SandboxStore {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -55,12 +57,12 @@ export interface RunningSandbox {
   readonly url: string;
   readonly port: number;
   readonly keys: readonly SandboxKey[];
-  /** How to reach its buckets, of the S3 kind, at the same address. */
+  /** How to reach its S3-compatible buckets, at the same address. */
   readonly store: SandboxStore;
   /** How far its clock was ahead of the machine's at the start, in milliseconds. */
   readonly clockOffset: number;
-  /** The requests that this process got. */
+  /** The requests that this process received. */
   ledger(): LedgerEntry[];
-  /** Ends open connections and lets go of the directory. */
+  /** Ends open connections and releases the directory. */
   close(): Promise<void>;
 }

@@ -57,14 +57,15 @@ const STORE = { ...STORE_CREDENTIALS, region: STORE_REGION, bucket: FIRST_BUCKET
 
 /** What the app of a sandbox works with. `origin` names the address that it is served at. */
 export function createService(options: SandboxOptions, now: () => number, origin: () => string): Service {
-  const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250 } = options;
+  const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250, auditReads = true } = options;
   const paths = statePaths(options.directory);
   const state = new SandboxState(paths, { seed, logCount, tenantType }, now);
   const files = new StoreFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
   const objects = new ObjectFiles(paths.objects);
-  return { state, files, objects, processing: new Processing(state, files), limits, speed, origin };
+  const processing = new Processing(state, files);
+  return { state, files, objects, processing, limits, speed, auditReads, origin };
 }
 
 function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): Notifier | undefined {

@@ -19,6 +19,8 @@ export interface Service {
   readonly limits: RateLimits | undefined;
   /** Milliseconds from the upload until processing begins, and until the result is ready. */
   readonly speed: { readonly pickup: number; readonly processing: number };
+  /** Whether reading the logs leaves a log itself. */
+  readonly auditReads: boolean;
   /** Scheme, host and port that this process serves. */
   origin(): string;
 }

@@ -51,9 +51,9 @@ export type Tenant = z.infer<typeof tenantSchema>;
 
 const booleanText = z.enum(['true', 'false']).optional();
 
-/** Body of PUT /tenants/self. Settings are strings, also those that hold booleans; unknown settings pass. */
+/** Body of PUT /tenants/self. Settings are strings, also those that hold booleans; unknown settings are allowed. */
 export const tenantUpdateSchema = z.strictObject({
-  name: z.string().max(MAX_TENANT_NAME_LENGTH),
+  name: z.string().max(MAX_TENANT_NAME_LENGTH).regex(/\S/, 'Must not be blank'),
   settings: z
     .object({
       fingerprint_tokens: booleanText,

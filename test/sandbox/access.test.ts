@@ -5,11 +5,13 @@ import type { ApiRoute } from '../../src/sandbox/service.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 
+const EXPIRED = SANDBOX_KEYS.flatMap(({ value, expired }) => (expired ? [value] : []));
+
 describe('keys and paths', () => {
-  it('answers 401 to a missing and to an unknown key on every endpoint', async () => {
+  it('responds 401 without a key, to an unknown and to an expired one, on every endpoint', async () => {
     const { call } = await sandbox();
     for (const { method, path } of API_ROUTES)
-      for (const key of [undefined, 'something-else', '']) {
+      for (const key of [undefined, 'something-else', '', ...EXPIRED]) {
         const headers: Record<string, string> = key === undefined ? {} : { 'svc-api-key': key };
         const answer = await call(path.replace(':id', 'x'), { method, headers });
         expect([method, path, answer.status]).toEqual([method, path, 401]);
@@ -20,12 +22,12 @@ describe('keys and paths', () => {
       }
   });
 
-  it('R09 answers 403 naming the permission, and the kind where that is wrong', async () => {
+  it('R09 responds 403 naming the permission, and the kind where that is wrong', async () => {
     const shared = await sandbox();
     let refused = 0;
     for (const { method, path, permission, kind } of API_ROUTES)
-      for (const key of SANDBOX_KEYS) {
-        // Once the tenant is deleted no key is good any more.
+      for (const key of SANDBOX_KEYS.filter(({ expired }) => !expired)) {
+        // Once the tenant is deleted no key is accepted.
         const { call } = method === 'DELETE' ? await sandbox() : shared;
         const headers = { 'svc-api-key': key.value };
         const answer = await call(path.replace(':id', 'x'), { method, headers });
@@ -40,7 +42,7 @@ describe('keys and paths', () => {
     expect(refused).toBeGreaterThan(10);
   });
 
-  it('answers 404 to an unknown path and 405 to a known one with another method', async () => {
+  it('responds 404 to an unknown path and 405 to a known one with another method', async () => {
     const { call } = await sandbox();
     for (const path of ['/', '/log', '/logs/x', '/account-updater', '/account-updater/jobs/a/b', '//logs'])
       expect([path, (await call(path, { headers: MANAGEMENT })).status]).toEqual([path, 404]);
@@ -51,7 +53,7 @@ describe('keys and paths', () => {
     expect((await call('/account-updater/jobs/x', { method: 'DELETE', headers: PRIVATE })).status).toBe(405);
   });
 
-  it('gives each answer an id and the time of its own clock', async () => {
+  it('gives each response an id and the time of its own clock', async () => {
     const { call, clock } = await sandbox();
     const first = await call('/tenants/self', { headers: MANAGEMENT });
     clock.ms += 26 * 3_600_000;
@@ -62,20 +64,20 @@ describe('keys and paths', () => {
     expect(first.headers.get('x-request-id')).not.toBe(second.headers.get('x-request-id'));
   });
 
-  it('answers HEAD with the head alone', async () => {
+  it('responds to HEAD with the head alone', async () => {
     const { url } = await sandbox();
     const answer = await raw(`${url}/tenants/self`, { method: 'HEAD', headers: MANAGEMENT });
     expect(answer).toMatchObject({ status: 200, body: '' });
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(100);
   });
 
-  it('has keys that nobody takes for secrets', () => {
+  it('has keys that cannot be mistaken for secrets', () => {
     for (const { value } of SANDBOX_KEYS)
       expect(value).toMatch(/^sandbox-(management|private)-key(-[a-z0-9-]+)?$/);
     expect(new Set(SANDBOX_KEYS.map((key) => key.value)).size).toBe(SANDBOX_KEYS.length);
   });
 
-  it('answers every schema of the table', async () => {
+  it('responds with every schema of the table', async () => {
     const { call, createJob } = await sandbox();
     const job = await createJob();
     // 3-D Secure has tests of its own.

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { readFault } from '../../src/sandbox/faults/fault.ts';
+import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
+import { RESULT_CODES } from '../../src/schema/account-updater-files.ts';
 import type { LogPage } from '../../src/schema/log.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { type Job, type JobPage, MANAGEMENT, PRIVATE, sandbox, START, until } from './harness.ts';
@@ -131,11 +134,13 @@ describe('the list of jobs', () => {
 });
 
 describe('a result', () => {
-  it('has each test card say its code, and leaves out those without news', async () => {
+  it('has the code of each test card and of an unknown token, and leaves out cards without an update', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     const rows = await rowsOf(job);
     const cards = sandboxCards();
+    expect(new Set(rows.map((row) => row['result_code']))).toEqual(new Set(RESULT_CODES));
+    expect(rows.pop()).toMatchObject({ result_code: 'ERR_INVALID_TOKEN' });
     expect(rows.map((row) => [row['token'], row['result_code']])).toEqual(
       cards.filter((card) => card.result_code !== '').map((card) => [card.token, card.result_code]),
     );
@@ -235,8 +240,23 @@ describe('a result', () => {
     ]);
   });
 
-  it('counts the last file when another follows before processing begins', async () => {
+  it('refuses a second file before processing begins, and leaves the first', async () => {
     const on = await sandbox({ processingMs: 2000, pickupMs: 500 });
+    const job = await on.createJob();
+    expect((await on.upload(job, `${HEADER}\nnobody,,,\n`)).status).toBe(200);
+    const again = await on.upload(job, 'wrong\n');
+    expect([again.status, await again.text()]).toEqual([412, expect.stringContaining('PreconditionFailed')]);
+    on.clock.ms += 2000;
+    expect((await on.readJob(job.id)).status).toBe('completed');
+    const puts = on.ledger().filter(({ method }) => method === 'PUT');
+    expect(puts.map(({ status }) => status)).toEqual([200, 412]);
+    const logs = await on.json<LogPage>(`/logs?entity_id=${job.id}`, { headers: MANAGEMENT });
+    expect(logs.data.map(({ message }) => message)).toContain('Request file upload refused');
+  });
+
+  it('is of the last file where a fault lets another follow before processing begins', async () => {
+    const intercept = faultInterceptor([readFault('accept-second-put@PUT /store/**')]);
+    const on = await sandbox({ processingMs: 2000, pickupMs: 500, intercept });
     const job = await on.createJob();
     await on.upload(job, 'wrong\n');
     on.clock.ms += 499;

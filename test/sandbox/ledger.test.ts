@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readFault } from '../../src/sandbox/faults/fault.ts';
+import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
 import { readLedger } from '../../src/sandbox/ledger.ts';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
@@ -42,7 +44,8 @@ describe('the ledger', () => {
   });
 
   it('R36 proves how often a file was uploaded', async () => {
-    const on = await sandbox({ processingMs: 1000, pickupMs: 1000 });
+    const intercept = faultInterceptor([readFault('accept-second-put@PUT /store/**')]);
+    const on = await sandbox({ processingMs: 1000, pickupMs: 1000, intercept });
     const job = await on.createJob();
     for (const _ of [1, 2]) await on.upload(job, exampleRequestFile());
     const puts = readLedger(on.directory).filter(({ method, status }) => method === 'PUT' && status === 200);

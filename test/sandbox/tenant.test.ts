@@ -49,6 +49,8 @@ describe('an update of the tenant', () => {
     [undefined, ['name']],
     [[], ['name']],
     [{ name: 'x'.repeat(201) }, ['name']],
+    [{ name: '' }, ['name']],
+    [{ name: ' \t\n' }, ['name']],
     [{ name: 7, settings: { fingerprint_tokens: true } }, ['name', 'settings.fingerprint_tokens']],
     [
       { name: 'x', settings: { token_deduplication_behavior: 'sometimes' } },

@@ -22,9 +22,14 @@ export interface Effect {
   readonly truncate?: number | undefined;
   /** The request takes effect all the same; only its response is the fault's. */
   readonly applied?: boolean | undefined;
+  /** The store accepts a second file for a job that has one. */
+  readonly acceptSecondPut?: boolean | undefined;
   /** Milliseconds between one byte of the body and the next. */
   readonly trickle?: number | undefined;
 }
+
+/** The header by which an interceptor makes the store accept a second file for a job. */
+export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
 
 /** Which of the requests that a rule is about it strikes. Numbers count from 1. */
 export type Occasion =
@@ -155,7 +160,7 @@ function readWord(word: string): { effect?: Effect | undefined; header?: readonl
 }
 
 const UNKNOWN_EFFECT =
-  'must begin with a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied or header=value';
+  'must begin with a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied, accept-second-put or header=value';
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
@@ -180,6 +185,8 @@ function readEffect(name: string, value: string | undefined): Effect | undefined
       return { malformed: true };
     case 'applied':
       return { applied: true };
+    case 'accept-second-put':
+      return { acceptSecondPut: true };
     default:
       return undefined;
   }

@@ -3,7 +3,7 @@ import { setTimeout as later } from 'node:timers';
 import { isSigned } from '../buckets/signature.ts';
 import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
-import { type Effect, type Fault, FaultChooser } from './fault.ts';
+import { ACCEPT_SECOND_PUT, type Effect, type Fault, FaultChooser } from './fault.ts';
 
 /** Makes requests go wrong as the faults say. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {
@@ -11,6 +11,7 @@ export function faultInterceptor(faults: readonly Fault[], seed = 1): Intercepto
   return (incoming, outgoing, proceed) => {
     const effect = chooser.choose(incoming.method ?? '', incoming.url ?? '');
     if (effect === undefined) return proceed();
+    if (effect.acceptSecondPut) incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
     const strike = (): void => {
       if (!outgoing.destroyed) apply(effect, { incoming, outgoing, proceed });
     };

@@ -79,7 +79,8 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
     json: async () => parseJson(await c.req.text()),
     created: (newId) => (id = newId),
   });
-  recordAudit(service, key, auditNote(service, route.audit, false, id));
+  if (service.auditReads || route.audit.entityType !== 'log')
+    recordAudit(service, key, auditNote(service, route.audit, false, id));
   return jsonResponse(route.status, body);
 }
 
@@ -92,11 +93,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The key of a request. Throws a 401 without one, for an unknown one, and for one whose tenant was deleted. */
+/** The key of a request. Throws a 401 for none, an unknown or expired one, and one whose tenant was deleted. */
 function keyOf({ state }: Service, value: string | undefined): SandboxKey {
   const key = findKey(value);
   if (value === undefined) throw problem(401, 'The header SVC-API-KEY is missing.');
   if (key === undefined) throw problem(401, 'The API key is not known.');
+  if (key.expired) throw problem(401, 'The API key has expired.');
   if (state.world.deleted) throw problem(401, 'The tenant of the API key was deleted.');
   return key;
 }

@@ -16,7 +16,7 @@ import { invalid, invalidFields, notFound, problem } from '../problem.ts';
 import type { ApiRoute, Call } from '../service.ts';
 import type { SessionEvent } from '../state/events.ts';
 import { findSession, type Session, type World } from '../state/world.ts';
-import { authenticate } from '../three-ds/authenticate.ts';
+import { authenticate, postedDevice } from '../three-ds/authenticate.ts';
 import { findNetwork } from '../three-ds/networks.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
@@ -25,7 +25,7 @@ const ENTITY_TYPE = 'threeds_session';
 
 const NAMES: readonly Named[] = ['token_id', 'token_intent_id', 'pan'];
 
-/** Endpoints of 3-D Secure. An expired session is not there any more: 404. */
+/** Endpoints of 3-D Secure. An expired session is a 404. */
 export const THREE_DS_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
@@ -65,7 +65,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/3ds/sessions/:id/challenge-result',
-    summary: 'Read what came of a challenge',
+    summary: 'Read the result of a challenge',
     kind: 'private',
     permission: '3ds:session:authenticate',
     audit: { entityType: ENTITY_TYPE, noun: '3DS challenge result', operation: 'read' },
@@ -107,7 +107,9 @@ function sessionOf({ service, params, now }: Call): Session {
 
 /** Creates a session from a request's body. Throws a 400 that says what is wrong, a 422 for a foreign network. */
 async function createSession({ service, key, now, json }: Call): Promise<Session> {
-  const { sessionType, named, token } = readBody(await json());
+  const body = await json();
+  const { sessionType, named, token } = readBody(body);
+  const posted = postedDevice(body);
   const card = cardOf(service.state.world, named, token, now);
   if (findNetwork(card.network) === undefined)
     throw problem(422, "The card's network takes no part in 3-D Secure.");
@@ -124,6 +126,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
     network,
     lastFour,
     scenario,
+    ...(posted && { posted }),
   });
   return sessions.createdWith(nonce);
 }

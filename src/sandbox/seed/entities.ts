@@ -1,4 +1,3 @@
-import { SANDBOX_KEYS } from '../keys.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
@@ -16,9 +15,7 @@ export interface EntityKind {
 
 /** Everything that a log can be about; GET /logs/entity-types answers these. */
 export const ENTITY_KINDS: readonly EntityKind[] = [
-  kind('application', 'Application', SANDBOX_KEYS.length, 10, (seed, index) =>
-    applicationId(seed, index + 1),
-  ),
+  kind('application', 'Application', 6, 10, (seed, index) => applicationId(seed, index + 1)),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
   kind('card', 'Card', TEST_CARDS.length, 30, cardToken),
   kind('log', 'Log', 0, 0, () => ''),

@@ -127,6 +127,13 @@ export interface SessionEvent extends JournalLine<'3ds-session'>, CreationEvent 
   readonly network: string;
   readonly lastFour: string;
   readonly scenario: ScenarioName;
+  readonly posted?: PostedDevice;
+}
+
+/** What a request said of the cardholder's device. */
+export interface PostedDevice {
+  readonly device?: string;
+  readonly device_info?: Readonly<Record<string, unknown>>;
 }
 
 /** The method page of a session was visited, or its completion was notified. */
@@ -151,6 +158,9 @@ export interface AuthenticationEvent extends JournalLine<'3ds-authentication'> {
   readonly preference?: keyof typeof CHALLENGE_PREFERENCE_CODES;
   /** Whether the issuer may challenge the cardholder outside the session. */
   readonly decoupled: boolean;
+  /** How long such a challenge may take, in milliseconds. */
+  readonly decoupledLimit?: number;
+  readonly posted?: PostedDevice;
   /** What the challenge page shows of the request: the amount with its currency where something is paid. */
   readonly shown: { readonly merchant: string; readonly amount?: string };
 }

@@ -238,9 +238,10 @@ export function uploadDeadline({ created }: Job): number {
 // The interface says that a session expires, and not when.
 const SESSION_LIFE_MS = 3_600_000;
 
-/** When a session expires. */
-export function sessionExpiry({ created }: Session): number {
-  return created.at + SESSION_LIFE_MS;
+/** When a session expires: not before the limit of its decoupled challenge. */
+export function sessionExpiry({ created, authentication }: Session): number {
+  const { at = 0, decoupledLimit = 0 } = authentication ?? {};
+  return Math.max(created.at + SESSION_LIFE_MS, at + decoupledLimit);
 }
 
 /** Finds a session that has not expired. */

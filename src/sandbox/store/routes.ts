@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { Hono } from 'hono/tiny';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
+import { ACCEPT_SECOND_PUT } from '../faults/fault.ts';
 import { recordAudit, type SandboxEnv, type Service } from '../service.ts';
 import { type Job, jobStatus } from '../state/world.ts';
 import { checkAddress, jobOfObject } from './files.ts';
@@ -37,13 +38,14 @@ async function putRequest(service: Service, request: Request): Promise<Response>
   checkAuthentication(request);
   checkFraming(request);
   const path = checkSignature(service, request);
-  const job = openJob(service, path);
+  const isSecondAllowed = request.headers.has(ACCEPT_SECOND_PUT);
+  const job = openJob(service, path, isSecondAllowed);
   const bytes = checkLength(request);
   const draft = service.files.draft();
   try {
     const { md5 } = await receiveBody(request, draft);
     service.state.refresh();
-    openJob(service, path);
+    openJob(service, path, isSecondAllowed);
     renameSync(draft, service.files.path(path));
     recordUpload(service, job, { bytes, md5 });
     return new Response(null, { headers: { etag: `"${md5}"` } });
@@ -74,15 +76,16 @@ function checkLength({ headers }: Request): number {
   return bytes;
 }
 
-// A store knows no jobs: what it answers once processing began looks like an address that is no longer good.
-function openJob(service: Service, path: string): Job {
+// A store knows no jobs: once processing began, an address looks like one that is no longer valid.
+function openJob(service: Service, path: string, isSecondAllowed: boolean): Job {
   const job = service.state.world.jobs.find(jobOfObject(path));
   if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
     throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
+  if (job.uploads > 0 && !isSecondAllowed) throw conditionFailed('If-None-Match');
   return job;
 }
 
-/** A result file, or a range of it. `If-Match` is honoured; `If-Range` is not, as in many stores. */
+/** A result file, or a range of it. `If-Match` is honored; `If-Range` is not, as in many stores. */
 function getResult(service: Service, request: Request): Response {
   checkAuthentication(request);
   const path = checkSignature(service, request);
@@ -124,7 +127,7 @@ function checkSignature({ state }: Service, { method, url }: Request): string {
   return pathname;
 }
 
-// A path that names no job of the tenant is nobody's, and leaves nothing.
+// A path without a job of the tenant leaves no record.
 function recordRefusal(service: Service, { method, url }: Request): void {
   const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
   if (job === undefined || service.state.world.deleted) return;

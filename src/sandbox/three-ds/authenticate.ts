@@ -4,7 +4,7 @@ import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
 import { invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
-import type { AuthenticationEvent } from '../state/events.ts';
+import type { AuthenticationEvent, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { scenarioOf } from './networks.ts';
 
@@ -16,12 +16,14 @@ export async function authenticate(
   { service, key, now, json }: Call,
   session: Session,
 ): Promise<AuthenticationEvent> {
-  const request = checkAuthenticate(await json(), session.created.sessionType);
+  const body = await json();
+  const posted = postedDevice(body);
+  const request = checkAuthenticate(body, session.created.sessionType);
   if (session.authentication !== undefined) throw problem(409, 'The 3DS session is authenticated already.');
   const { breaks } = scenarioOf(session.created.scenario);
   if (breaks !== undefined) throw failure(breaks);
-  const { authentication_type, challenge_preference } = request;
-  const isMerchant = session.created.sessionType === 'merchant';
+  const { authentication_type, challenge_preference, decoupled_challenge_max_time = 0 } = request;
+  const decoupled = request.request_decoupled_challenge ?? session.created.sessionType === 'merchant';
   const event: AuthenticationEvent = {
     type: '3ds-authentication',
     at: now,
@@ -29,11 +31,28 @@ export async function authenticate(
     application: key.application,
     authenticationType: authentication_type,
     ...(challenge_preference !== undefined && { preference: challenge_preference }),
-    decoupled: request.request_decoupled_challenge ?? isMerchant,
+    decoupled,
+    ...(decoupled && {
+      decoupledLimit: Math.min(decoupled_challenge_max_time, MAX_DECOUPLED_MINUTES) * 60_000,
+    }),
     shown: shownOf(request),
+    ...(posted && { posted }),
   };
   service.state.record(event);
   return session.authentication ?? event;
+}
+
+// The protocol allows seven days.
+const MAX_DECOUPLED_MINUTES = 10_080;
+
+/** What a body says of the device. The interface shows these members only in responses. */
+export function postedDevice(body: unknown): PostedDevice | undefined {
+  const [device, info] = [at(body, ['device']), at(body, ['device_info'])];
+  const posted = {
+    ...(typeof device === 'string' && { device }),
+    ...(typeof info === 'object' && info !== null && !Array.isArray(info) && { device_info: { ...info } }),
+  };
+  return Object.keys(posted).length > 0 ? posted : undefined;
 }
 
 function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
@@ -71,8 +90,8 @@ function amountText(amount: string, exponent: number, currency: string): string 
 }
 
 /**
- * Checks the body of an authenticate request. Throws a 400 with every violation. Members that the interface does
- * not have are let pass.
+ * Checks the body of an authenticate request. Throws a 400 with every violation. Members that the interface does not
+ * have are ignored.
  */
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   removeUnknownMembers(body);

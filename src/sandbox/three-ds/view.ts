@@ -54,7 +54,7 @@ export function sessionView(service: Service, session: Session, now: number): Th
     }),
     ...deviceView(session),
     version: VERSION,
-    ...(created.sessionType === 'customer' && { method: methodView(service, session) }),
+    method: methodView(service, session),
     ...(authentication !== undefined && {
       authentication: authenticationView({ service, session, authentication, now }),
     }),
@@ -63,11 +63,17 @@ export function sessionView(service: Service, session: Session, now: number): Th
 
 // Whether the issuer asks for the details of the browser first.
 function needsMethod({ created }: Session): boolean {
-  return created.sessionType === 'customer' && scenarioOf(created.scenario).withoutMethod !== true;
+  return scenarioOf(created.scenario).withoutMethod !== true;
 }
 
-// Without script the method page learns of a browser what every request tells.
-function deviceView({ created, visit }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
+// What the requests said of the device. Else that of the method page, which learns what every request of a browser says.
+function deviceView({
+  created,
+  visit,
+  authentication,
+}: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
+  const posted = { ...created.posted, ...authentication?.posted };
+  if (Object.keys(posted).length > 0) return posted;
   if (created.sessionType === 'merchant') return {};
   if (visit?.browser === undefined) return { device: 'browser' };
   const { accept, address, userAgent } = visit.browser;

@@ -3,7 +3,7 @@ import { NAMESPACE, uuidOf } from '../../../src/sandbox/seed/random.ts';
 import { sandboxCards, sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import { createdSessionSchema, threeDsSessionSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE, START } from '../harness.ts';
-import { PAYMENT, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';
+import { MERCHANT_PAYMENT, PAYMENT, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';
 
 const HOUR = 3_600_000;
 const TOKEN = tokenFor('Successful Frictionless Authentication');
@@ -65,12 +65,37 @@ describe('a session', () => {
     expect((await on.read(old.id)).authentication.pan_token_id).toBe(TOKEN);
   });
 
-  it('of a merchant has no device and no method', async () => {
+  it('of a merchant has the addresses of a method, and no device', async () => {
     const on = await threeDsSandbox();
     const created = await on.created({ token_id: TOKEN, type: 'merchant' });
-    expect(created).not.toHaveProperty('method_url');
+    expect(created.method_url).toContain(`/acs/method/${created.id}/`);
+    expect(created.method_notification_url).toBe(`${on.url}/3ds/sessions/${created.id}/method-notification`);
     const session = await on.read(created.id);
-    for (const name of ['device', 'method']) expect(session).not.toHaveProperty(name);
+    expect(session.method).toEqual({ method_url: created.method_url, method_completion_indicator: 'N' });
+    expect(session).not.toHaveProperty('device');
+  });
+
+  it.each(['customer', 'merchant'] as const)('of a %s keeps the device that was posted', async (type) => {
+    const on = await threeDsSandbox();
+    const device = { device: 'mobile', device_info: { sdk_max_timeout: '5', sdk_interface: { a: [1] } } };
+    const { id } = await on.created({ token_id: TOKEN, type, ...device });
+    expect(await on.read(id)).toMatchObject(device);
+    const browser = { device: 'browser', device_info: { browser_tz: '-60' } };
+    const body = type === 'customer' ? PAYMENT : MERCHANT_PAYMENT;
+    await on.authenticated(id, { ...body, ...browser });
+    const { device: kept, device_info } = await on.read(id);
+    expect({ device: kept, device_info }).toEqual(browser);
+  });
+
+  it('with a decoupled challenge lives as long as its limit allows', async () => {
+    const on = await threeDsSandbox();
+    const { id } = await on.start('Successful Challenge Authentication', 'merchant');
+    await on.authenticated(id, { ...MERCHANT_PAYMENT, decoupled_challenge_max_time: 180 });
+    expect((await on.read(id)).expiration_date).toBe(new Date(START + 180 * 60_000).toISOString());
+    on.clock.ms += 180 * 60_000 - 1;
+    expect((await on.result(id)).authentication_status).toBe('successful');
+    on.clock.ms += 1;
+    expect((await on.get(`/3ds/sessions/${id}`)).status).toBe(404);
   });
 
   it('of a card that needs no method has no address for it', async () => {
