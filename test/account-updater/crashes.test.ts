@@ -17,6 +17,7 @@ import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { Client } from '../../src/api/client.ts';
 import { isSvcError, SvcError } from '../../src/errors.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
+import { ACCEPT_SECOND_PUT } from '../../src/sandbox/faults/fault.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
@@ -56,8 +57,12 @@ beforeAll(async () => {
     // For a while a job that has its file looks like one that waits for it.
     pickupMs: 1_500,
     logCount: 0,
-    intercept: (incoming, outgoing, proceed) =>
-      isSeeding ? proceed() : world.meet(incoming, outgoing, proceed),
+    intercept(incoming, outgoing, proceed) {
+      // A second upload must be seen, so the store accepts it.
+      incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
+      if (isSeeding) proceed();
+      else world.meet(incoming, outgoing, proceed);
+    },
   });
   await seedJob();
 });

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../src/account-updater/job.ts';
 import { uploadToJob } from '../../src/account-updater/upload.ts';
 import { Client } from '../../src/api/client.ts';
 import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
+import { ACCEPT_SECOND_PUT } from '../../src/sandbox/faults/fault.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { fileSource } from '../../src/transfer/source.ts';
@@ -34,7 +35,11 @@ export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, procee
 export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) => proceed()): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-runs-'));
   const clock = new FakeClock({ start: Date.now() });
-  const intercept: Interceptor = (incoming, outgoing, proceed) => fault(incoming, outgoing, proceed);
+  const intercept: Interceptor = (incoming, outgoing, proceed) => {
+    // A second upload must be seen, so the store accepts it.
+    incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
+    fault(incoming, outgoing, proceed);
+  };
   const sandbox = await startSandbox({
     directory: join(directory, 'sandbox'),
     clock,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ACCEPT_SECOND_PUT } from '../../src/sandbox/faults/fault.ts';
 import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
 import { readFaults } from '../../src/sandbox/faults/fault.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
@@ -12,6 +13,8 @@ export class Adversary {
   readonly leaks: string[] = [];
 
   readonly intercept: Interceptor = (incoming, outgoing, proceed) => {
+    // A second upload must be seen, so the store accepts it.
+    incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
     this.#watch(incoming);
     const process = Wire.openerOf(incoming.socket)?.process;
     const faults = process && this.#faults.get(process);

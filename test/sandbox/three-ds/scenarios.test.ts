@@ -134,7 +134,7 @@ describe('the scenarios of the test cards', () => {
       expect([scenario, authentication_status]).toEqual([scenario, expected]);
       const { acs_challenge_url: page, authentication_challenge_type: type } = await on.result(id);
       const reply = type === 'out-of-band' ? { answer: 'approve' } : { answer: 'code', code: '123456' };
-      if (expected === 'challenge') expect((await postForm(page ?? '', reply)).status).toBe(303);
+      if (expected === 'challenge') await postForm(page ?? '', reply);
       const { authentication_status: end } = await on.result(id);
       expect([scenario, end]).toEqual([scenario, SCENARIOS[scenario].ends]);
       if (eci !== undefined) (indicators[`${network} ${authentication_status}`] ??= new Set()).add(eci);
