@@ -14,7 +14,7 @@ import { cleanText } from '../output/text.ts';
 import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
 
-/** What is told of a tenant beside its name. */
+/** What is shown of a tenant. */
 export interface TenantFacts {
   readonly id: string;
   readonly name: string;
@@ -22,12 +22,12 @@ export interface TenantFacts {
 }
 
 /**
- * What came of trying a key: `accepted`; `powerless`: known, but it may read nothing that can be tried; `other kind`:
- * it is a key, but of the other kind; `refused`; `unclear`: nobody could tell, as without a network.
+ * The result of checking a key: `accepted`; `powerless`: valid, but without a read permission; `other kind`: a key of
+ * the other kind; `refused`; `unclear`: could not be checked, as without a network.
  */
 export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
 
-/** A key that was tried. */
+/** A key that was checked. */
 export interface KeyCheck {
   readonly kind: KeyType;
   readonly verdict: Verdict;
@@ -35,10 +35,10 @@ export interface KeyCheck {
   readonly tenant: TenantFacts | undefined;
 }
 
-/** Longest wait for all answers about one key, in seconds of real time: a service that trickles must not hold it up. */
+/** Time limit for all responses about one key, in seconds. */
 const LIMIT_S = 15;
 
-/** Tries a key on every read of its kind side by side; where all refuse it, on those of the other kind as well. */
+/** Checks a key with every read of its kind, in parallel; if all refuse it, with those of the other kind as well. */
 export async function checkKey(
   context: Context,
   kind: KeyType,
@@ -51,7 +51,7 @@ export async function checkKey(
     const signal = AbortSignal.any([context.signal, over.signal]);
     const client = await context.client({ ...choice, signal, key: async () => key });
     const check = await tried(client, kind);
-    // What was cut short by the operator says nothing about the key.
+    // An interrupt says nothing about the key.
     context.signal.throwIfAborted();
     return check;
   } finally {
@@ -74,12 +74,13 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
 }
 
 function timeUp(): SvcError {
-  return new SvcError('timeout', `no answer within ${LIMIT_S} s`, {
-    hint: "Run the command again later; 'svc doctor' tries each step on the way to the service.",
+  return new SvcError('timeout', `no response within ${LIMIT_S} s`, {
+    hint: 'Run the command again later, or check each step on the path to the service:',
+    next: ['doctor'],
   });
 }
 
-/** The names of the permissions that stand so. */
+/** The names of the permissions with one of these results. */
 export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
   return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }
@@ -100,14 +101,14 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
       });
     case 'refused':
     case 'unclear':
-      return error ?? new SvcError('bad_response', `the ${kind} key from ${from} could not be tried`);
+      return error ?? new SvcError('bad_response', `the ${kind} key from ${from} could not be checked`);
   }
 }
 
 function hintForOther(kind: KeyType, other: KeyType, from: string): string {
   if (from.startsWith('SVC_'))
-    return `Give it in ${KEY_VARIABLES[other][0]}, and a ${kind} key in ${KEY_VARIABLES[kind][0]}.`;
-  return `Give it as the ${other} key: --${other}-key-stdin, or the other question of 'svc login'.`;
+    return `Set ${KEY_VARIABLES[other][0]} to it, and ${KEY_VARIABLES[kind][0]} to a ${kind} key.`;
+  return `Store it as the ${other} key: use --${other}-key-stdin, or answer the other prompt.`;
 }
 
 /** Whether a failure is about the key, and not about the way to the service. */
@@ -125,7 +126,7 @@ function tenantIn(tried: readonly Tried[]): TenantFacts | undefined {
 
 const FILE_NAME = 'tenants.json';
 
-/** The tenant that a profile's key had when it was last looked at, at this base URL; undefined when nobody looked. */
+/** The tenant of a profile's key at this base URL when it was last checked, if ever. */
 export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
   const known = readAll(system)[profile];
   if (!isObject(known) || known['base_url'] !== baseUrl) return undefined;
@@ -134,7 +135,7 @@ export function knownTenant(system: PathsHost, profile: string, baseUrl: string)
   return { id, name, type };
 }
 
-/** Keeps the tenant of a profile for next time. A cache that cannot be written spoils no command. */
+/** Keeps the tenant of a profile. A cache that cannot be written fails no command. */
 export function rememberTenant(
   system: PathsHost,
   profile: string,
@@ -149,7 +150,7 @@ export function rememberTenant(
     makeDirectory(directory);
     writeFileAtomicSync(join(directory, FILE_NAME), `${JSON.stringify(all)}\n`);
   } catch {
-    // The next look tells again.
+    // It is read again next time.
   }
 }
 

@@ -3,6 +3,7 @@ import { keyOrigin, keyVariable } from '../config/keys.ts';
 import { buildUrl, type KeyType } from '../http/request.ts';
 import type { View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
+import { noteNext } from './hint.ts';
 import { recordPrinter } from './print.ts';
 
 /** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
@@ -76,14 +77,18 @@ async function showCurl(
   await out.write(command);
   if (out.redact(command) !== command)
     notices.warn('secrets and what looks like a card number are hidden: put them back before you run this');
-  if (isSecret) notices.note("the address is a secret: take it from 'svc au status <job> --show-urls'");
+  if (isSecret) {
+    const command = ['au', 'status', '<job>', '--show-urls'];
+    noteNext(context, 'the address is a secret; to get it', { command });
+  }
 }
 
-function reportNotSent({ notices, globals, settings }: Context, { method, key }: Planned): void {
+function reportNotSent(context: Context, { method, key }: Planned): void {
+  const { notices, globals, settings } = context;
   const more = method === 'GET' ? '; later requests depend on its response' : '';
   notices.note(globals.curl ? `not sent${more}` : 'dry run: this request was not sent');
   if (settings.sandbox && globals.curl && key !== undefined)
-    notices.note("to run this, start a sandbox with 'svc sandbox start' (it prints the keys)");
+    noteNext(context, 'to run this, start a sandbox (it prints the keys)', { command: ['sandbox', 'start'] });
 }
 
 // What is shown may hold a key. Only those at hand are looked for; no key command is run for it.
@@ -153,7 +158,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-// What a terminal could take for an order, or a reader could overlook, is written as JSON has it.
+// Control and invisible characters are written as JSON escapes.
 function visible(body: string): string {
   return body.replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (sign) =>
     Array.from(

@@ -8,10 +8,10 @@ export const logout = defineCommand({
   description:
     'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',
   examples: [
-    ['svc logout', 'forget the keys of the current profile'],
+    ['svc logout', 'remove the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],
   ],
-  parameters: { dryRun: flag('--dry-run', 'say what would be removed, and remove nothing') },
+  parameters: { dryRun: flag('--dry-run', 'show what would be removed, and remove nothing') },
   async run({ settings, system, notices }, { dryRun }) {
     if (settings.sandbox)
       throw new SvcError('usage', 'the sandbox has no stored keys', {

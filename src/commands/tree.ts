@@ -3,30 +3,30 @@ import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
 
 /** The whole program, in the order of its help. */
 export const TREE: readonly Entry[] = [
-  entry('logs', 'audit logs of the tenant', async () => (await import('./logs/group.ts')).logs),
+  entry('logs', 'read, follow and archive audit logs', async () => (await import('./logs/group.ts')).logs),
   entry(
     'tenant',
-    'the tenant that the key belongs to',
+    'show and change the tenant of your keys',
     async () => (await import('./tenant/group.ts')).tenant,
   ),
   entry(
     '3ds',
-    '3-D Secure: authenticate the cardholder behind a card token',
+    'authenticate cardholders with 3-D Secure',
     async () => (await import('./3ds/group.ts')).threeDs,
   ),
   entry(
     'au',
-    'Account Updater: refresh card tokens in batch jobs',
+    'refresh card tokens in batch jobs (Account Updater)',
     async () => (await import('./au/group.ts')).au,
   ),
   entry(
     'events',
-    'webhook events: receive, send again, send a sample',
+    'receive, resend and simulate webhook events',
     async () => (await import('./events/group.ts')).events,
   ),
   entry(
     'sandbox',
-    'the service emulated on this machine',
+    'emulate the service on this machine',
     async () => (await import('./sandbox/group.ts')).sandbox,
   ),
   entry(
@@ -36,13 +36,13 @@ export const TREE: readonly Entry[] = [
   ),
   entry(
     'login',
-    'check your keys and store them with the base URL in a profile',
+    'verify your keys and store them in a profile',
     async () => (await import('./login.ts')).login,
   ),
   entry('logout', 'remove the stored keys of a profile', async () => (await import('./logout.ts')).logout),
   entry(
     'whoami',
-    'profile, base URL, tenant, where each setting came from, what each key may read',
+    'show profile, tenant, key permissions, and where each setting came from',
     async () => (await import('./whoami.ts')).whoami,
   ),
   entry(
@@ -52,15 +52,15 @@ export const TREE: readonly Entry[] = [
   ),
   entry(
     'profile',
-    'named settings: list, show, use, set, delete',
+    'manage profiles: named settings and keys',
     async () => (await import('./profile/group.ts')).profile,
   ),
   entry(
     'completion',
-    'completion of commands, options and values with TAB',
+    'install completion of commands, options and values',
     async () => (await import('./completion.ts')).completion,
   ),
-  entry('commands', 'every command as data: options, values, permissions, exit codes', async () => {
+  entry('commands', 'print the command tree as data', async () => {
     const { commandsCommand } = await import('./commands.ts');
     return commandsCommand(TREE, GLOBAL_PARAMETERS);
   }),
@@ -71,7 +71,7 @@ export const PROGRAM: Program = {
   tree: TREE,
   welcome: entry(
     'svc',
-    'where you stand, and what to do next',
+    'show the current profile, and what to do next',
     async () => (await import('./greet.ts')).welcome,
   ),
 };

@@ -109,7 +109,7 @@ describe('svc doctor', () => {
     const other = await seen({ baseUrl, env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-management-key' } });
     expect(other.on['private key']?.found).toContain('is a management key, not a private key');
     expect(other.on['private key']?.fix).toBe(
-      'Give it in SVC_MANAGEMENT_API_KEY, and a private key in SVC_PRIVATE_API_KEY.',
+      'Set SVC_MANAGEMENT_API_KEY to it, and SVC_PRIVATE_API_KEY to a private key.',
     );
     const weak = await seen({
       baseUrl,

@@ -61,7 +61,7 @@ describe('exit codes', () => {
     });
     const noKey = await home.svc(['tenant'], { env: { SVC_BASE_URL: sandbox.url } });
     expect(noKey.code).toBe(3);
-    expect(errorOf(noKey)).toMatchObject({ code: 'key_missing', hint: expect.stringContaining('svc login') });
+    expect(errorOf(noKey)).toMatchObject({ code: 'key_missing', next: expect.stringContaining('login') });
   });
 
   it('R55 4: a key that is not known, of the other kind, or without the permission', async () => {

@@ -5,19 +5,15 @@ export const profile: GroupSpec = {
   commands: [
     entry(
       'list',
-      'the stored profiles, and the sandbox that always exists',
+      'list the stored profiles and the built-in sandbox',
       async () => (await import('./profile.ts')).list,
     ),
     entry(
       'show',
-      'one profile: its settings, and which keys are stored',
+      'show the settings of a profile, and which keys are stored',
       async () => (await import('./profile.ts')).show,
     ),
-    entry(
-      'use',
-      'choose the profile that is used when none is named',
-      async () => (await import('./profile.ts')).use,
-    ),
+    entry('use', 'choose the default profile', async () => (await import('./profile.ts')).use),
     entry(
       'set',
       'change a setting of the profile in use, or of the one named with --profile',

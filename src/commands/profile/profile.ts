@@ -50,10 +50,10 @@ export const list = defineCommand({
 
 /** `svc profile show` */
 export const show = defineCommand({
-  examples: [['svc profile show', 'the one in use']],
+  examples: [['svc profile show', 'the current one']],
   fields: profileView.fields,
   parameters: {
-    name: suggesting('profile', optionalArgument('[name]', 'a profile; the one in use when left out')),
+    name: suggesting('profile', optionalArgument('[name]', 'a profile; by default the current one')),
   },
   async run(context, input) {
     const print = await recordPrinter(context, profileView);
@@ -72,7 +72,7 @@ export const show = defineCommand({
 export const use = defineCommand({
   examples: [
     ['svc profile use prod', 'from now on'],
-    ['svc profile use sandbox', 'work in the sandbox without saying so each time'],
+    ['svc profile use sandbox', 'use the sandbox by default'],
   ],
   newProfile: true,
   parameters: { name: suggesting('profile', argument('<name>', 'a stored profile, or sandbox')) },
@@ -92,12 +92,13 @@ export const deleteProfile = defineCommand({
   newProfile: true,
   parameters: {
     name: suggesting('profile', argument('<name>', 'a stored profile')),
-    dryRun: flag('--dry-run', 'say what would be deleted, and delete nothing'),
+    dryRun: flag('--dry-run', 'show what would be deleted, and delete nothing'),
   },
   async run({ system, prompts, notices }, { name, dryRun }) {
     if (name === SANDBOX_PROFILE)
       throw new SvcError('usage', 'the profile sandbox always exists', {
-        hint: "'svc sandbox reset' forgets its state.",
+        hint: 'To delete its state:',
+        next: ['sandbox', 'reset'],
       });
     const { config } = readConfig(system);
     if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);

@@ -1,4 +1,5 @@
 import { defineCommand } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
 import {
   baseUrlText,
@@ -10,6 +11,7 @@ import {
 } from '../../config/values.ts';
 import { KEY_KINDS, type KeyKind, type Profile, updateConfig } from '../../config/config-file.ts';
 import { SvcError } from '../../errors.ts';
+import { typedWord } from '../../security/typed-word.ts';
 
 /** The settings of a profile as they are typed; keys have their own command. */
 const SETTINGS = [
@@ -24,12 +26,12 @@ const SETTINGS = [
 /** `svc profile set` */
 export const set = defineCommand({
   examples: [
-    ['svc profile set output json', 'print JSON unless told otherwise'],
+    ['svc profile set output json', 'print JSON by default'],
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
     [
       "svc profile set management_key_command 'pass show svc'",
-      'a key from a secret manager, when it is needed',
+      'get a key from a secret manager whenever it is needed',
     ],
     ['svc profile set output --unset', 'back to the default'],
   ],
@@ -42,43 +44,40 @@ export const set = defineCommand({
     value: optionalArgument('[value]', 'the new value'),
     unset: flag('--unset', 'remove the setting'),
   },
-  async run({ system, settings, notices }, input) {
+  async run({ system, settings, notices, globals }, input) {
     const setting = settingNamed(input.setting);
     if (!setting)
-      throw new SvcError('usage', `a profile has no such setting`, {
+      throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
         hint: `Choose one of ${SETTINGS.join(', ')}.`,
       });
     if (settings.sandbox)
       throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
     if ((input.value === undefined) !== input.unset) {
       throw new SvcError('usage', 'give either a value or --unset', {
-        hint: `For example: svc profile set ${setting.example}`,
+        hint: 'For example:',
+        next: ['profile', 'set', input.setting, setting.example],
       });
     }
-    const put = input.value === undefined ? setting.remove : setting.put(input.value);
+    const { value } = input;
     const name = settings.profile.value;
     await updateConfig(system, (config) => {
-      config.profiles[name] = put({ ...config.profiles[name] });
+      const profile = { ...config.profiles[name] };
+      config.profiles[name] = value === undefined ? setting.remove(profile) : setting.put(value, profile);
     });
-    notices.success(`${input.unset ? 'removed' : 'set'} ${setting.name} of profile ${name}`);
-    if (setting.name === 'base_url')
-      notices.note(
-        "keys stored for another base URL are not sent to this one; store them again with 'svc login'",
-      );
+    notices.success(`${input.unset ? 'removed' : 'set'} ${input.setting} of profile ${name}`);
+    if (input.setting !== 'base_url') return;
+    const again = 'keys stored for another base URL are not sent to this one; to store them again';
+    noteNext({ notices, globals }, again, { command: ['login'] });
   },
 });
 
-/** A setting that was named. */
-export interface ProfileSetting {
-  readonly name: string;
-  /** A setting with a value that works. */
+/** What puts a value into a profile, or takes it out. @throws SvcError `usage` for a value that it cannot have */
+interface ProfileSetting {
+  /** A value that works. */
   readonly example: string;
-  /** What puts a value into a profile. @throws SvcError `usage` when it is no value for this setting */
-  put(value: string): Change;
-  readonly remove: Change;
+  put(value: string, profile: Profile): Profile;
+  remove(profile: Profile): Profile;
 }
-
-type Change = (profile: Profile) => Profile;
 
 const ACTION = 'action.';
 
@@ -87,44 +86,45 @@ function settingNamed(name: string): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
   const kind = KEY_KINDS.find((one) => name === `${one}_key_command`);
   if (kind) return commandSetting(name, kind);
-  if (name === 'base_url')
-    return {
-      name,
-      example: 'base_url https://api.example.com',
-      put: (value) =>
-        putting({ base_url: baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })) }),
-      remove: without('base_url'),
-    };
-  if (name === 'output')
-    return {
-      name,
-      example: 'output json',
-      put: (value) => putting({ output: oneOf(OUTPUT_FORMATS, name, value) }),
-      remove: without('output'),
-    };
-  if (name !== 'time') return undefined;
+  switch (name) {
+    case 'base_url':
+      return plainSetting(name, 'https://api.example.com', (value) =>
+        baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })),
+      );
+    case 'output':
+      return plainSetting(name, 'json', (value) => oneOf(OUTPUT_FORMATS, name, value));
+    case 'time':
+      return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
+    default:
+      return undefined;
+  }
+}
+
+function plainSetting<Name extends 'base_url' | 'output' | 'time'>(
+  name: Name,
+  example: string,
+  read: (value: string) => NonNullable<Profile[Name]>,
+): ProfileSetting {
   return {
-    name,
-    example: 'time utc',
-    put: (value) => putting({ time: oneOf(TIME_STYLES, name, value) }),
-    remove: without('time'),
+    example,
+    put: (value, profile) => ({ ...profile, [name]: read(value) }),
+    remove: ({ [name]: _, ...others }) => others,
   };
 }
 
 function commandSetting(name: string, kind: KeyKind): ProfileSetting {
   return {
-    name,
-    example: `${name} 'pass show svc'`,
-    put: (command) => (profile) => {
+    example: 'pass show svc',
+    put: (command, { base_url, keys, ...profile }) => {
       if (command.trim() === '')
         throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
-      const { base_url, keys } = profile;
       // Like a key, what the command prints goes to one base URL only.
       if (base_url === undefined)
         throw new SvcError('config', 'the profile has no base URL that the key could be for', {
-          hint: "Set it first: 'svc profile set base_url https://api.example.com'.",
+          hint: 'Set it first:',
+          next: ['profile', 'set', 'base_url', '<url>'],
         });
-      return { ...profile, keys: { ...keys, [kind]: { command, base_url } } };
+      return { ...profile, base_url, keys: { ...keys, [kind]: { command, base_url } } };
     },
     remove: (profile) => {
       const { [kind]: before, ...others } = profile.keys ?? {};
@@ -135,28 +135,18 @@ function commandSetting(name: string, kind: KeyKind): ProfileSetting {
 
 function actionSetting(code: string): ProfileSetting {
   const problem = resultCodeProblem(code);
-  if (problem !== undefined) throw new SvcError('usage', `what follows ${ACTION} ${problem}`);
-  const name = `${ACTION}${code}`;
+  if (problem !== undefined) throw new SvcError('usage', `the code after ${ACTION} ${problem}`);
   return {
-    name,
-    example: `${name} exclude`,
-    put: (value) => {
-      const step = oneOf(RESULT_STEPS, name, value);
-      return ({ actions, ...rest }) => ({ ...rest, actions: { ...actions, [code]: step } });
+    example: 'exclude',
+    put: (value, { actions, ...others }) => {
+      const step = oneOf(RESULT_STEPS, `${ACTION}${code}`, value);
+      return { ...others, actions: { ...actions, [code]: step } };
     },
-    remove: ({ actions = {}, ...rest }) => {
-      const left = Object.entries(actions).filter(([known]) => known !== code);
-      return left.length === 0 ? rest : { ...rest, actions: Object.fromEntries(left) };
+    remove: ({ actions = {}, ...others }) => {
+      const { [code]: _, ...left } = actions;
+      return Object.keys(left).length === 0 ? others : { ...others, actions: left };
     },
   };
-}
-
-function putting(change: Profile): Change {
-  return (profile) => ({ ...profile, ...change });
-}
-
-function without(member: keyof Profile): Change {
-  return (profile) => Object.fromEntries(Object.entries(profile).filter(([name]) => name !== member));
 }
 
 function oneOf<T extends string>(values: readonly T[], name: string, value: string): T {
