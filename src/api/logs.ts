@@ -25,12 +25,11 @@ export class Logs {
     this.#core = core;
   }
 
-  /** Entries of the tenant's log, as far back as its retention reaches. None stops the others, whatever its form. */
+  /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
     return cursorPages(this.#core, options, listLogsRequest(filter), logsFrom);
   }
 
-  /** The kinds of entity that logs are about. */
   entityTypes(): Promise<EntityType[]> {
     return this.#core.call(entityTypesRequest());
   }
@@ -71,7 +70,7 @@ function logsFrom(items: readonly unknown[], text: string): Log[] {
   return list.items.map((source, at) => logFrom(items[at], source));
 }
 
-/** What can be unusual about an entry. It is kept as it was sent all the same. */
+/** What can be unusual about an entry. Its text is kept all the same. */
 export type LogOddity = 'too deep' | 'not an object' | 'other types';
 
 /** The documented fields: strings wherever they are present. */
@@ -89,14 +88,14 @@ export const LOG_FIELDS = [
 const oddities = new WeakMap<Log, LogOddity>();
 
 /**
- * The entry that an item of a list is: its members, as far as they have the types promised and are not nested too
- * deep; without a time, `created_at` is empty. The text that it was sent as stays with it (`sourceOf`).
+ * The entry of an item of a list: its members, as far as they have the documented types and are not nested too deep;
+ * without a time, `created_at` is empty. The text that was sent stays with it (`sourceOf`).
  */
 function logFrom(item: unknown, source: JsonSource): Log {
   if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
-  if (source.depth > MAX_DEPTH) return odd(promised(item, isFlat), source, 'too deep');
+  if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
   if (isLog(item)) return keepSource(item, source);
-  const log = promised(item);
+  const log = documented(item);
   return LOG_FIELDS.every((name) => isText(item[name]))
     ? keepSource(log, source)
     : odd(log, source, 'other types');
@@ -121,13 +120,13 @@ export function isLossy(log: Log): boolean {
   return oddityOf(log) !== undefined || readExact(source.text).isLossy;
 }
 
-/** Whether every reader of JSON takes the text of an entry, and as an object. */
+/** Whether every JSON reader accepts the text of an entry, and as an object. */
 export function isReadable(log: Log): boolean {
   const oddity = oddityOf(log);
   if (oddity === 'too deep' || oddity === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
-  // Half characters are the one thing that such a text can hold and that is refused elsewhere.
+  // Half characters are the only thing that such a text can hold and some readers reject.
   const isUsual = (source === undefined || isPlain(log, source)) && !text.includes(String.raw`\ud`);
   return isUsual || readExact(text).isReadable;
 }
@@ -146,7 +145,7 @@ function isLog(item: Record<string, unknown>): item is Log {
   return typeof item['created_at'] === 'string' && LOG_FIELDS.every((name) => isText(item[name]));
 }
 
-function promised(item: object, isKept: (value: unknown) => boolean = () => true): Log {
+function documented(item: object, isKept: (value: unknown) => boolean = () => true): Log {
   const names: ReadonlySet<string> = new Set(LOG_FIELDS);
   const members = Object.entries(item).filter(
     ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),

@@ -1,5 +1,6 @@
 import { parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
+import type { TimeRange } from './entry.ts';
 
 /** What entries are counted by; `all` is one row for all of them. */
 export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type' | 'actor';
@@ -8,11 +9,11 @@ export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type
 export interface StatsRow {
   readonly by: StatsBy;
   /**
-   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not tell it, and in the
-   * row for all. `(others)` stands for all that came after the first thousands of different ones.
+   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not have it, and in the
+   * row for all. `(others)` counts all values after the first thousands.
    */
   readonly value: string | null;
-  /** Beside an actor: which type it is. */
+  /** The type of an actor. */
   readonly actor_type: string | null;
   readonly count: number;
   /** Of all entries, from 0 to 1. */
@@ -20,34 +21,34 @@ export interface StatsRow {
   /** The earliest and the latest entry of the row, RFC 3339. */
   readonly first_at: string | null;
   readonly last_at: string | null;
-  /** What the archive's own past says of it: an actor that is new, an hour that is unusual. Null where nothing. */
+  /** Marks an actor that is new to the archive, or an unusual hour; else null. */
   readonly note: string | null;
 }
 
-/** What there is to be said of an actor or an hour, beside its count. */
+/** Remarks on actors and hours, by an archive's past. */
 export interface Notes {
   noteActor(id: string): string | null;
   /** `hour`: its beginning in epoch milliseconds. */
   noteHour(hour: number, count: number): string | null;
 }
 
-const MOST_ACTORS = 10_000;
-const MOST_NAMES = 1_000;
+const MAX_ACTORS = 10_000;
+const MAX_NAMES = 1_000;
 /** Something over a year; an interval of more hours has rows for those with entries only. */
-const MOST_HOURS = 10_000;
+const MAX_HOURS = 10_000;
 
 type Named = 'entity_type' | 'operation' | 'actor_type';
 
-/** Counts entries by hour, entity type, operation and actor, as they go by and in flat memory. */
+/** Counts entries by hour, entity type, operation and actor, in flat memory. */
 export class LogCounts {
   readonly #all = emptyBucket();
-  readonly #hours = new ValueTally<number | null>(MOST_HOURS);
+  readonly #hours = new ValueTally<number | null>(MAX_HOURS);
   readonly #names: Readonly<Record<Named, ValueTally<string | null>>> = {
-    entity_type: new ValueTally(MOST_NAMES),
-    operation: new ValueTally(MOST_NAMES),
-    actor_type: new ValueTally(MOST_NAMES),
+    entity_type: new ValueTally(MAX_NAMES),
+    operation: new ValueTally(MAX_NAMES),
+    actor_type: new ValueTally(MAX_NAMES),
   };
-  readonly #actors = new ValueTally<string | null>(MOST_ACTORS);
+  readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
   readonly #actorTypes = new Map<string, string>();
 
   add(log: Log): void {
@@ -63,12 +64,11 @@ export class LogCounts {
       this.#actorTypes.set(actor, log.actor_type);
   }
 
-  /** How many entries were counted. */
   get entries(): number {
     return this.#all.count;
   }
 
-  /** Whether there were more different actors than are told apart. */
+  /** Whether there were too many actors to count each. */
   get hasOtherActors(): boolean {
     return this.#actors.isFull;
   }
@@ -90,7 +90,7 @@ export class LogCounts {
   #hourRows({ since, until }: Interval, notes: Notes): StatsRow[] {
     const { buckets } = this.#hours;
     const hours = new Set([...buckets.keys()].filter((hour) => typeof hour === 'number'));
-    if ((until - since) / HOUR_MS <= MOST_HOURS)
+    if ((until - since) / HOUR_MS <= MAX_HOURS)
       for (let hour = hourOf(since); hour < until; hour += HOUR_MS) hours.add(hour);
     const rows = [...hours]
       .toSorted((one, other) => one - other)
@@ -146,15 +146,13 @@ export interface Bucket {
   last: number;
 }
 
-/** Stands for every value that came after as many different ones as are kept. */
+/** Stands for every value after the first `most` ones. */
 const OTHERS = '(others)';
 
-/** A bucket that nothing is in. */
 function emptyBucket(): Bucket {
   return { count: 0, first: Infinity, last: -Infinity };
 }
 
-/** Counts an entry of this time; an entry without one is counted too. */
 function fill(bucket: Bucket, at: number | undefined): void {
   bucket.count += 1;
   if (at === undefined) return;
@@ -162,7 +160,7 @@ function fill(bucket: Bucket, at: number | undefined): void {
   if (at > bucket.last) bucket.last = at;
 }
 
-/** Counts entries by one of their values. No more than `most` different values are told apart: memory stays flat. */
+/** Counts entries by one of their values. Only the first `most` values are counted separately: memory stays flat. */
 class ValueTally<K> {
   readonly buckets = new Map<K | typeof OTHERS, Bucket>();
   readonly #most: number;
@@ -177,7 +175,6 @@ class ValueTally<K> {
     return bucket;
   }
 
-  /** Whether there were more different values than are told apart. */
   get isFull(): boolean {
     return this.buckets.has(OTHERS);
   }
@@ -190,16 +187,14 @@ class ValueTally<K> {
   }
 }
 
-/** A half-open stretch of time, in epoch milliseconds. */
+/** A half-open time range, in epoch milliseconds. */
 export interface Interval {
   readonly since: number;
   readonly until: number;
 }
 
-/** An hour in milliseconds. */
 export const HOUR_MS = 3_600_000;
 
-/** The beginning of the hour that a time lies in. Both in epoch milliseconds. */
 function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS;
 }
@@ -209,16 +204,16 @@ const DAY_MS = 24 * HOUR_MS;
 const LEAST_DAYS = 7;
 /** An hour is unusual from twice as many on (or with less than half as many), and by no less than this. */
 const LEAST_DIFFERENCE = 20;
-const MOST_PAST_ACTORS = 100_000;
+const MAX_PAST_ACTORS = 100_000;
 
-/** Stretches of time of which all entries are there, in order. Epoch milliseconds. */
-type Covered = readonly { readonly from: number; readonly to: number }[];
+/** Ranges whose entries are all there, in order. */
+type Covered = readonly TimeRange[];
 
-/** What an archive holds before an interval, as far as the interval is held against it. */
+/** What an archive holds before an interval, for comparison. */
 export class StatsBackfill {
   readonly #since: number;
   readonly #covered: Covered;
-  readonly #actors = new ValueTally<string>(MOST_PAST_ACTORS);
+  readonly #actors = new ValueTally<string>(MAX_PAST_ACTORS);
   readonly #hours = new Map<number, number>();
 
   constructor({ since }: Pick<Interval, 'since'>, covered: Covered) {
@@ -226,25 +221,24 @@ export class StatsBackfill {
     this.#covered = covered;
   }
 
-  /** Whether the archive goes far enough back before the interval for anything to be said. */
+  /** Whether the archive goes back far enough for remarks. */
   get isLong(): boolean {
     return this.#since - (this.#covered[0]?.from ?? Infinity) >= LEAST_DAYS * DAY_MS;
   }
 
-  /** Takes an entry of this time. One that is not counted tells of its actor only. */
+  /** Adds an entry of this time; of one that is not counted, only its actor. */
   add(log: Log, at: number, isCounted: boolean): void {
     if (at < this.#since && typeof log.actor_id === 'string') this.#actors.add(log.actor_id, at);
     if (!isCounted || at < this.#since - DAYS * DAY_MS - HOUR_MS) return;
     this.#hours.set(hourOf(at), (this.#hours.get(hourOf(at)) ?? 0) + 1);
   }
 
-  /** What is to be said of an actor: that it was not there before. Nothing where the past is too short or too full. */
   noteActor(id: string): string | null {
     if (!this.isLong || this.#actors.isFull || this.#actors.buckets.has(id)) return null;
     return 'first seen in this archive';
   }
 
-  /** What is to be said of an hour with so many entries, held against the same hour of the days before. */
+  /** Compares an hour's count with the same hour of the days before. */
   noteHour(hour: number, count: number): string | null {
     const before: number[] = [];
     for (let day = 1; day <= DAYS; day += 1) {

@@ -79,7 +79,7 @@ async function settle(): Promise<void> {
 }
 
 describe('the past', () => {
-  it('R28 comes whole and in order of time, from windows read side by side', async () => {
+  it('R28 is complete and in order of time, from ranges read concurrently', async () => {
     const service = serve(steady(20_000, 4 * SECOND));
     const { stretches } = await readAll(new Backfill(service, START - 23 * HOUR));
     expect(words(stretches)).toEqual(words(stretches).toSorted(byNumber));

@@ -41,7 +41,7 @@ describe('counts of log entries', () => {
     });
   });
 
-  it('tell what is not told, what cannot be read, and name the type beside an actor', () => {
+  it('have rows for what is missing or unreadable, and name the type of an actor', () => {
     const rows = counted([
       logAt(START, { actor_id: 'a', actor_type: 'user' }),
       logAt(START, { actor_id: 'a', actor_type: 'user' }),

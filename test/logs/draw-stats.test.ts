@@ -34,7 +34,7 @@ describe('an hour held against the same hour of the days before', () => {
     expect(past(USUAL).noteHour(NIGHT, count)).toBe(note);
   });
 
-  it('is also unusual where far less happened than ever', () => {
+  it('is also unusual with far fewer entries than ever', () => {
     const busy = past(USUAL.map((count) => count * 10));
     expect(busy.noteHour(NIGHT, 1)).toBe('1 entry; the same hour had at least 100 in the 28 days before');
     expect(busy.noteHour(NIGHT, 60)).toBeNull();
@@ -79,7 +79,7 @@ describe('an actor', () => {
     ]);
   });
 
-  it('is not called new where the past is short, or holds more actors than are told apart', () => {
+  it('is not called new where the past is short, or holds too many actors', () => {
     const short = past(USUAL, [{ from: SINCE - 6 * DAY, to: SINCE }]);
     expect([short.isLong, short.noteActor('new')]).toEqual([false, null]);
     const made = past(USUAL);

@@ -74,7 +74,7 @@ describe('a tail', () => {
     expect(words).toHaveLength(1300);
   });
 
-  it('R29 tells after each batch where it stands: what comes twice after a crash is one batch at most', async () => {
+  it('R29 reports its position after each batch: at most one batch is repeated after a crash', async () => {
     const happenings = Array.from({ length: 250 }, (_, index) => happening(30 * SECOND, `entry ${index}`));
     const service = new ModelService(new ModelClock(START), happenings, CALM, () => 0.5);
     const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, batchSize: 100, limit: 240 };
@@ -155,7 +155,7 @@ describe('a tail', () => {
     ]);
   });
 
-  it('leaves nothing of the overlap to a later look where it ends at the present', async () => {
+  it('leaves nothing of the overlap to a later poll where it ends at the present', async () => {
     // Twins at the seam of every page, in more seconds than a look reads again at once.
     const twins = Array.from({ length: 3000 }, (_, index) =>
       happening(-55 * SECOND + Math.floor(index / 60) * SECOND, 'twin'),
@@ -179,7 +179,7 @@ describe('a tail', () => {
     await expect(follow(past, { outages }, { begin, untilPresent: true })).rejects.toThrow('no answer');
   });
 
-  it('asks at most 33 times a minute when nothing happens, even where the overlap has many pages', async () => {
+  it('sends at most 33 requests a minute on a quiet log, even where the overlap has many pages', async () => {
     const many = Array.from({ length: 2000 }, (_, index) => happening(index * 10, `one ${index}`));
     const { service } = await follow(many, {}, {}, 120 * SECOND);
     const before = service.requests;
@@ -217,7 +217,7 @@ describe('a tail', () => {
     60_000,
   );
 
-  it('R28 finds what came late to a great burst after which nothing happens', async () => {
+  it('R28 finds late entries of a large burst after which the log is quiet', async () => {
     const burst = Array.from({ length: 6_000 }, (_, index) => happening(index * 3, `burst ${index}`));
     const late = { at: START + 5 * SECOND, seenAt: START + 60 * SECOND, words: 'late' };
     const { words } = await follow([...burst, late], {}, {}, 600 * SECOND);
@@ -225,7 +225,7 @@ describe('a tail', () => {
     expect(words).toContain('late');
   });
 
-  it('keeps no more than what happens within the overlap', async () => {
+  it('keeps no more than the entries of the overlap', async () => {
     const steady = Array.from({ length: 5000 }, (_, index) => happening(index * 100, `one ${index}`));
     let largest = 0;
     const onPosition: TailOptions['onPosition'] = ({ passed }) => {

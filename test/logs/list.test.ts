@@ -91,7 +91,7 @@ describe('a list of logs', () => {
     expect(service.expired).toBeGreaterThan(5);
   });
 
-  it('R27 says so where nobody can tell what the rest is', async () => {
+  it('R27 reports a list whose rest is unknown', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
     await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
       code: 'truncated',

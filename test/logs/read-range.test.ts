@@ -61,7 +61,7 @@ describe('a window', () => {
     expect(source.count).toBe(3);
   });
 
-  it('R28 of one page is taken as it is', async () => {
+  it('R28 of one page is certain', async () => {
     const source = reads([['a', 'a']]);
     expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
     expect(source.count).toBe(1);

@@ -162,7 +162,7 @@ describe('what the version before has written', () => {
     expect((await svcHere(tail, { baseUrl })).stdout).toBe('');
   });
 
-  it('R60 is an archive that is brought up to date without repeating an entry', async () => {
+  it('R60 is an archive that is updated without repeating an entry', async () => {
     const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const audit = place();
     writeOldArchive(audit, baseUrl.origin);

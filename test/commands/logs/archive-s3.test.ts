@@ -192,7 +192,7 @@ describe('svc logs archive in a bucket', () => {
     expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
   });
 
-  it('commits what it has to the bucket when it is told to end', { timeout: 60_000 }, async () => {
+  it('commits what it has to the bucket when it is interrupted', { timeout: 60_000 }, async () => {
     produce(50, 60_000);
     const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
     const child = homes[0].start(argv, { env: env() });

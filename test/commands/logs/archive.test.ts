@@ -81,7 +81,7 @@ describe('svc logs archive', () => {
     expect(links.at(-1)).toMatchObject({ sha256: second.sha256 });
   });
 
-  it('learns the tenant from the entries where the key may not ask for it', async () => {
+  it('learns the tenant from the entries where the key may not read it', async () => {
     server.tenant = undefined;
     const unknown = await archive();
     expect([unknown.code, errorIn(unknown)['message']]).toEqual([
@@ -157,7 +157,7 @@ describe('svc logs archive', () => {
     expect(bytes()).toEqual(before);
   });
 
-  it('does not take a directory of something else for an archive, nor a file for a directory', async () => {
+  it('refuses a directory that holds something else, and a file instead of a directory', async () => {
     fs.mkdirSync(place);
     fs.writeFileSync(path.join(place, 'letter.txt'), 'dear');
     const other = await archive();
@@ -174,7 +174,7 @@ describe('svc logs archive', () => {
     expect([refused.code, errorIn(refused)['message']]).toEqual([1, expect.stringContaining('not allowed')]);
   });
 
-  it('R31 puts a gap that retention made on record once, tells it, and ends with 14 where that is asked for', async () => {
+  it('R31 records a gap that retention made once, reports it, and with --strict exits with 14', async () => {
     server.logs.push(entry(HOUR, 'kept'));
     const strict = await archive('--since', '30h', '--strict');
     expect(strict.code).toBe(14);
@@ -229,7 +229,7 @@ describe('svc logs archive', () => {
     expect(await messages()).toEqual(['one', 'two']);
   });
 
-  it('leaves the archive as it was when the disk is full, and goes on when it is not', async () => {
+  it('leaves the archive unchanged when the disk is full, and resumes when it is not', async () => {
     for (let index = 0; index < 200; index += 1) server.logs.push(entry(HOUR, noise()));
     const child = spawn(
       'sh',
@@ -251,7 +251,7 @@ describe('svc logs archive', () => {
     expect((await archived()).logs).toHaveLength(200);
   });
 
-  it('takes one place, and one that it knows', async () => {
+  it('takes one location, of a known scheme', async () => {
     const baseUrl = new URL(server.url);
     for (const argv of [[], [place, '--to', place], ['--to', 'ftp://host/x'], [place, '--every', '0s']])
       expect((await svcHere(['logs', 'archive', ...argv], { baseUrl })).code, argv.join(' ')).toBe(2);

@@ -79,7 +79,7 @@ describe('entries as they were sent', () => {
 });
 
 describe('svc api', () => {
-  it('R60 writes an answer token for token, laid out, with its addresses hidden', async () => {
+  it('R60 writes a response token for token, laid out, with its addresses hidden', async () => {
     const text =
       '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"https://x/?sig=1","upload_url":null}}';
     const { url: baseUrl } = await servePage(text);
@@ -95,7 +95,7 @@ describe('svc api', () => {
     expect(items.stdout).toBe('1.0\n{"upload_url":"(hidden)","b":-0}\n"s"\n');
   });
 
-  it('R21 refuses an answer that is nested too deep, in plain words', async () => {
+  it('R21 refuses a response that is nested too deep, in plain words', async () => {
     const { url: deep } = await servePage(`{"data":[],"more":${DEEP}}`);
     for (const words of [['api', 'GET', '/logs'], ['logs'], ['tenant', 'show']]) {
       const { code, stderr, stdout } = await svcHere([...words, '-o', 'table'], { baseUrl: deep });

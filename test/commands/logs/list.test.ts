@@ -84,7 +84,7 @@ describe('svc logs list', () => {
     });
   });
 
-  it('warns of a type or an operation that nobody knows, names the nearest, and makes no more requests', async () => {
+  it('warns of an unknown type or operation, suggests the nearest, and makes no more requests', async () => {
     server.logs.push(logAgo(60_000, 'one', { operation: 'tokenize' }));
     const quiet = ['-o', 'jsonl', '--quiet'];
     expect(await csv(...quiet, '--operation', 'craete', '--operation', 'tokenize')).toMatchObject({

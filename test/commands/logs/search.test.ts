@@ -77,7 +77,7 @@ describe('svc logs search', () => {
     expect([code, messages(stdout)]).toEqual([0, found]);
   });
 
-  it('says where the archive cannot tell', async () => {
+  it('reports what the archive does not cover', async () => {
     const { top } = await archive();
     const { stderr } = await search([top, '--since', '2025-12-31']);
     expect(stderr).toContain('missing from 2026-01-05T21:00:00.000Z to 2026-01-05T22:00:00.000Z');

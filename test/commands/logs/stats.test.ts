@@ -53,13 +53,13 @@ describe('svc logs stats', () => {
     expect(new Set(members)).toEqual(new Set(['by,value,actor_type,count,share,first_at,last_at,note']));
   });
 
-  it('takes the filters of logs list and says which of them were applied here', async () => {
+  it('takes the filters of logs list and says which are applied client-side', async () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--operation', 'create', '-o', 'csv']);
     expect(stdout.split('\n')[1] ?? '').toBe('all,,,1,1,2026-02-28T06:30:00Z,2026-02-28T06:30:00Z,');
     expect(stderr).toContain('1 match in the 252 entries read (--operation is filtered client-side)');
   });
 
-  it('counts back as far as it is told, and says what the service no longer had', async () => {
+  it('counts back as far as --since says, and reports what the service no longer had', async () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--fields', 'by,count']);
     expect(stdout.split('\n')[0]).toBe('{"by":"all","count":252}');
     expect(stderr).toContain('missing from 2026-02-26T12:30:00.000Z to 2026-02-28T06:30:00.000Z: older than');
@@ -68,7 +68,7 @@ describe('svc logs stats', () => {
     );
   });
 
-  it('draws a sparkline and bars for people, and says how long a mark is', async () => {
+  it('draws a sparkline and bars for people, with the length of a mark', async () => {
     const { stdout } = await stats(['-o', 'table']);
     expect(stdout).toBe(
       [
@@ -149,7 +149,7 @@ describe('svc logs stats of an archive', () => {
     ]);
   });
 
-  it('tells people the same in words', async () => {
+  it('shows people the same in words', async () => {
     const { top } = await archive();
     const { stdout } = await stats([top, '-o', 'table']);
     expect(stdout).toContain('60 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z\n');
@@ -159,7 +159,7 @@ describe('svc logs stats of an archive', () => {
     expect(stdout).toContain('\n  stranger user: first seen in this archive\n');
   });
 
-  it('takes intervals and filters, and says where the past is too short to tell', async () => {
+  it('takes intervals and filters, and reports a past that is too short', async () => {
     const { top } = await archive();
     const { stdout, stderr } = await stats([top, '--since', '29d', '--actor', 'known', '-o', 'csv']);
     expect(stdout.split('\n')[1]).toMatch(/^all,,,224,1,/);

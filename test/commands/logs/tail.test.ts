@@ -8,7 +8,7 @@ import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 100 : 10;
 // Entries made while a process starts, of which there are 140 a second.
-const MOST_A_LOOK = 600;
+const MAX_PER_POLL = 600;
 const home = new Home();
 let server: LogServer;
 
@@ -92,9 +92,9 @@ describe('svc logs tail', () => {
         const ended = new Promise((resolve) => child.on('exit', resolve));
         child.kill('SIGKILL');
         await ended;
-        // What was written and is not yet in the checkpoint comes again: what one look found, and no more.
+        // What was written and is not yet in the checkpoint comes again: what one poll found, and no more.
         const onItsWay = messages(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
-        expect(onItsWay).toBeLessThanOrEqual(MOST_A_LOOK);
+        expect(onItsWay).toBeLessThanOrEqual(MAX_PER_POLL);
         repeated += onItsWay;
       }
       clearInterval(produce);
@@ -179,7 +179,7 @@ describe('svc logs tail', () => {
     expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
   });
 
-  it('refuses a file that is no checkpoint, before it asks the service', async () => {
+  it('refuses a file that is not a checkpoint, before any request', async () => {
     writeFileSync(home.file('odd.json'), '{"version":1}');
     expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
     expect(server.requests).toBe(0);

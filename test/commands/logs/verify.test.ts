@@ -32,7 +32,7 @@ function rowsOf(stdout: string): Record<string, unknown>[] {
 }
 
 describe('svc logs verify', () => {
-  it('says for people what is covered, the newest hash, and that all is as it was written', async () => {
+  it('shows people what is covered, the newest hash, and that the archive is intact', async () => {
     const { top, links } = await archive(true);
     const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe('svc logs verify', () => {
     expect((await svcHere(['logs', 'verify', top, '--expect', 'abc'])).code).toBe(2);
   });
 
-  it('tells a place without an archive from one whose manifest is gone', async () => {
+  it('distinguishes a location without an archive from one whose manifest is gone', async () => {
     const nothing = await svcHere(['logs', 'verify', emptyDirectory()]);
     expect([nothing.code, nothing.stdout, errorIn(nothing)['code']]).toEqual([5, '', 'not_found']);
     expect((await svcHere(['logs', 'verify', path.join(emptyDirectory(), 'none')])).code).toBe(5);

@@ -96,7 +96,7 @@ describe('a chain of records', () => {
     expect(await readFirst(store)).toBeUndefined();
   });
 
-  it('is read as it was written, and each record names the bytes of the one before', async () => {
+  it('reads back what was written, and each record names the bytes of the one before', async () => {
     const written = await write(begin, segments, gap);
     expect(await readAll()).toEqual(written);
     expect(await readLast(store)).toEqual(written[2]);
@@ -174,7 +174,7 @@ describe('a record', () => {
     expect(parseRecord(`${more}\n`, recordPath(0)).record).toHaveProperty('added', 1);
   });
 
-  it('has a place that tells its number', () => {
+  it('has a path that contains its number', () => {
     expect(recordPath(7)).toBe('_manifest/00000007.json');
     expect(recordPath(123_456_789)).toBe('_manifest/123456789.json');
     for (const sequence of [0, 7, 123_456_789]) expect(sequenceOf(recordPath(sequence))).toBe(sequence);

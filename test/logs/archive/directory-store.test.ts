@@ -59,7 +59,7 @@ describe('an archive in a directory', () => {
     await expect(bytes('a')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('makes files whole, from text and from a local file, and never over another', async () => {
+  it('creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
       expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
       expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
@@ -122,7 +122,7 @@ describe('an archive in a directory', () => {
   });
 });
 
-describe('a place', () => {
+describe('a location', () => {
   it('is a directory, from where the command runs', async () => {
     expect((await openArchiveStore({ ...host, cwd: top }, 'logs')).name).toBe(path.join(top, 'logs'));
   });

@@ -38,7 +38,7 @@ const COMMITS: readonly Commit[] = [
 ];
 
 describe('a search of an archive', () => {
-  it('gives entries in order of time, late ones in their place, and those without a time last', async () => {
+  it('gives entries in order of time, late ones included, and those without a time last', async () => {
     const { top } = await buildArchive(START, COMMITS);
     expect((await searched(top)).found.join('')).toBe('abcdefghijkz');
   });

@@ -98,7 +98,7 @@ const ODD_FILES: Readonly<Record<string, (file: string, bytes: Buffer) => void>>
 };
 
 describe('verifying an archive', () => {
-  it('finds nothing wrong with what was written, and tells coverage, gaps, counts and newest hash', async () => {
+  it('finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
     const { findings, coverage, begin, ...counts } = await verified(top);
     expect(findings).toEqual([]);
@@ -205,7 +205,7 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('does not take for foreign what a run under way commits meanwhile', async () => {
+  it('accepts what a concurrent run commits meanwhile', async () => {
     const { top, store, links } = await buildArchive(START, COMMITS);
     const written = writeSegment(top, {
       number: 6,

@@ -144,7 +144,7 @@ describe('the writer of an archive', () => {
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
   });
 
-  it('accepts a segment that a killed run left, and no other file in its place', async () => {
+  it('accepts a segment that a killed run left, but no other file of its name', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
     store.death = { change: store.changes + 2, when: 'before' };
@@ -162,7 +162,7 @@ describe('the writer of an archive', () => {
     expect(store.files.get(left)?.toString()).toBe('other');
   });
 
-  it('commits nothing of what it could not write whole, and goes on later', async () => {
+  it('commits nothing that it could not write completely, and resumes later', async () => {
     class FullStore extends MemoryStore {
       override async create(file: string, content: LocalFile | string): Promise<boolean> {
         if (typeof content !== 'string') throw new SvcError('local', 'the disk is full');
@@ -187,7 +187,7 @@ describe('the writer of an archive', () => {
 });
 
 describe('an archive that follows', () => {
-  it('commits when its time has come, quiet or not, and when it is told to end', async () => {
+  it('commits on time, quiet or not, and when it is interrupted', async () => {
     const clock = new FakeClock({ start: NOON + HOUR, auto: false });
     const ended = new AbortController();
     const logs = [log(NOON + 1000), log(NOON + 2000)];

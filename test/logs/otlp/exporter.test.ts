@@ -140,7 +140,7 @@ describe('an exporter', () => {
     expect(isSvcError(await failure(exporter().export(LOGS)), 'rejected')).toBe(true);
   });
 
-  it('tells of entries that were rejected for good, and does not send them again', async () => {
+  it('reports permanently rejected entries, and does not send them again', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedLogRecords: '2', errorMessage: 'too old' } });
     first([{ status: 200, body }]);
     await exporter().export(LOGS);

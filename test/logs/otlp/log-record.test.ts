@@ -77,7 +77,7 @@ describe('a log record', () => {
     });
   });
 
-  it('keeps a time that it cannot tell exactly as an attribute', () => {
+  it('keeps a time that has no exact form as an attribute', () => {
     const record = JSON.parse(logRecord({ created_at: 'soon' }, { observedAt: 0, clean: same })) as object;
     expect(record).not.toHaveProperty('timeUnixNano');
     expect(record).toMatchObject({ attributes: [{ key: 'svc.created_at', value: { stringValue: 'soon' } }] });
@@ -163,7 +163,7 @@ describe('settings of the export', () => {
   });
 });
 
-describe('the answer of a collector that took a request', () => {
+describe('the response of a collector that accepted a request', () => {
   it.each([
     [
       '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}',

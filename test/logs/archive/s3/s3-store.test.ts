@@ -108,7 +108,7 @@ describe('an archive in a bucket', () => {
     expect(store.name).toBe('s3://sandbox/some/where');
   });
 
-  it('makes files whole, from text and from a local file, and never over another', async () => {
+  it('creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
       expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
       expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
@@ -165,7 +165,7 @@ describe('an archive in a bucket', () => {
     expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
   });
 
-  it('notices another writer that was last, where the store keeps nobody from writing', async () => {
+  it('notices another writer that was last, in a store without conditional writes', async () => {
     let other: ArchiveStore | undefined;
     const refused = withoutConditions(501, 'NotImplemented');
     meddle = (incoming, outgoing, proceed) => {
@@ -209,7 +209,7 @@ describe('an archive in a bucket', () => {
     expect(await store.create('a', 'one')).toBe(false);
   });
 
-  it('knows its own file again when the answer to its first attempt was lost', async () => {
+  it('recognizes its own file when the response to its first attempt was lost', async () => {
     let puts = 0;
     meddle = ({ method, socket }, outgoing, proceed) => {
       if (method !== 'PUT' || (puts += 1) > 1) return false;
@@ -337,7 +337,7 @@ describe('an archive in a bucket', () => {
   });
 });
 
-describe('a place in a bucket', () => {
+describe('a location in a bucket', () => {
   it.each(['s3://', 's3://b', 's3:///x', 's3://bucket/../x', 's3://bucket/a?b', 's3://user:pw@bucket/x'])(
     'is not %s',
     async (place) => {

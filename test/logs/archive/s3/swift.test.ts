@@ -46,7 +46,7 @@ async function read(store: ArchiveStore, file: string): Promise<Buffer> {
 
 const why = hasSwift ? '' : ' (skipped: python3-swift is not installed)';
 
-describe.skipIf(!hasSwift)(`a real store of the S3 kind, OpenStack Swift${why}`, { timeout: 120_000 }, () => {
+describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, { timeout: 120_000 }, () => {
   beforeAll(async () => {
     const directory = path.join(top, 'swift');
     fs.mkdirSync(directory);

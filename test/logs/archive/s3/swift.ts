@@ -6,7 +6,7 @@ const SERVER = fileURLToPath(new URL('swift-server.py', import.meta.url));
 // Debian's own, for which its packages are: another Python on the path does not know them.
 const PYTHON = '/usr/bin/python3';
 
-/** A server of the S3 kind that others made, and that checks signatures. */
+/** An S3-compatible server that others made, and that checks signatures. */
 export interface Swift {
   readonly url: string;
   readonly accessKeyId: string;
