@@ -26,7 +26,7 @@ export function withSettings(body: unknown, settings: readonly Setting[], allowU
 
 const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
 
-/** The body with currencies given by their letters, such as USD, replaced by their ISO 4217 numbers. */
+/** The body with currencies given as letters, such as USD, replaced by their ISO 4217 numbers. */
 export function withNumericCurrencies(body: unknown): unknown {
   return CURRENCY_FIELDS.map((path) => path.split('.')).reduce((result, parts) => {
     const given = ownValue(result, parts);
@@ -43,26 +43,27 @@ function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): u
   if (field.kind === 'number') return numberOf(field, text);
   const isBelowFree = field.kind === 'free' && BODY.members.get(path) === undefined;
   if (field.kind === 'text' || isBelowFree) return text;
-  throw new SvcError('usage', `--set ${field.path} names an object, not a value`, {
+  throw new SvcError('usage', `${field.path} is an object, not a value`, {
     hint: `Name one of its members, such as ${field.path}.${[...field.members.keys()][0] ?? (field.item ? '0.id' : 'name')}.`,
   });
 }
 
 function flagOf({ path }: Field, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new SvcError('usage', `--set ${path} takes true or false`);
+  throw new SvcError('usage', `${path} must be true or false`);
 }
 
 function numberOf({ path }: Field, text: string): number {
   if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) return Number(text);
-  throw new SvcError('usage', `--set ${path} takes a number`);
+  throw new SvcError('usage', `${path} must be a number`);
 }
 
 function unknownPath(path: string): SvcError {
   const known = fieldsBelow(BODY).map((field) => field.path);
   const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
-  return new SvcError('usage', `unknown field ${typedWord(path, known)} in --set`, {
-    hint: meant === undefined ? "See 'svc 3ds template' for the fields." : `Did you mean '${meant}'?`,
+  return new SvcError('usage', `unknown field ${typedWord(path, known)}`, {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    next: meant === undefined ? ['3ds', 'template', '<type>'] : undefined,
   });
 }
 
@@ -76,13 +77,9 @@ function put(target: unknown, parts: readonly string[], value: unknown, path = '
   const holder = target ?? (kind === 'list' ? [] : {});
   if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);
   if (isObject(holder) && kind !== 'list') return withMember(holder, part, change);
-  throw new SvcError(
-    'refused_input',
-    'the body holds something else where --set needs an object or an array',
-    {
-      hint: "Fix the body first; 'svc 3ds validate' without --set shows what is wrong.",
-    },
-  );
+  throw new SvcError('refused_input', 'the body has another value where a path needs an object or an array', {
+    hint: 'Fix the body first; validate it as it is to see what is wrong.',
+  });
 }
 
 type Change = (value: unknown) => unknown;
@@ -96,7 +93,7 @@ function withMember(holder: Readonly<Record<string, unknown>>, name: string, cha
 function withItem(list: readonly unknown[], part: string, change: Change): unknown[] {
   const at = /^\d{1,4}$/.test(part) ? Number(part) : Infinity;
   if (at > list.length) {
-    throw new SvcError('usage', 'a path given with --set names an item behind the end of its list', {
+    throw new SvcError('usage', 'a path names an item beyond the end of its array', {
       hint: 'Items are numbered from 0, without gaps.',
     });
   }

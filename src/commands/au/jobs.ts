@@ -1,3 +1,4 @@
+import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, optionalArgument, text } from '../../app/parameter.ts';
@@ -71,6 +72,7 @@ export const create = defineCommand({
     const { createJobRequest } = await import('../../api/resources.ts');
     if (dryRun) return new Preview(createJobRequest());
     const client = await context.client();
+    reportProduction(context);
     const job = await client.accountUpdater.create();
     const command = ['au', 'upload', job.id, '<file>'];
     noteNext(context, `created job ${job.id}; upload a file within the hour`, { command });
@@ -108,6 +110,7 @@ export const upload = defineCommand({
       const request = uploadRequest(uploadAddress(pending, client), source.size);
       return new Preview({ ...request, file: { name: file, bytes: source.size } });
     }
+    reportProduction(context);
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

@@ -2,6 +2,7 @@ import { checkDestination } from '../../account-updater/merge.ts';
 import { hasUnknown, needsFile, statusOf } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
+import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
@@ -148,6 +149,7 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
   const hasFailed = record.parts.some(({ state }) => state === 'failed');
   if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
   const client = await context.client();
+  reportProduction(context);
   await retryFailed(client, run);
   const uploading = uploadParts(client, run, file.path, { onEvent: showRun(context, record) });
   await resumable(run.submitWords, record.id, uploading).catch((error: unknown) => {
