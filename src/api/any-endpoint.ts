@@ -28,21 +28,21 @@ export class AnyEndpoint {
 
   /**
    * The items of a list, page by page; the style (cursors or page numbers) is read off each response. A bare array is
-   * a list of one page. `onAnswer` sees every response.
+   * a list of one page. `onResponse` sees every response.
    * @throws SvcError `bad_response` for a response that is no list
    */
   pages(
     request: Omit<AnyRequest, 'method' | 'body'>,
-    onAnswer: (answer: AnyResponse) => void = () => undefined,
+    onResponse: (answer: AnyResponse) => void = () => undefined,
   ): Pages<unknown> {
     // The cursor of the pages carries its parameter with it: `start=…` or `page=…`.
     return new Pages(async (cursor) => {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
       const answer = await this.#core.callAny({ ...request, method: 'GET', query });
-      onAnswer(answer);
+      onResponse(answer);
       const page = answer.body && pageIn(answer.body, query);
       if (page) return page;
-      throw new SvcError('bad_response', `the answer to GET ${request.path} is not a list`, {
+      throw new SvcError('bad_response', `the response to GET ${request.path} is not a list`, {
         status: answer.status,
         hint: 'Request it without paging to see it.',
       });
@@ -116,7 +116,7 @@ const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
   'account-updater': 'private',
 };
 
-/** The kind of key that the endpoints under this path take, where that is known. */
+/** The type of key that the endpoints under this path take, where that is known. */
 export function keyTypeOf(path: string): KeyType | undefined {
   const first = pathSegments(path)[1] ?? '';
   return Object.hasOwn(KEY_TYPE_PATTERNS, first) ? KEY_TYPE_PATTERNS[first] : undefined;

@@ -96,7 +96,7 @@ export class Client {
     return new AnyEndpoint(this.#core);
   }
 
-  /** The service's time in milliseconds since the epoch, as far as its responses have told it. */
+  /** The service's time in milliseconds since the epoch, as its responses show it. */
   now(): number {
     return this.#core.serviceClock.now();
   }

@@ -10,17 +10,17 @@ export interface ReadPermission {
   readonly query?: Query | undefined;
 }
 
-/** Every permission that can be tried without side effects, in the order in which they are told. */
+/** Every permission that can be tried without side effects, in the order in which they are shown. */
 export const READ_PERMISSIONS: readonly ReadPermission[] = [
   { name: 'log:read', kind: 'management', path: '/logs/entity-types' },
   { name: 'tenant:read', kind: 'management', path: '/tenants/self' },
   { name: 'report:read', kind: 'management', path: '/tenants/self/reports/usage' },
-  // No session has this id: a key that may read sessions is told so.
+  // No session has this id: a key that may read sessions gets a 404.
   { name: '3ds:session:read', kind: 'private', path: '/3ds/sessions/00000000-0000-4000-8000-000000000000' },
   { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
 ];
 
-/** What the service made of a key: it may (`allowed`), it may not (403), the key is none (401), or nobody can tell. */
+/** What a key may do: it is `allowed`, `forbidden` (403), `refused` as a key (401), or `unclear`. */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
 /** A permission that was tried. */
@@ -49,6 +49,6 @@ export async function tryPermission(client: Client, permission: ReadPermission):
 function permissionStatus({ code, status }: SvcError): PermissionStatus {
   if (code === 'unauthorized') return 'refused';
   if (code === 'forbidden') return 'forbidden';
-  // Whoever may not read is told so before it is looked for; a body that is not right matters to nobody here.
+  // Permission is checked before the object is looked up; a malformed body does not matter here.
   return code === 'not_found' || (status !== undefined && status < 300) ? 'allowed' : 'unclear';
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../errors.ts';
 import type { Clock } from '../system.ts';
-import { exchange, type ExchangeRequest, type Trace } from './exchange.ts';
+import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
 import {
   abortedError,
   type CallFacts,
@@ -154,24 +154,15 @@ export class HttpCore {
     attempt: number,
   ): Promise<ReadResponse | { readonly failure: TransportFailure }> {
     const { clock, pacer, signal, trace } = this.#options;
-    const { request, url } = facts;
-    const { method } = request;
-    const ended = await pacer.take(request.key, request.path, signal, (ms) =>
-      trace?.({ kind: 'wait', why: 'pacing', ms }),
-    );
-    const started = clock.now();
-    trace?.({ kind: 'request', method, url, attempt });
+    const { key, path } = facts.request;
+    const ended = await pacer.take(key, path, signal, (ms) => trace?.({ kind: 'wait', why: 'pacing', ms }));
     let sent = false;
+    const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
     try {
-      const response = await this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
-      const { status } = response;
-      const ms = clock.now() - started;
-      trace?.({ kind: 'response', method, url, status, ms, requestId: requestIdOf(response) });
-      return response;
+      return await traced(outgoing, { clock, trace, attempt }, requestIdOf, work);
     } catch (error) {
-      if (!(error instanceof TransportFailure)) throw sent ? abortedError(facts, error) : error;
-      trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
-      return { failure: error };
+      if (error instanceof TransportFailure) return { failure: error };
+      throw sent ? abortedError(facts, error) : error;
     } finally {
       ended();
     }

@@ -13,14 +13,14 @@ import {
 import type { KeyType } from './request.ts';
 import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './failure.ts';
-import type { Line, Transport } from './transport.ts';
+import type { Lease, Transport } from './transport.ts';
 
 /** One request on the wire, exactly once unless it is one that may be put on a used connection. */
 export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** The kind of the key among the headers, if there is one. */
+  /** The type of the key among the headers, if there is one. */
   readonly keyKind?: KeyType | undefined;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
@@ -59,14 +59,14 @@ export interface HttpResponse {
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
   if (transport.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
     throw new Error(`a client that can only read was asked to send ${request.method}`);
-  const line = transport.line(request.url, request.fresh ?? false);
-  const { isReused } = line;
+  const lease = transport.acquire(request.url, request.fresh ?? false);
+  const { isReused } = lease;
   try {
-    return await exchangeOn(line, request);
+    return await exchangeOn(lease, request);
   } catch (error) {
     // The other side had closed an idle connection just as it was used: not a failure, and no reason to wait.
     if (!isReused || isStream(request.body) || !isStale(error)) throw error;
-    return exchangeOn(transport.line(request.url, true), request);
+    return exchangeOn(transport.acquire(request.url, true), request);
   }
 }
 
@@ -78,7 +78,7 @@ function isStale(error: unknown): boolean {
   return error instanceof TransportFailure && error.kind === 'reset' && error.stage !== 'body';
 }
 
-async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpResponse> {
+async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpResponse> {
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
@@ -88,12 +88,12 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpRes
     if (finished) return;
     finished = true;
     watchdog.stop();
-    line.release(reusable);
+    lease.release(reusable);
     request.signal?.removeEventListener('abort', onSignal);
   };
   try {
     request.signal?.throwIfAborted();
-    const receiver = dispatch(line, request, abort.signal, watchdog);
+    const receiver = dispatch(lease, request, abort.signal, watchdog);
     return toResponse(await receiver.head, receiver, abort.signal, finish);
   } catch (error) {
     finish(false);
@@ -102,10 +102,10 @@ async function exchangeOn(line: Line, request: ExchangeRequest): Promise<HttpRes
   }
 }
 
-function dispatch(line: Line, request: ExchangeRequest, signal: AbortSignal, watchdog: Watchdog): Receiver {
+function dispatch(lease: Lease, request: ExchangeRequest, signal: AbortSignal, watchdog: Watchdog): Receiver {
   const { onSent } = request;
-  const receiver = new Receiver({ signal, watchdog, onSent, brokenBy: () => line.brokenBy() });
-  line.dispatcher.dispatch(
+  const receiver = new Receiver({ signal, watchdog, onSent, brokenBy: () => lease.brokenBy() });
+  lease.dispatcher.dispatch(
     {
       origin: request.url.origin,
       path: request.url.pathname + request.url.search,
@@ -157,29 +157,27 @@ function toResponse(
   };
 }
 
-/** Who hears of an exchange, and which attempt it is, from 0 on. */
+/** Where an exchange is traced, and which attempt it is, from 0 on. */
 export interface TraceOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly trace: Trace | undefined;
   readonly attempt: number;
 }
 
-/** Sends one request like `exchange` does, to another place than the service, and tells of it. */
-export async function tracedExchange(
-  transport: Transport,
-  request: ExchangeRequest,
+/** Traces an exchange: its request, then its response or its failure. `requestIdOf` finds the id for a support case. */
+export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
+  { method, url }: Pick<ExchangeRequest, 'method' | 'url'>,
   { clock, trace, attempt }: TraceOptions,
-): Promise<HttpResponse> {
-  const { method, url } = request;
+  requestIdOf: (response: R) => string | undefined,
+  work: () => Promise<R>,
+): Promise<R> {
   const started = clock.now();
   trace?.({ kind: 'request', method, url, attempt });
   try {
-    const answer = await exchange(transport, request);
-    const id = answer.header('x-amz-request-id') ?? answer.header('x-request-id') ?? '';
-    const requestId = /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+    const response = await work();
     const ms = clock.now() - started;
-    trace?.({ kind: 'response', method, url, status: answer.status, ms, requestId });
-    return answer;
+    trace?.({ kind: 'response', method, url, status: response.status, ms, requestId: requestIdOf(response) });
+    return response;
   } catch (error) {
     if (error instanceof TransportFailure)
       trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
@@ -187,7 +185,20 @@ export async function tracedExchange(
   }
 }
 
-/** What the core tells about its work while it goes on. No event holds a key; addresses may hold a query. */
+/** Sends one request like `exchange` does, to another server than the service, and traces it. */
+export function tracedExchange(
+  transport: Transport,
+  request: ExchangeRequest,
+  options: TraceOptions,
+): Promise<HttpResponse> {
+  const requestIdOf = (response: HttpResponse): string | undefined => {
+    const id = response.header('x-amz-request-id') ?? response.header('x-request-id') ?? '';
+    return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+  };
+  return traced(request, options, requestIdOf, () => exchange(transport, request));
+}
+
+/** An event of a request under way. No event holds a key; addresses may hold a query. */
 export type TraceEvent =
   | { readonly kind: 'request'; readonly method: string; readonly url: URL; readonly attempt: number }
   | {

@@ -5,7 +5,7 @@ import { type ApiRequest, repeatableOf } from './request.ts';
 /** Where an exchange stood when it failed. */
 export type Stage = 'connect' | 'send' | 'body';
 
-/** What went wrong, as far as it can be told from this side. */
+/** What went wrong, as far as this side can see. */
 export type FailureType =
   | 'timeout'
   | 'refused'
@@ -42,7 +42,7 @@ export class TransportFailure extends Error {
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = systemCodeOf(error);
-  const kind = isSenseless(error) ? 'malformed' : failureTypeOf(code);
+  const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
   const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
   return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
 }
@@ -101,8 +101,8 @@ function failureTypeOf(code: string | undefined): FailureType {
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
-/** Its parser's errors have no code, and responses that nobody asked for have that of a connection that broke. */
-function isSenseless(error: unknown): boolean {
+/** Errors of undici's parser have no code, and unsolicited responses have that of a broken connection. */
+function isMalformed(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
 }
@@ -203,7 +203,7 @@ export function abortedError(facts: CallFacts, reason: unknown): unknown {
 
 type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
 
-/** The request may have taken effect, and nothing tells (R20). */
+/** The request may have taken effect, and there is no way to know (R20). */
 function unclearError({ request }: CallFacts, what: string, details: Received = {}): SvcError {
   return new SvcError(
     'outcome_unknown',

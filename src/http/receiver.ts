@@ -202,7 +202,7 @@ export class Watchdog {
     this.#arm(this.#limits.idle);
   }
 
-  /** The exchange is over. What the library still tells of it arms nothing: a timer would hold the process up. */
+  /** The exchange is over. Later events of undici arm no timer, which would keep the process alive. */
   stop(): void {
     this.#over = true;
     clearTimeout(this.#timer);

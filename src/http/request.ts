@@ -123,7 +123,7 @@ interface Slot {
 
 /**
  * Holds requests back so that the service never has to (R18). A request counts from the moment it goes until a
- * window after its response: nobody here knows when, in between, the service counted it.
+ * window after its response: when in between the service counted it is unknown.
  */
 export class Pacer {
   readonly #rules: readonly RateRule[];
@@ -137,7 +137,7 @@ export class Pacer {
   }
 
   /**
-   * Waits until this request fits, then counts it. `onWait` is told of each pause.
+   * Waits until this request fits, then counts it. `onWait` is called before each pause.
    * @returns what to call when the request has ended, however it did
    */
   async take(

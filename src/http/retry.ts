@@ -15,7 +15,7 @@ export interface RetryOptions {
   readonly maxWaitMs?: number | undefined;
 }
 
-/** What one kind of request adds to the options. */
+/** What each caller adds to the options. */
 export interface RetryPolicy extends RetryOptions {
   /** At most this many attempts in a row fail; five by default. */
   readonly attempts?: number | undefined;
@@ -174,7 +174,7 @@ function pauseOf(text: string, serviceNow: number): number | undefined {
 
 /** How long each stage of one exchange may take, in milliseconds. */
 export interface TimeLimits {
-  /** Name look-up, connection, TLS and a proxy's tunnel together. */
+  /** DNS, connection, TLS and a proxy's tunnel together. */
   readonly connect: number;
   /** From the last byte sent to the response's headers. */
   readonly headers: number;

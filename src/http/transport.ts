@@ -4,13 +4,13 @@ import type { Environment } from '../system.ts';
 import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
 
 /** What one exchange is sent on. Nobody else uses it until it is given back. */
-export interface Line {
+export interface Lease {
   readonly dispatcher: Dispatcher;
   /** Whether an exchange went over it before: then its other end may be closed already. */
   readonly isReused: boolean;
   /** The error that broke the connection, if any did. */
   brokenBy(): Error | undefined;
-  /** Gives the line back. One whose exchange did not end properly is closed, also if it is not open yet. */
+  /** Gives it back. One whose exchange did not end properly is closed, also if it is not open yet. */
   release(reusable: boolean): void;
 }
 
@@ -19,11 +19,11 @@ export interface Transport {
   /** Whether only GET and HEAD can be sent. */
   readonly readOnly: boolean;
   /**
-   * A line to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
+   * A lease of a connection to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
    * put on one that may be half dead.
    * @throws SvcError `config` when the environment names a proxy that cannot be used
    */
-  line(url: URL, fresh: boolean): Line;
+  acquire(url: URL, fresh: boolean): Lease;
   close(): Promise<void>;
 }
 
@@ -33,16 +33,16 @@ export function createTransport(environment: Environment = {}, readOnly = false)
   const open = new Set<PooledConnection>();
   return {
     readOnly,
-    line(url, fresh) {
+    acquire(url, fresh) {
       proxyFor(url, environment);
-      const idle = fresh ? undefined : Array.from(open).findLast((line) => line.isIdleTo(url.origin));
-      const line = idle ?? new PooledConnection(url.origin, fresh, new Connections(environment, direct));
-      open.add(line);
-      line.take(() => open.delete(line));
-      return line;
+      const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
+      const lease = idle ?? new PooledConnection(url.origin, fresh, new Connections(environment, direct));
+      open.add(lease);
+      lease.take(() => open.delete(lease));
+      return lease;
     },
     async close() {
-      await Promise.all(Array.from(open, (line) => line.close()));
+      await Promise.all(Array.from(open, (one) => one.close()));
       open.clear();
     },
   };
@@ -50,9 +50,9 @@ export function createTransport(environment: Environment = {}, readOnly = false)
 
 /**
  * One connection at a time to one origin. The library's pool is not used: after an exchange was given up it connects
- * anew for nothing, and it cannot end a connection that is still being opened.
+ * again for nothing, and it cannot end a connection that is still being opened.
  */
-class PooledConnection implements Line {
+class PooledConnection implements Lease {
   readonly dispatcher: Dispatcher;
   readonly #origin: string;
   readonly #fresh: boolean;
@@ -102,7 +102,7 @@ class PooledConnection implements Line {
   }
 }
 
-/** Opens a connection and tells of it through a callback, once. */
+/** Opens a connection and calls back once. */
 export type Connector = buildConnector.connector;
 
 type Callback = buildConnector.Callback;
@@ -122,7 +122,7 @@ function openDirectly(): Connector {
 }
 
 /**
- * Opens the connections of one line, directly or through a proxy. The library's own proxy agent is not used: it
+ * Opens the connections of one lease, directly or through a proxy. The library's own proxy agent is not used: it
  * asks a proxy that hangs up again and again without a pause, and leaves its half-open connections behind.
  */
 class Connections {

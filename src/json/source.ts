@@ -10,7 +10,7 @@ export interface JsonSource {
   isPlain?: boolean;
 }
 
-// A member that nobody sees costs less than a WeakMap, which keeps a page of texts until all memory is cleared up.
+// A hidden member costs less than a WeakMap, which keeps a page of texts until a full garbage collection.
 const SOURCE = Symbol('source');
 
 /** Keeps the text that a value was parsed from with it. Copies of the value do not have it. */
@@ -63,7 +63,7 @@ export function endOfValue(text: string, start: number): number {
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Of what stands between tokens, all is at or below the space. */
+/** All whitespace of JSON is at or below the space. */
 const SPACE = 0x20;
 const ENDS_WORD = new Set([COMMA, CLOSE_ARRAY, CLOSE_OBJECT, 0x20, 0x0a, 0x0d, 0x09]);
 

@@ -4,7 +4,7 @@ const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
 
 /** How a drawing is made. */
 export interface DrawOptions {
-  /** Whether the terminal shows block characters; else ASCII stands in. Default true. */
+  /** Whether the terminal shows block characters; else ASCII is used. Default true. */
   readonly unicode?: boolean | undefined;
   /** Whether nothing may be drawn at all: the words beside a drawing have to do. Default false. */
   readonly plain?: boolean | undefined;
@@ -48,7 +48,7 @@ export function drawSparkline(
   return values.map((value) => levels[level(value, most)] ?? levels[0]).join('');
 }
 
-// Zero alone has the lowest level, so that "nothing" and "little" look different.
+// Zero alone has the lowest level, so that "none" and "few" differ.
 function level(value: number, most: number): number {
   if (!(value > 0) || most === 0) return 0;
   return Math.min(7, 1 + Math.floor((value / most) * 6.999));

@@ -1,6 +1,6 @@
 /** jq as two texts, put together by embed-jq.config.ts. */
 declare module '#jq' {
-  /** The text of a worker thread that answers with what jq says. */
+  /** The text of a worker thread that replies with jq's output. */
   export const program: string;
   /** jq as WebAssembly, compressed with Brotli, in base64. */
   export const wasm: string;

@@ -3,7 +3,7 @@ import { jsonLine } from './formats.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { type Palette, plainPalette } from './view.ts';
 
-/** How an error is told. */
+/** How an error is reported. */
 export interface ReportStyle {
   /** One JSON object on one line, for a program, instead of lines for a person. */
   readonly machine: boolean;
@@ -12,7 +12,7 @@ export interface ReportStyle {
   /** The words of the command that failed, for the machine form. */
   readonly command?: string | undefined;
   readonly palette?: Palette | undefined;
-  /** Columns of the terminal that it is told on; elsewhere a line is not broken. */
+  /** Columns of the terminal that it is printed on; elsewhere a line is not broken. */
   readonly columns?: number | undefined;
   /** Puts what was typed into the commands that a hint quotes. */
   readonly adaptHint?: ((hint: string) => string) | undefined;
@@ -22,7 +22,7 @@ export interface ReportStyle {
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
 }
 
-/** The text for stderr that tells of a failure, clean for a terminal, with its newline. The output redacts it. */
+/** The report of a failure for stderr, clean for a terminal, with its newline. The output redacts it. */
 export function reportError(error: unknown, style: ReportStyle): string {
   return style.machine ? forProgram(error, style) : forPerson(error, style);
 }
@@ -41,7 +41,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
     command: style.command,
   };
   const stacks = style.debug ? { stack: stacksOf(error) } : {};
-  // The fixed members come first and a fact cannot take the place of one.
+  // The fixed members come first and no fact can replace one.
   try {
     return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
   } catch {
@@ -113,7 +113,7 @@ function problemsOf(error: SvcError): readonly string[] {
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
-// A problem is a sentence, or a sentence with its place: a line and column of a file, or a path of a body.
+// A problem is a sentence, or a sentence with its location: a line and column of a file, or a path of a body.
 function problemLine(problem: unknown): string {
   if (typeof problem === 'string') return problem;
   const said = new Map<string, unknown>(Object.entries(problem ?? {}));

@@ -49,11 +49,10 @@ export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
 const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');
 
 /**
- * JSON that is safe to show and still JSON: card numbers masked, where a number becomes a text, and characters that a
- * terminal obeys or nobody sees as their escapes. All other tokens stay as they are.
+ * JSON that is safe to show and still JSON: card numbers masked, where a number becomes a text, and control and invisible characters as their escapes. All other tokens stay as they are.
  */
 export function safeJson(json: string): string {
-  // A card number may hide behind escapes, which only its own string tells.
+  // A card number may hide behind escapes, which only the decoded string shows.
   const isSuspicious = json.includes('\\') || containsCardNumber(json);
   return escapeInJson(isSuspicious ? json.replace(TOKEN, maskToken) : json);
 }

@@ -78,7 +78,7 @@ function drawPairs(labels: readonly string[], cells: readonly Cell[], width: num
   return lines.join('');
 }
 
-// Below its label, set in; an identifier stays whole, for whoever copies it.
+// Below its label, indented; an identifier is not broken, so that it can be copied.
 function linesBelow(cell: Cell, width: number, pen: CellStyle): string[] {
   const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
   return pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette));
@@ -133,7 +133,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What stands for a value that is absent, null or blank. */
+/** Shown for a value that is absent, null or blank. */
 const NOTHING = '-';
 
 /** Rows as measured cells, and the ruler that measured them. */

@@ -124,7 +124,7 @@ class JqEngine {
     }
   }
 
-  /** Runs a filter over JSON texts, one a line; the answer has one a line too. One run at a time. */
+  /** Runs a filter over JSON texts, one a line; the output has one a line too. One run at a time. */
   async run(input: string, filter: string): Promise<EngineResult> {
     this.#signal.throwIfAborted();
     this.#worker.postMessage({ input, filter }, []);

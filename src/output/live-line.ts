@@ -14,7 +14,7 @@ interface Painter {
   stop(): void;
 }
 
-/** The last line of a terminal, repainted in place; other text makes it step aside for a moment. */
+/** The last line of a terminal, repainted in place; it makes room for other text. */
 export class LiveLine {
   readonly #stream: WriteStream;
   readonly #redact: (text: string) => string;
@@ -55,7 +55,7 @@ export class LiveLine {
     [this.#kind, this.#painter] = [undefined, undefined];
   }
 
-  /** Takes the line away while other text is written or asked for. Each call needs a {@link redraw}. */
+  /** Takes the line away while other text is written or a question is open. Each call needs a {@link redraw}. */
   hide(): void {
     this.#hidden += 1;
     if (this.#hidden === 1) this.#painter?.stop();

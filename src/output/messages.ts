@@ -7,7 +7,7 @@ export type NoticeLevel = 'quiet' | 'normal' | 'debug';
 
 const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
-/** What the tool says beside its data, on stderr, by level. Every text is cleaned; nobody waits for it. */
+/** Messages on stderr, by level. Every text is cleaned; callers do not wait for it to be written. */
 export class Messages {
   readonly level: NoticeLevel;
   readonly #out: Output;
@@ -49,7 +49,7 @@ export class Messages {
     if (this.shows('normal')) this.#send(`  ${cleanText(text)}\n`);
   }
 
-  /** Something to look into. Shown with `--quiet` too. */
+  /** Something to check. Shown with `--quiet` too. */
   warn(text: string): void {
     this.#print(text, { mark: 'warning: ', markTone: 'warn' });
   }
@@ -97,7 +97,7 @@ export class Messages {
   }
 }
 
-/** What stands before a notice, and in which colors. */
+/** The mark before a notice, and the colors. */
 interface NoticeStyle {
   readonly mark?: string;
   readonly markTone?: Tone;

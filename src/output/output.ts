@@ -110,7 +110,7 @@ export class Output {
   }
 }
 
-// Node writes to a file once and does not look at how much was taken: on a disk that is nearly full the rest is
+// Node writes to a file once and ignores how much was written: on a disk that is nearly full the rest is
 // lost without an error. So a file is written here.
 function writeFully(file: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
@@ -202,7 +202,7 @@ export async function printList<T>(
       count += batch.length;
     }
   } catch (error) {
-    // Whether this last write works matters no more: the first failure is the one to tell.
+    // Whether this last write works no longer matters: the first failure is reported.
     if (begun) await out.write((await renderer.end?.(true)) ?? '').catch(() => {});
     throw error;
   }

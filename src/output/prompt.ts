@@ -21,7 +21,7 @@ export interface PromptOptions {
 }
 
 /**
- * Questions to the person at the terminal. Where nobody can answer they throw `input_needed` at once; `instead`
+ * Questions to the person at the terminal. Where prompting is not possible they throw `input_needed` at once; `instead`
  * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
  */
 export class Prompts {
@@ -31,7 +31,7 @@ export class Prompts {
     this.#options = options;
   }
 
-  /** Whether there is somebody to ask. A command whose question comes late looks here first. */
+  /** Whether questions can be asked. A command that asks late checks this first. */
   get canAsk(): boolean {
     const { stdin, out, env, noInput } = this.#options;
     const automated = !['', '0', 'false'].includes(env['CI'] ?? '');

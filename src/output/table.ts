@@ -65,7 +65,7 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-// Columns that tell nothing on this page.
+// Columns that only repeat others on this page.
 function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): number[] {
   return columns.flatMap(({ repeats }, at) => (repeats !== undefined && batch.every(repeats) ? [at] : []));
 }
@@ -127,7 +127,7 @@ class ColumnPlan<T> {
   /** The widest text of each column so far. */
   #naturals: readonly number[] = [];
   #all: readonly number[];
-  /** Columns that told nothing so far. */
+  /** Columns that only repeated others so far. */
   #leftOut: readonly number[] = [];
   #shown: readonly number[];
   #settled = false;
@@ -154,14 +154,14 @@ class ColumnPlan<T> {
     return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
   }
 
-  /** Leaves columns out that tell nothing; before the first page. */
+  /** Leaves out columns that only repeat others; before the first page. */
   leaveOut(positions: readonly number[]): void {
     this.#all = this.#all.filter((at) => !positions.includes(at));
     this.#shown = this.#all;
     this.#leftOut = positions;
   }
 
-  /** Takes in that of the columns left out only these still tell nothing: the others are missing from now on. */
+  /** Of the columns left out only these still repeat others: the rest counts as missing from now on. */
   keepOut(positions: readonly number[]): void {
     this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
   }

@@ -195,7 +195,7 @@ class Pager extends Writable {
     const { signal, yieldTerminal } = this.#system;
     const child = startPager(this.#command, this.#system);
     this.#child = child;
-    // Its end tells enough.
+    // Its exit says enough.
     child.stdin.on('error', () => undefined);
     const ended = new Promise<void>((resolve) => {
       child.once('close', () => resolve()).once('error', () => resolve());

@@ -114,7 +114,7 @@ export async function loadUnicodeWidth(): Promise<TextWidth> {
   };
 }
 
-/** `text` in lines of at most `width` characters, broken at spaces; what stands between quotes stays whole, to be copied. */
+/** `text` in lines of at most `width` characters, broken at spaces; a quoted command is not broken, so that it can be copied. */
 export function wrapWords(text: string, width: number): string[] {
   const words = text.match(/(?:(?<![^\s(])'svc [^']*'|\S)+/g) ?? [];
   const lines: string[] = [];

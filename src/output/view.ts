@@ -4,7 +4,7 @@ import { exactValue, JsonToken } from '../json/exact.ts';
 import { isObject as isPlainObject } from '../schema/guards.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 
-/** What a color stands for. It never stands alone: the text says the same. */
+/** What a color stands for. The text says the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'accent';
 
 /** How a tone is painted on one stream. */
@@ -21,7 +21,7 @@ export const plainPalette: Palette = {
   accent: same,
 };
 
-/** What stands before a status that is good or bad. One column and a space wide. */
+/** The mark before a status that is good or bad. One column and a space wide. */
 export const MARKS = { good: '✓ ', bad: '✗ ' } as const;
 
 /** How a column treats its values: identifiers are never cut, times and numbers are formatted, text may shrink. */
@@ -44,7 +44,7 @@ export interface Column<T = unknown> {
   readonly paint?: ((value: unknown, row: T) => Tone | undefined) | undefined;
 }
 
-/** How one kind of object is shown, in every format. */
+/** How one type of object is shown, in every format. */
 export interface View<T = unknown> {
   /** Singular noun for messages: "log entry", "job". */
   readonly name: string;
@@ -52,7 +52,7 @@ export interface View<T = unknown> {
   readonly fields: readonly string[];
   /** The columns of a table for which no fields were chosen. */
   readonly columns: readonly Column<T>[];
-  /** Paths whose values are shown as `(hidden)`, in every format, unless addresses are asked for. */
+  /** Paths whose values are shown as `(hidden)`, in every format, unless `showUrls` is set. */
   readonly secret?: readonly string[] | undefined;
 }
 

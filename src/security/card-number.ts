@@ -81,7 +81,7 @@ function uuidsAround(text: string, groups: readonly Group[]): Span[] {
   }));
 }
 
-/** Adds the card numbers of one run to `found`: the longest at each place, left to right. */
+/** Adds the card numbers of one run to `found`: the longest at each position, left to right. */
 function search(text: string, run: readonly Group[], strictness: Strictness, found: CardNumberMatch[]): void {
   for (let first = 0; first < run.length; first += 1) {
     const groups = run.slice(first, first + longest(text, run, first, strictness));
@@ -114,7 +114,7 @@ function hidesCardNumber(text: string, run: readonly Group[]): boolean {
 
 function isAllCardNumbers(padded: string): boolean {
   const digits = padded.replace(/^0+/, '');
-  // For each place, whether numbers without remainder end there.
+  // Positions at which card numbers without a rest between them end.
   const ends = new Set([0]);
   for (const start of ends)
     for (let length = FEWEST; length <= Math.min(MOST, digits.length - start); length += 1)
@@ -163,7 +163,7 @@ function isUsualGrouping(groups: readonly Group[]): boolean {
 
 const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set('4-6-5 4-6-4 4-4-5 4-12 6-10 6-9 6-13'.split(' '));
 
-/** Between the groups of a card stands always the same: one sign, or a dash with spaces around it. */
+/** The groups of a card have the same separator between them: one character, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
   const gap = rest[0]?.gap ?? '';
   const usual = gap.length === 1 ? isJoint(gap) : /^ \p{Pd} $/u.test(gap);
@@ -239,7 +239,7 @@ const characterTypes = new Uint8Array(0x2_0000);
 /**
  * The next stretch of `text` from `from` on that holds at least `fewest` digits, with no letter or line end
  * between them; undefined where there is none. All clean text runs through here, so it is searched from
- * behind: a letter at the end of `fewest` signs rules them all out at one look.
+ * behind: a letter at the end of `fewest` characters rules them all out at once.
  */
 function nextChain(text: string, from: number, fewest: number): Span | undefined {
   for (let start = from; start + fewest <= text.length;) {
@@ -317,7 +317,7 @@ function digitGroups(text: string, chain: Span): Group[] {
   return groups;
 }
 
-/** Whether one sign stands between the digits of a card as people write it. */
+/** Whether people write this character between the digits of a card. */
 function isJoint(sign: string): boolean {
   return characterTypes[sign.charCodeAt(0)] === JOINT;
 }

@@ -14,7 +14,7 @@ export interface RedactorOptions {
   readonly showUrls?: boolean | undefined;
 }
 
-/** A redactor that knows no secrets yet, only what secrets look like. */
+/** A redactor that knows no secrets yet, only the patterns of secrets. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const known = new Set<string>();
   let longestFirst: readonly string[] = [];
@@ -44,7 +44,7 @@ function formsOf(value: string): string[] {
   return [...forms, ...base64Cores(value)].filter((form) => form.length >= SHORTEST_SECRET);
 }
 
-/** The part of the base64 text that depends on the value alone, for each place it can have within what was encoded. */
+/** The part of the base64 text that depends on the value alone, for each offset within what was encoded. */
 function base64Cores(value: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
