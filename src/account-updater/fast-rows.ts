@@ -106,7 +106,7 @@ function holdsCardNumber(bytes: Uint8Array, start: number, end: number): boolean
 const DASH = 45;
 const UUID_LENGTH = 36;
 
-/** As `plainCellEnd`; a UUID, the common token and never a card number, is told by its shape. */
+/** As `plainCellEnd`; a UUID, the common token and never a card number, is recognized by its shape. */
 function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number {
   const end = start + UUID_LENGTH;
   const uuid =
@@ -123,7 +123,7 @@ function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number
   return uuid ? end : plainCellEnd(bytes, start);
 }
 
-/** Whether there are hexadecimal digits only; looks at two bytes at a time. */
+/** Whether there are hexadecimal digits only; checks two bytes at a time. */
 function areHex(view: DataView, start: number, end: number): boolean {
   let others = 0;
   for (let at = start; at < end; at += 2) others |= notHexPair[view.getUint16(at, true)] ?? 1;
@@ -134,7 +134,7 @@ const hexDigits = Array.from('0123456789abcdefABCDEF', (digit) => digit.charCode
 const notHexPair = new Uint8Array(0x1_0000).fill(1);
 for (const first of hexDigits) for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
 
-/** The offset behind two digits, or `start`: the cell is empty or wrong, and what stands there tells which. */
+/** The offset behind two digits, or `start`: the cell is empty or wrong, and what is there shows which. */
 function plainYearEnd(bytes: Uint8Array, start: number): number {
   return digitAt(bytes, start) <= 9 && digitAt(bytes, start + 1) <= 9 ? start + 2 : start;
 }
@@ -144,7 +144,7 @@ function plainMonthEnd(bytes: Uint8Array, start: number): number {
   return digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12 ? start + 2 : start;
 }
 
-/** Above 9 where no digit stands. */
+/** Above 9 where there is no digit. */
 function digitAt(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) - ZERO) >>> 0;
 }

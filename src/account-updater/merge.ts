@@ -114,12 +114,12 @@ export interface Destination {
   readonly force: boolean;
 }
 
-/** The name of merged results that stay in the run's directory. */
+/** The name of merged results that are kept in the run's directory. */
 const KEPT = 'results.csv';
 
 /**
  * Writes the results of all parts into one file, in the order of the input. A file that the run wrote before, and that
- * is still as it was, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
+ * is unchanged, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
  * the run's directory, to be copied.
  */
 export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
@@ -136,7 +136,7 @@ export function keepResults(run: RunDirectory): Promise<ResultsFile> {
   return merge(run, path.join(run.path, KEPT), true);
 }
 
-/** Looks at the place before anything is asked of the service. A result file that this run wrote is no obstacle. */
+/** Checks the destination before any request. A result file that this run wrote is no obstacle. */
 export async function checkDestination(
   record: RunRecord | undefined,
   { out, force }: Destination,

@@ -7,13 +7,13 @@ export interface Rereadable {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** How the two files were held together. */
+/** How the two files were compared. */
 export type MatchedBy =
-  /** The results stand in the order of the request. */
+  /** The results are in the order of the request. */
   | 'order'
-  /** They do not: by the tokens of the request. */
+  /** They are not: by the tokens of the request. */
   | 'token'
-  /** They do not, and the request holds more tokens than memory may: the rows were counted, no more. */
+  /** They are not, and the request has more tokens than fit in memory: the rows were only counted. */
   | 'count';
 
 /** A row of the results that matches no row of the request. */
@@ -23,17 +23,17 @@ export interface Mismatch {
   readonly type: 'not_requested' | 'duplicate';
 }
 
-/** Results held against the request that they answer. */
+/** Results compared with their request. */
 export interface Reconciliation {
   /** Rows of the request. */
   readonly requested: number;
   /** Rows of the results. */
   readonly answered: number;
-  /** Rows of the request that no row of the results answers: nothing about them changed. */
+  /** Rows of the request without a result: nothing about them changed. */
   readonly unchanged: number;
   /** Rows of the results whose token is not in the request. */
   readonly notRequested: number;
-  /** Rows of the results whose token was answered before, as often as it was requested. */
+  /** Rows of the results whose token already had as many results as it was requested. */
   readonly duplicates: number;
   /** The first 20 such rows. */
   readonly mismatches: readonly Mismatch[];
@@ -43,7 +43,7 @@ export interface Reconciliation {
 const KEPT = 20;
 
 /**
- * Tells whether each row of the results answers a row of the request. Where the results stand in the order of the
+ * Finds whether each row of the results belongs to a row of the request. Where the results are in the order of the
  * request, as the service's do, both are read once, side by side; else the request's tokens are looked up by their
  * hashes. The request is a file that was checked. Memory is flat either way.
  */
@@ -94,21 +94,23 @@ async function compareByToken(
     for (const { token } of rows) index.expect(token);
   }
   let answered = 0;
-  const mismatches = new Mismatches();
+  const counts = { not_requested: 0, duplicate: 0 };
+  const mismatches: Mismatch[] = [];
   for await (const rows of readResults(results.open())) {
     answered += rows.length;
     if (index.isFull) continue;
     for (const { token, row } of rows) {
-      const found = index.answer(token);
-      if (found !== 'expected') mismatches.add(row, found === 'duplicate' ? found : 'not_requested');
+      const type = index.take(token);
+      if (type === 'expected') continue;
+      counts[type] += 1;
+      if (mismatches.length < KEPT) mismatches.push({ row, type });
     }
   }
-  const odd = mismatches.counts.duplicate + mismatches.counts.not_requested;
   return {
-    ...summed(requested, answered - odd, mismatches.first),
+    ...summed(requested, answered - counts.duplicate - counts.not_requested, mismatches),
     answered,
-    notRequested: mismatches.counts.not_requested,
-    duplicates: mismatches.counts.duplicate,
+    notRequested: counts.not_requested,
+    duplicates: counts.duplicate,
     matchedBy: index.isFull ? 'count' : 'token',
   };
 }
@@ -122,19 +124,9 @@ function summed(
   return { requested, answered, unchanged, notRequested: 0, duplicates: 0, mismatches };
 }
 
-class Mismatches {
-  readonly first: Mismatch[] = [];
-  readonly counts: Record<Mismatch['type'], number> = { not_requested: 0, duplicate: 0 };
-
-  add(row: number, type: Mismatch['type']): void {
-    this.counts[type] += 1;
-    if (this.first.length < KEPT) this.first.push({ row, type });
-  }
-}
-
-/** Goes over a result file beside another file: one row in sight, and the next when it is asked for. */
+/** Reads a result file row by row beside another file. */
 export class ResultCursor {
-  /** The row in sight; undefined behind the last. */
+  /** The current row; undefined after the last. */
   row: ResultRow | undefined;
   readonly #batches: AsyncGenerator<readonly ResultRow[], void>;
   #batch: readonly ResultRow[] = [];
@@ -144,14 +136,14 @@ export class ResultCursor {
     this.#batches = readResults(source);
   }
 
-  /** Stands on the first row. Fails as `readResults` does. */
+  /** Opens a file at its first row. Fails as `readResults` does. */
   static async open(source: AsyncIterable<Uint8Array>): Promise<ResultCursor> {
     const cursor = new ResultCursor(source);
     await cursor.#refill();
     return cursor;
   }
 
-  /** Goes on by one row. Most rows are there already: only what it gives is to be waited for. */
+  /** Moves to the next row; wait only where a promise is returned: most rows are there already. */
   advance(): Promise<void> | undefined {
     this.#at += 1;
     this.row = this.#batch[this.#at];
@@ -173,12 +165,9 @@ export class ResultCursor {
 
 const MOST_SLOTS = 2 ** 22;
 
-/** What a row of the results is for its token. */
-export type TokenState = 'expected' | 'duplicate' | 'unknown';
-
 /**
  * Which tokens were requested, in bounded memory: at most 50 MB. It takes 3,145,728 different tokens; from then on
- * `isFull`, and it can tell nothing more. A token's number is how many of its results are still to come, plus one.
+ * `isFull`, and nothing more is known. A token's number is how many of its results are still to come, plus one.
  */
 export class TokenIndex {
   readonly #table: TokenTable;
@@ -199,11 +188,10 @@ export class TokenIndex {
   }
 
   /** Takes in a result: `duplicate` when the token has had as many results as it was requested for. */
-  answer(token: string): TokenState {
+  take(token: string): Mismatch['type'] | 'expected' {
     const slot = this.#table.find(token);
     const left = this.#table.valueAt(slot);
-    if (left === 0) return 'unknown';
-    if (left === 1) return 'duplicate';
+    if (left <= 1) return left === 0 ? 'not_requested' : 'duplicate';
     this.#table.put(slot, left - 1);
     return 'expected';
   }

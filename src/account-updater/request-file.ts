@@ -64,18 +64,18 @@ export interface Finding {
   readonly rule: Rule;
 }
 
-/** A finding and its place; the header is line 1. */
+/** A finding and its line; the header is line 1. */
 export interface Problem extends Finding {
   readonly line: number;
 }
 
-/** A token that stood in the file before. */
+/** A token that occurs earlier in the file. */
 export interface Duplicate {
   readonly line: number;
   readonly firstLine: number;
 }
 
-/** A stretch of rows that fits into one upload: the header, then the file's bytes from `start` to `end`. */
+/** Rows that fit into one upload: the header, then the file's bytes from `start` to `end`. */
 export interface RequestFilePart {
   /** The first row of the part; the file's first row is 1. */
   readonly firstRow: number;
@@ -144,7 +144,7 @@ export function explainCheck(check: RequestFileCheck): string[] {
   return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
 }
 
-/** Says what is odd about a request file but no reason to refuse it: repeated tokens, and very many rows. */
+/** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
 export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
   const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);

@@ -116,7 +116,7 @@ async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator
 /** One row of a request file. */
 export interface RequestRow {
   readonly token: string;
-  /** The line as it stands in the file, without its line end. */
+  /** The line of the file, without its line end. */
   readonly line: string;
 }
 
@@ -138,14 +138,13 @@ export async function* readRequest(
   yield lines.take();
 }
 
-/** The cells of a row, as they were meant. */
+/** The cells of a row, unquoted. */
 export function cellsOf({ line }: RequestRow): readonly string[] {
   const split = splitCells(line);
   if (split.fault !== undefined) throw changedRequest();
   return split.cells;
 }
 
-/** The request file is another than a moment ago. */
 function changedRequest(): SvcError {
   return new SvcError('conflict', 'the request file changed while it was read', {
     hint: 'Run the command again when nothing writes to the file.',

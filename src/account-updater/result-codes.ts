@@ -29,7 +29,7 @@ const RESULT_CODES = new Map(
   ]),
 );
 
-/** What is known of a code; for one that is not known, what its prefix tells. */
+/** What is known of a code; for one that is not known, what its prefix says. */
 export function explainResultCode(code: string): ResultCode {
   const known = RESULT_CODES.get(code);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'kn
   unknown: { meaning: 'an unknown code', action: 'look the code up with the service', next: 'keep' },
 };
 
-/** Steps that the operator chose for result codes, in place of the ones that come with the tool. */
+/** Steps that the operator chose for result codes instead of the defaults. */
 export type Actions = ReadonlyMap<string, ResultStep>;
 
 /** What is to be done with a row that came with this code: the operator's choice, else what the code asks for. */
@@ -93,7 +93,7 @@ export interface CodeCount extends ResultCode {
   readonly count: number;
 }
 
-/** What a result file holds, in numbers. Rows without any update stand in no result file. */
+/** What a result file holds, in numbers. Rows without any update are in no result file. */
 export interface ResultSummary {
   readonly rows: number;
   readonly updated: number;

@@ -51,7 +51,7 @@ export async function downloadResults(
   return result;
 }
 
-/** What speaks against a result file, beyond what the response that brought it shows. */
+/** What speaks against a result file, beyond what its response shows. */
 export async function flawsOf(
   file: string,
   proof: Proof,
@@ -68,7 +68,7 @@ export async function flawsOf(
       });
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    flaws.push({ rule: 'columns', problem: `is no result file (${error.message})` });
+    flaws.push({ rule: 'columns', problem: `is not a result file (${error.message})` });
   }
   const isLengthKnown = proof === 'md5' || proof === 'length';
   if (!isLengthKnown && source.size > 0 && !(await endsLine(file, source.size)))
@@ -95,7 +95,7 @@ async function addressOf(client: Client, id: string): Promise<URL> {
   const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
   if (job.status !== 'completed') {
-    throw new SvcError('pending', `job ${id} is ${job.status}: there are no results yet`, {
+    throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
       next: ['au', 'wait', id],
       facts: { job: id, job_status: job.status },
     });

@@ -6,7 +6,7 @@ const LOAD = 0.75;
 
 /** How a table remembers tokens. */
 export interface TokenTableOptions {
-  /** How many 32-bit words of hash tell two tokens apart. */
+  /** How many 32-bit words of hash distinguish tokens. */
   readonly words: 2 | 3;
   /** The table grows to this many slots. */
   readonly mostSlots?: number | undefined;
@@ -131,8 +131,8 @@ const BATCH = 256;
 const MOST_TOKENS = 2 ** 19;
 
 /**
- * Finds tokens that come again, in bounded memory: once 524,288 different tokens were met it compares no further, and
- * says so.
+ * Finds repeated tokens, in bounded memory: once 524,288 different tokens were met it compares no further, and
+ * reports that.
  */
 export class RepeatedTokens {
   readonly #first: Duplicate[] = [];

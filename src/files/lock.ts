@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 60;
  * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
  * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
  * naming the holder when `waitMs` (10 s) is over, `local` when the lock cannot be written, or the signal's reason.
- * Locks left by another machine or container are never taken over: nobody here can tell whether it lives.
+ * Locks left by another machine or container are never taken over: whether its process lives cannot be known here.
  */
 export async function withLock<T>(
   file: string,
@@ -86,7 +86,7 @@ const held = new Set<string>();
 /**
  * Removes the lock of a dead owner. Two takers may see the same dead owner, and the slower one must not remove the
  * lock that the faster one has made since. So the right to remove is a lock too, named after the dead owner's token:
- * who has it looks again, and only a lock that still shows that token goes. A taker that dies here leaves a dead
+ * its holder checks again, and only a lock that still has that token is removed. A taker that dies here leaves a dead
  * lock of its own, cleared the same way.
  */
 function clearDead(file: string, owner: LockOwner, host: LockHost): void {
@@ -103,10 +103,10 @@ function clearDead(file: string, owner: LockOwner, host: LockHost): void {
 // What killed takers left. While we hold `file` no claim on an earlier owner means anything any more, and who loses
 // a draft only tries again.
 function sweep(file: string): void {
-  const strays = /^(\.[0-9a-f]{16})+(\.new)?$/;
+  const orphans = /^(\.[0-9a-f]{16})+(\.new)?$/;
   const name = path.basename(file);
   for (const entry of fs.readdirSync(path.dirname(file)))
-    if (entry.startsWith(name) && strays.test(entry.slice(name.length)))
+    if (entry.startsWith(name) && orphans.test(entry.slice(name.length)))
       fs.rmSync(path.join(path.dirname(file), entry), { force: true });
 }
 
@@ -175,7 +175,7 @@ export interface LockOwner {
   readonly since: string;
   /** Machine and process namespace in which `pid` has a meaning. */
   readonly place: string;
-  /** When that process began, where the system tells: a later process may get the same pid. */
+  /** When that process began, where the system says: a later process may get the same pid. */
   readonly birth: string | undefined;
 }
 
@@ -207,7 +207,7 @@ function hasEnded({ pid, birth }: LockOwner): boolean {
   return ENDED_STATES.has(now.state) || (birth !== undefined && now.birth !== birth);
 }
 
-// A zombie, which a parent that waits for nobody (as in some containers) keeps for ever.
+// A zombie, kept by a parent that never waits for its children (as in some containers).
 const ENDED_STATES = new Set(['Z', 'X']);
 
 function processFacts(pid: number): { state: string; birth: string } | undefined {

@@ -16,7 +16,7 @@ export interface Waiting {
 
 /**
  * The first bytes of a file or pipe, at most `most`. A pipe is waited for until its writer closes it, or says nothing
- * for a minute. Nothing blocks: a pipe without a writer would hold a thread, and with it the process, for ever.
+ * for a minute. Nothing blocks: a pipe without a writer would hold a thread, and with it the process, forever.
  * System errors pass through.
  */
 export async function readFileOrPipe(
@@ -62,7 +62,7 @@ async function readNow(handle: fs.FileHandle, most: number): Promise<Buffer | un
 
 /**
  * The text of a file. Anything but a regular file is an error with a system's code (`EISDIR`, else `EINVAL`): a pipe in
- * its place, which no writer opens, must not hold the command up for ever.
+ * its place, which no writer opens, must not block the command forever.
  */
 export function readRegularFileSync(file: string): string {
   const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;

@@ -32,14 +32,14 @@ export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSch
 /** The event type that the interface names. */
 const JOB_COMPLETED = 'account-updater.job.completed';
 
-/** Event types that were seen; a webhook may bring others. */
+/** Event types that were seen; a webhook may deliver others. */
 export const EVENT_TYPES = [
   'account-updater.job.created',
   JOB_COMPLETED,
   'account-updater.job.failed',
 ] as const;
 
-/** What a webhook brings. The same event can come twice: `event.id` tells. `delivered_at` serves replay checks. */
+/** What a webhook delivers. The same event can come twice: `event.id` tells. `delivered_at` serves replay checks. */
 export const webhookDeliverySchema = z.looseObject({
   event: z.looseObject({
     id: z.string(),
@@ -56,5 +56,5 @@ export const webhookDeliverySchema = z.looseObject({
   delivered_at: z.string().nullish(),
 });
 
-/** What a webhook brings. */
+/** What a webhook delivers. */
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;

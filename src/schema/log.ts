@@ -4,7 +4,7 @@ import { cursorPageSchema } from './response.ts';
 /** Operations that logs are known to carry; a log may carry others. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
 
-/** Kinds of actor that logs are known to carry; a log may carry others. */
+/** Types of actor that logs are known to carry; a log may carry others. */
 export const ACTOR_TYPES = ['user', 'application'] as const;
 
 /** One audit record. No id is promised, and two records may be equal in every field. */
@@ -32,13 +32,13 @@ export const looseLogPageSchema = cursorPageSchema(z.unknown());
 /** Answer of GET /logs. */
 export type LogPage = z.infer<typeof logPageSchema>;
 
-/** A kind of entity that a log can be about. `value` is what a log's `entity_type` holds. */
+/** A type of entity that a log can be about. `value` is what a log's `entity_type` holds. */
 export const entityTypeSchema = z.looseObject({
   display_name: z.string().nullish(),
   value: z.string(),
 });
 
-/** A kind of entity that a log can be about. */
+/** A type of entity that a log can be about. */
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
 /** Answer of GET /logs/entity-types. */

@@ -1,4 +1,4 @@
-/** What counts as this machine, and which requests to it were brought by somebody else's page. */
+/** What counts as this machine, and which requests to it come from a page of another site. */
 
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const LOOPBACK = new RegExp(String.raw`^(?:localhost|\[::1\]|127(?:\.${OCTET}){3})$`, 'i');
@@ -8,7 +8,7 @@ export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(host === '::1' ? '[::1]' : host);
 }
 
-/** The headers that tell where a request comes from, as Node has them. */
+/** The headers that show where a request comes from, as Node has them. */
 export interface RequestHeaders {
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
@@ -17,7 +17,7 @@ export interface RequestHeaders {
 
 /**
  * Whether a request was sent to this machine under a name of its own or one that is allowed. A page in a browser can
- * give any name of its own this machine's address, and then read what is answered; the Host header shows that.
+ * give any name of its own this machine's address, and then read the response; the Host header shows that.
  */
 export function isForThisMachine({ host = '' }: RequestHeaders, allowed: readonly string[] = []): boolean {
   return isOwnName(host.replace(/:\d{1,5}$/, ''), allowed);

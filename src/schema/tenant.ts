@@ -19,10 +19,10 @@ export const BOOLEAN_TENANT_SETTINGS = [
 /** Known values of the setting `token_deduplication_behavior`. */
 export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as const;
 
-// The interface promises strings; a service that answers real booleans must not stop a read.
+// The interface promises strings; a service that returns real booleans must not stop a read.
 const settingValue = z.union([z.string(), z.boolean()]).nullish();
 
-/** A tenant's settings as answered. Unknown settings are kept. */
+/** A tenant's settings as returned. Unknown settings are kept. */
 export const tenantSettingsSchema = z.looseObject({
   fingerprint_tokens: settingValue,
   disable_ephemeral_proxy: settingValue,
@@ -30,7 +30,7 @@ export const tenantSettingsSchema = z.looseObject({
   token_deduplication_behavior: z.string().nullish(),
 });
 
-/** A tenant's settings as answered. */
+/** A tenant's settings as returned. */
 export type TenantSettings = z.infer<typeof tenantSettingsSchema>;
 
 /** The tenant that owns the calling key. `type` is one of `TENANT_TYPES`, or new. */

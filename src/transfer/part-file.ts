@@ -11,11 +11,11 @@ const PIECE = 1024 * 1024;
 const read = promisify(fs.read);
 const sync = promisify(fs.fsync);
 
-/** Names one content of an object exactly: enough to go on with it later. */
+/** Names one content of an object exactly: enough to resume it later. */
 export interface Version {
   /** A strong ETag, quotes included. */
   readonly etag: string;
-  /** Bytes of the whole object. */
+  /** Size of the object in bytes. */
   readonly total: number;
 }
 
@@ -64,7 +64,7 @@ export class PartFile {
     return part;
   }
 
-  /** Reads again what the file holds: hashes must be of the bytes on the disk. */
+  /** Rereads the file: hashes must be of the bytes on the disk. */
   async resume(): Promise<void> {
     this.digests = new Digests();
     const fd = this.#fd;
@@ -138,7 +138,7 @@ export class PartFile {
     if (fd !== undefined) fs.closeSync(fd);
   }
 
-  /** Removes the partial file first: a note without bytes harms nobody. */
+  /** Removes the partial file first: a note without bytes does no harm. */
   discard(): void {
     this.close();
     this.version = undefined;
@@ -184,7 +184,7 @@ function openOwn(path: string): number | undefined {
   return undefined;
 }
 
-/** Notes of which version a partial file is the beginning; 0600, whole or not at all. */
+/** Notes which version a partial file is the beginning of. */
 function writeResumeNote(file: string, version: Version): void {
   writeFileAtomicSync(file, JSON.stringify({ format: 1, ...version }));
 }
