@@ -71,6 +71,7 @@ export class FakeService {
   client(signal: AbortSignal, step: Step): Client {
     const client = new Client({ baseUrl: 'http://127.0.0.1:9', clock: this.#clock, signal, pacing: false });
     const { accountUpdater } = client;
+    vi.spyOn(client, 'accountUpdater', 'get').mockReturnValue(accountUpdater);
     vi.spyOn(accountUpdater, 'create').mockImplementation(() =>
       this.#request(step, (it) => this.#create(it)),
     );
