@@ -16,18 +16,15 @@ export interface CardNumberMatch extends Span {
 
 /** Every card number in `text`, in order, without overlaps. */
 export function findCardNumbers(text: string, strictness: Strictness = 'text'): CardNumberMatch[] {
-  const found: CardNumberMatch[] = [];
-  for (const run of runsIn(text)) search(text, run, strictness, found);
-  return found;
+  return runsIn(text).flatMap((run) => search(text, run, strictness));
 }
 
 /** Whether `text` holds a card number. Clean text costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
-  return runsIn(text).some((run) => {
-    const found: CardNumberMatch[] = [];
-    search(text, run, strictness, found);
-    return found.length > 0 || (strictness === 'cell' && hidesCardNumber(text, run));
-  });
+  return runsIn(text).some(
+    (run) =>
+      search(text, run, strictness).length > 0 || (strictness === 'cell' && hidesCardNumber(text, run)),
+  );
 }
 
 /** `text` with the middle of every card number replaced by bullets. */
@@ -41,8 +38,8 @@ export function maskCardNumbers(text: string): string {
   return copied === 0 ? text : masked + text.slice(copied);
 }
 
-const FEWEST = 13;
-const MOST = 19;
+const [FEWEST, MOST] = [13, 19];
+const LONGEST_WORD = 64;
 /** The longest separator between two groups of digits, in characters that are seen. */
 const WIDEST_GAP = 3;
 
@@ -81,8 +78,9 @@ function uuidsAround(text: string, groups: readonly Group[]): Span[] {
   }));
 }
 
-/** Adds the card numbers of one run to `found`: the longest at each position, left to right. */
-function search(text: string, run: readonly Group[], strictness: Strictness, found: CardNumberMatch[]): void {
+/** The card numbers of one run: the longest at each position, left to right. */
+function search(text: string, run: readonly Group[], strictness: Strictness): CardNumberMatch[] {
+  const found: CardNumberMatch[] = [];
   for (let first = 0; first < run.length; first += 1) {
     const groups = run.slice(first, first + longest(text, run, first, strictness));
     const [start, end] = [groups[0]?.start, groups.at(-1)?.end];
@@ -90,6 +88,7 @@ function search(text: string, run: readonly Group[], strictness: Strictness, fou
     found.push({ start, end, masked: mask(groups.map((group) => group.digits).join('')) });
     first += groups.length - 1;
   }
+  return found;
 }
 
 /** How many groups from `first` on make the longest card number; 0 for none. */
@@ -143,8 +142,6 @@ function inDigest(text: string, { start, end }: Span): boolean {
   const word = (before?.[0] ?? '') + text.slice(start, end) + (after?.[0] ?? '');
   return word.length > end - start && /^[0-9a-f]{24,}$/i.test(word);
 }
-
-const LONGEST_WORD = 64;
 
 /** Whether the group holds the decimals of a number such as 0.4111111111111111. */
 function isFraction(run: readonly Group[], at: number): boolean {
