@@ -154,8 +154,13 @@ export function rememberTenant(
   }
 }
 
+type ChangeContext = Pick<Context, 'notices' | 'noticePalette'> & {
+  readonly system: PathsHost;
+  readonly settings: Pick<Context['settings'], 'sandbox' | 'baseUrl' | 'profile'>;
+};
+
 /** Says loudly that a command which changes something works on another tenant than a test one, as far as that is known. */
-export function reportProduction({ settings, system, notices, noticePalette }: Context): void {
+export function reportProduction({ settings, system, notices, noticePalette }: ChangeContext): void {
   if (settings.sandbox || settings.baseUrl === undefined || !notices.shows('normal')) return;
   const tenant = knownTenant(system, settings.profile.value, baseUrlText(settings.baseUrl.value));
   if (tenant === undefined || tenant.type === 'test') return;

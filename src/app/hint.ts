@@ -30,7 +30,8 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   if (code === 'key_missing' || facts?.['missing'] === 'base_url')
     return 'To try svc without keys, add --sandbox.';
   if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
-  if (code === 'refused_input' && facts?.['column'] !== undefined)
+  // In a body that is not JSON, a column is a number.
+  if (code === 'refused_input' && typeof facts?.['column'] === 'string')
     return 'Leave --excel-safe out, or choose the columns with --fields.';
   if (code !== 'rate_limited') return undefined;
   const seconds = facts?.['retry_after_s'];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextCommand, sameProfile } from '../../src/app/hint.ts';
+import { SvcError } from '../../src/errors.ts';
+import { nextCommand, optionAdvice, sameProfile } from '../../src/app/hint.ts';
 
 describe('the profile in quoted commands', () => {
   it.each([
@@ -38,3 +39,14 @@ describe('the next command', () => {
     expect(nextCommand(words, { ...globals, ...named })).toBe(line);
   });
 });
+
+describe('advice about options', () => {
+  it('names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
+    expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
+    expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
+  });
+});
+
+function refused(facts: Readonly<Record<string, unknown>>): SvcError {
+  return new SvcError('refused_input', 'no', { facts });
+}
