@@ -28,12 +28,7 @@ interface RunChoice {
   readonly dryRun: boolean;
 }
 
-const EMBEDDED = 'sandbox';
-
-/**
- * Finds or begins the run of a request file. What makes a run is the file's hash, the tenant and the cycle: not the
- * profile, nor how the base URL is spelled, nor where the run is recorded.
- */
+/** Finds or begins the run of a request file, known by its hash, tenant and cycle: not by profile, URL or location. */
 export class RunFinder {
   readonly #context: Context;
   readonly #choice: RunChoice;
@@ -72,16 +67,20 @@ export class RunFinder {
     const { runs, unreadable } = findRuns(this.#root, runDir, this.#wanted);
     const ours: RunDirectory[] = [];
     for (const run of runs) if (await this.#isOurs(run)) ours.push(run);
-    const named = ours.filter((run) => isIn(run, runDir));
-    const candidates = [...named, ...ours.filter((run) => !named.includes(run))];
+    const candidates = ours.toSorted((a, b) => Number(isIn(b, runDir)) - Number(isIn(a, runDir)));
     const foreign = runs.find((run) => isIn(run, runDir) && !ours.includes(run));
     if (foreign) throw foreignError(foreign);
     const now = this.#now ?? this.#context.clock.now();
     const chosen =
-      cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, { cycle, adopt, now });
+      cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, cycle, adopt, now);
     if (chosen) requireKept(chosen);
     const [damaged] = unreadable;
-    if (!damaged || (chosen && !mayUpload(chosen.record))) return chosen;
+    if (
+      !damaged ||
+      (chosen &&
+        !chosen.record.parts.some(({ state }) => state === 'failed' || needsFile({ parts: [{ state }] })))
+    )
+      return chosen;
     const { directory, error } = damaged;
     throw new SvcError('config', `${error.message}. It may be of this file: nothing was submitted`, {
       hint: `${error.hint ?? ''} To move the record aside, abandon the run; --again submits the file whatever the record holds.`.trimStart(),
@@ -105,7 +104,6 @@ export class RunFinder {
       }
       const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
       const run = beginRun(directory, { ...this.#wanted, tenant: this.#tenant });
-      // Before another terminal may look for it.
       if (root !== undefined) indexRun(root, run);
       return run;
     });
@@ -128,8 +126,7 @@ export class RunFinder {
   /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that is unknown */
   async #isOurs(run: RunDirectory): Promise<boolean> {
     const { record } = run;
-    // The embedded sandbox is no tenant of a service.
-    if ((record.base_url === EMBEDDED) !== (this.#wanted.baseUrl === EMBEDDED)) return false;
+    if ((record.base_url === 'sandbox') !== (this.#wanted.baseUrl === 'sandbox')) return false;
     // A dry run needs no key: it takes the run of another profile for one of the same tenant.
     if (this.#choice.dryRun) return true;
     const client = await this.#context.client();
@@ -180,16 +177,10 @@ export class RunFinder {
   }
 }
 
-/** Whether submitting the file again would upload some of it. */
-function mayUpload(record: RunRecord): boolean {
-  return needsFile(record) || record.parts.some(({ state }) => state === 'failed');
-}
-
 function isIn(run: RunDirectory, directory: string | undefined): boolean {
   return directory !== undefined && path.resolve(run.path) === path.resolve(directory);
 }
 
-/** In a `--run-dir` there may be nothing else. */
 function requireSameFile(runDir: string, wanted: NewRun): void {
   const [run] = openRuns([runDir]).runs;
   if (!run || isOf(run.record, wanted)) return;
@@ -232,20 +223,20 @@ function unknownTenantError({ record, name }: RunDirectory): SvcError {
   );
 }
 
-const DAY = 86_400_000;
 /** Without a cycle: how long after its end a run's file submitted again counts as a retry. */
-const RETRY_MS = 7 * DAY;
+const RETRY_MS = 7 * 86_400_000;
 /** How long a run without a cycle may be the one of a cycle that is named for the first time. */
-const CYCLE_MS = 35 * DAY;
+const CYCLE_MS = 35 * 86_400_000;
 
 /** The newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
 function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory | undefined {
-  if (!newest || !isCompleted(newest) || now - endOf(newest.record) <= RETRY_MS) return newest;
+  if (!newest || statusOf(newest.record) !== 'completed' || now - endOf(newest.record) <= RETRY_MS)
+    return newest;
   const { id, created_at: submitted } = newest.record;
   const completed = new Date(endOf(newest.record)).toISOString();
   throw new SvcError(
     'conflict',
-    `this file was submitted on ${dayOf(submitted)} as ${id}, which was completed on ${dayOf(completed)}; nothing was submitted now`,
+    `this file was submitted on ${submitted.slice(0, 10)} as ${id}, which was completed on ${completed.slice(0, 10)}; nothing was submitted now`,
     {
       hint: 'To submit it whatever was submitted before, use --again. To refresh the same file in each cycle, name the cycle:',
       next: [...submitWordsOf(newest), '--cycle', new Date(now).toISOString().slice(0, 7)],
@@ -254,16 +245,12 @@ function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory
   );
 }
 
-interface CycleChoice {
-  readonly cycle: string;
-  readonly adopt: string | undefined;
-  readonly now: number;
-}
-
 /** The run of a cycle among those of a file, the newest first. Undefined: a run may begin. */
 function runOfCycle(
   runs: readonly RunDirectory[],
-  { cycle, adopt, now }: CycleChoice,
+  cycle: string,
+  adopt: string | undefined,
+  now: number,
 ): RunDirectory | undefined {
   const run = runs.find(({ record }) => record.cycle === cycle);
   if (adopt !== undefined) return adoptedRun(runs, run, cycle, adopt);
@@ -271,13 +258,15 @@ function runOfCycle(
   // Once a file has cycles, runs before them belong to none of those to come.
   const named = runs.findIndex((each) => each.record.cycle !== undefined);
   const candidates = named === -1 ? runs : runs.slice(0, named);
-  const open = candidates.find((each) => !isCompleted(each) || now - endOf(each.record) <= CYCLE_MS);
+  const open = candidates.find(
+    (each) => statusOf(each.record) !== 'completed' || now - endOf(each.record) <= CYCLE_MS,
+  );
   if (!open) return undefined;
   const { id, created_at: submitted } = open.record;
   const words = [...submitWordsOf(open), '--cycle', cycle];
   throw new SvcError(
     'conflict',
-    `this file was submitted without a cycle on ${dayOf(submitted)}, as ${id} (${statusOf(open.record)}); nothing was submitted now`,
+    `this file was submitted without a cycle on ${submitted.slice(0, 10)}, as ${id} (${statusOf(open.record)}); nothing was submitted now`,
     {
       hint: `To submit the file once more, and pay for it, use --again. If that is its run of ${cycle}:`,
       next: [...words, '--adopt', id],
@@ -319,10 +308,6 @@ function requireKept({ record, name }: RunDirectory): void {
   });
 }
 
-function isCompleted({ record }: RunDirectory): boolean {
-  return statusOf(record) === 'completed';
-}
-
 /** When the last job of a completed run was seen completed. Records of earlier versions may lack it. */
 function endOf({ parts, created_at: created }: RunRecord): number {
   return Math.max(...parts.map(({ done_at: done }) => Date.parse(done ?? created) || 0));
@@ -330,8 +315,4 @@ function endOf({ parts, created_at: created }: RunRecord): number {
 
 function submitWordsOf({ record: { input } }: RunDirectory): string[] {
   return ['au', 'submit', input.path === undefined ? '-' : input.name];
-}
-
-function dayOf(time: string): string {
-  return time.slice(0, 10);
 }
