@@ -9,7 +9,7 @@ import { createRedactor, type Redactor } from '../security/redact.ts';
 import type { System } from '../system.ts';
 import { Preview } from './command.ts';
 import { createContext } from './context.ts';
-import { nextCommand, optionAdvice, sameProfile } from './hint.ts';
+import { nextCommand, optionAdvice } from './hint.ts';
 import type { Globals } from './parameter.ts';
 import { openQuery } from './print.ts';
 import type { Invocation } from './run.ts';
@@ -142,7 +142,6 @@ function reportFailure(
     palette: terminal.noticePalette,
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adviceFor: optionAdvice,
-    adaptHint: (hint) => (globals === undefined ? hint : sameProfile(hint, globals)),
     writeCommand: (words) => nextCommand(words, globals),
   });
   terminal.progress.end();

@@ -174,7 +174,7 @@ export function duration(text: string): number {
 /** A duration longer than nothing. */
 export function positiveDuration(text: string): number {
   const ms = duration(text);
-  if (ms === 0) throw new SvcError('usage', 'must be longer than nothing');
+  if (ms === 0) throw new SvcError('usage', 'must be greater than zero');
   return ms;
 }
 
@@ -250,13 +250,13 @@ export const GLOBAL_PARAMETERS = {
   sandbox: conflicting(['profile'], flag('--sandbox', 'use the embedded sandbox: no account, no network')),
   baseUrl: from(
     'SVC_BASE_URL',
-    value('--base-url <url>', 'address of the service; https, or loopback', text),
+    value('--base-url <url>', 'address of the service: https, or loopback', text),
   ),
   output: from(
     'SVC_OUTPUT',
     choice(
       '-o, --output <format>',
-      'how data is written; by default a table on a terminal, jsonl or json elsewhere',
+      'output format; by default a table on a terminal, jsonl or json elsewhere',
       OUTPUT_FORMATS,
     ),
   ),
@@ -268,37 +268,44 @@ export const GLOBAL_PARAMETERS = {
       words,
     ),
   ),
-  wide: flag('--wide', 'show every column of a table in full, however wide the terminal is'),
+  wide: flag('--wide', 'show every column in full, whatever the width of the terminal'),
   excelSafe: flag(
     '--excel-safe',
-    'with -o csv or --split-into, put a quote before text that a spreadsheet would run as a formula',
+    'with -o csv or --split-into, quote text that a spreadsheet would run as a formula',
   ),
-  jq: value('--jq <expression>', 'what jq makes of each object; with -o json, of the whole list', text),
-  time: from('SVC_TIME', choice('--time <how>', 'how a table shows times', TIME_STYLES)),
+  jq: value(
+    '--jq <expression>',
+    'filter output with a jq expression (per object; whole list with -o json)',
+    text,
+  ),
+  time: from('SVC_TIME', choice('--time <how>', 'time format in tables', TIME_STYLES)),
   timeout: from(
     'SVC_TIMEOUT',
-    value('--timeout <duration>', 'bound on the whole command, waits included', positiveDuration),
+    value('--timeout <duration>', 'time limit for the whole command, including waits', positiveDuration),
   ),
   maxWait: value(
     '--max-wait <duration>',
-    'longest single pause that a rate limit may ask for (default 90s)',
+    'longest pause to accept from a rate limit (default 90s)',
     positiveDuration,
   ),
   curl: flag(
     '--curl',
-    'print the next request as a curl command, the key as a variable, in place of sending it',
+    'print the next request as a curl command instead of sending it; the key is a variable',
   ),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
-  quiet: flag('-q, --quiet', 'only errors on stderr'),
+  quiet: flag('-q, --quiet', 'print only errors on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
-  color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'colour', ['auto', 'always', 'never'])),
+  color: from(
+    'NO_COLOR, FORCE_COLOR',
+    choice('--color <when>', 'when to use color', ['auto', 'always', 'never']),
+  ),
   plain: from(
     'SVC_PLAIN',
-    flag('--plain', 'for screen readers: words and numbers only, one value a line, nothing repainted'),
+    flag('--plain', 'for screen readers: words and numbers only, one value per line, nothing repainted'),
   ),
-  noPager: from('SVC_PAGER, PAGER', flag('--no-pager', 'do not show long lists through a pager')),
-  noInput: from('CI', flag('--no-input', 'never ask: fail at once, naming the option to give instead')),
-  yes: flag('-y, --yes', 'answer yes to ordinary confirmations'),
+  noPager: from('SVC_PAGER, PAGER', flag('--no-pager', 'do not use a pager for long lists')),
+  noInput: from('CI', flag('--no-input', 'never prompt; fail with the option that is missing')),
+  yes: flag('-y, --yes', "skip confirmation prompts (except 'tenant delete')"),
 } as const;
 
 /** The global options of one command line. */

@@ -14,8 +14,6 @@ export interface ReportStyle {
   readonly palette?: Palette | undefined;
   /** Columns of the terminal that it is printed on; elsewhere a line is not broken. */
   readonly columns?: number | undefined;
-  /** Puts what was typed into the commands that a hint quotes. */
-  readonly adaptHint?: ((hint: string) => string) | undefined;
   /** Advice on an option that would help, which only a command line has; it follows the hint. */
   readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
   /** Writes the next command out, with the service that this one named. */
@@ -67,10 +65,9 @@ function forPerson(error: unknown, style: ReportStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
-function hintOf(error: SvcError, { adaptHint, adviceFor }: ReportStyle): string | undefined {
+function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined {
   const parts = [error.hint, adviceFor?.(error)].filter((part) => part !== undefined);
-  const hint = parts.length === 0 ? undefined : parts.join(' ');
-  return hint === undefined || adaptHint === undefined ? hint : adaptHint(hint);
+  return parts.length === 0 ? undefined : parts.join(' ');
 }
 
 function nextOf({ next }: SvcError, { writeCommand }: ReportStyle): string | undefined {

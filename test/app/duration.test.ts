@@ -39,7 +39,7 @@ describe('a duration', () => {
     );
   });
 
-  it('can be asked to be longer than nothing', () => {
-    expect(() => positiveDuration('0s')).toThrow(/longer than nothing/);
+  it('can be required to be greater than zero', () => {
+    expect(() => positiveDuration('0s')).toThrow(/greater than zero/);
   });
 });

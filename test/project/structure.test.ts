@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { readSourceFiles } from '../support/source-file.ts';
 
 /**
  * What keeps `src` a code base that one person can hold in mind. The goal is 340 files and 41,500 lines: these numbers
@@ -34,6 +35,29 @@ describe('the grain of src/', () => {
     const long = [...lengths].filter(([, count]) => count > LONG_LINES).map(([file]) => file);
     expect(short.slice(MOST_SHORT_FILES)).toEqual([]);
     expect(long.slice(MOST_LONG_FILES)).toEqual([]);
+  });
+});
+
+describe('the imports of src/', () => {
+  it('run in no circle, types included', () => {
+    const files = readSourceFiles(root).map(({ path: file, imports }) => ({
+      file,
+      // What loads when it runs may lead back.
+      targets: imports.flatMap(({ target, kind }) =>
+        target === undefined || kind === 'dynamic' ? [] : [target],
+      ),
+    }));
+    let left = files;
+    let before = 0;
+    while (left.length !== before) {
+      before = left.length;
+      const names = new Set(left.map(({ file }) => file));
+      const imported = new Set(left.flatMap(({ targets }) => targets));
+      left = left.filter(
+        ({ file, targets }) => imported.has(file) && targets.some((target) => names.has(target)),
+      );
+    }
+    expect(left.map(({ file }) => file)).toEqual([]);
   });
 });
 

@@ -126,8 +126,7 @@ export function reportGaps(
 ): void {
   const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
   for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
-  if (gaps.length > MAX_GAPS)
-    notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps: 'svc logs verify' lists them`);
+  if (gaps.length > MAX_GAPS) notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps`);
   const covered = coverage.covered();
   const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
   if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');

@@ -108,7 +108,7 @@ function plainSetting<Name extends 'base_url' | 'output' | 'time'>(
   return {
     example,
     put: (value, profile) => ({ ...profile, [name]: read(value) }),
-    remove: ({ [name]: _, ...others }) => others,
+    remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
   };
 }
 
@@ -143,8 +143,8 @@ function actionSetting(code: string): ProfileSetting {
       return { ...others, actions: { ...actions, [code]: step } };
     },
     remove: ({ actions = {}, ...others }) => {
-      const { [code]: _, ...left } = actions;
-      return Object.keys(left).length === 0 ? others : { ...others, actions: left };
+      const left = Object.entries(actions).filter(([known]) => known !== code);
+      return left.length === 0 ? others : { ...others, actions: Object.fromEntries(left) };
     },
   };
 }

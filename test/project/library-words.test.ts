@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { nodesOf } from '../support/syntax.ts';
+
+/** The folders that a program can use without a command line. */
+const LIBRARY =
+  'account-updater logs webhooks doctor three-ds tenant api transfer http config files security json schema'.split(
+    ' ',
+  );
+
+/** A command of ours, or an option inside a sentence; an option alone is a word of the next command. */
+const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w-]--[a-z]/;
+
+/** Style sheets and the like, where two hyphens are no option. */
+const NOT_WORDS = new Set(['account-updater/report-page.ts']);
+
+const root = fileURLToPath(new URL('../../src/', import.meta.url));
+
+describe('the texts of the library', () => {
+  it.each(LIBRARY)('in %s name no command and no option', (folder) => {
+    const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => path.posix.join(folder, file))
+      .filter((file) => !NOT_WORDS.has(file));
+    expect(files.flatMap(adviceIn)).toEqual([]);
+  });
+
+  it('are found when they do', () => {
+    const code = "throw new SvcError('usage', 'x', { hint: `Add --force, or run 'svc au list'.` });";
+    expect(textsOf('x.ts', code).filter((text) => ADVICE.test(text))).toHaveLength(1);
+    expect(textsOf('x.ts', "next: ['au', 'list', '--all']").filter((text) => ADVICE.test(text))).toEqual([]);
+  });
+});
+
+function adviceIn(file: string): string[] {
+  const texts = textsOf(file, readFileSync(path.join(root, file), 'utf8'));
+  return texts.filter((text) => ADVICE.test(text)).map((text) => `${file}: ${text}`);
+}
+
+function textsOf(file: string, code: string): string[] {
+  return nodesOf(file, code).flatMap((node) => {
+    if (node['type'] === 'Literal' && typeof node['value'] === 'string') return [node['value']];
+    const template = node['type'] === 'TemplateElement' ? node['value'] : undefined;
+    return typeof template === 'object' && template !== null && 'raw' in template
+      ? [String(template.raw)]
+      : [];
+  });
+}
