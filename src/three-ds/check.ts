@@ -18,7 +18,7 @@ export function checkBody(body: unknown, sessionType?: SessionType): Violation[]
   const examples = exampleBody(combination);
   const issues = authenticateSchema.safeParse(body).error?.issues ?? [];
   const found = issues.flatMap((issue) => violationsOf(issue, body, examples));
-  if (found.some(({ path }) => path === WHOLE)) return found;
+  if (found.some(({ path }) => path === BODY_PATH)) return found;
   return inOrder([
     ...found,
     ...wrongSessionType(combination, sessionType),
@@ -107,10 +107,10 @@ export interface Violation {
   readonly suggestion?: string | undefined;
 }
 
-/** The path of the whole body. */
-const WHOLE = '(body)';
+/** The path of the body itself. */
+const BODY_PATH = '(body)';
 
-// Looking for what was meant is costly, and nobody reads thousands of suggestions.
+// Finding suggestions is costly, and nobody reads thousands of them.
 const MOST_SUGGESTED = 50;
 
 /** What an issue of the schema means. `examples` is a right body of the same combination. */
@@ -118,9 +118,9 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
   const parts = issue.path.map(String);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key, at) => unknownMember(parts, key, at < MOST_SUGGESTED));
-  const path = parts.length === 0 ? WHOLE : parts.join('.');
+  const path = parts.length === 0 ? BODY_PATH : parts.join('.');
   const field = fieldAt(parts.join('.'));
-  if (field === undefined) return [{ path: displayPath(parts), rule: 'is not as the interface has it' }];
+  if (field === undefined) return [{ path: displayPath(parts), rule: 'does not match the interface' }];
   const value = ownValue(body, parts);
   const example = ownValue(examples, parts) ?? exampleOf(field);
   if (value === undefined) return [{ path, rule: `is needed: ${field.description}`, example }];
@@ -152,7 +152,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-// A field in the wrong object is named with its whole path.
+// A field in the wrong object is named with its full path.
 function elsewhere(key: string): string | undefined {
   const homes = fieldsBelow(BODY).filter(({ path }) => path === key || path.endsWith(`.${key}`));
   return homes.length === 1 ? homes[0]?.path : undefined;

@@ -1,6 +1,6 @@
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../schema/three-ds/values.ts';
 
-/** What the rules between fields look at. Values of a body are as they came. */
+/** What the rules between fields depend on; values of a body as given. */
 export interface Combination {
   readonly category: unknown;
   readonly type: unknown;

@@ -14,7 +14,7 @@ export interface Setting {
 
 /**
  * The body with these values put in, each of the type that its field has, a string where unknown fields are allowed;
- * the body itself stays as it is.
+ * the body itself is not changed.
  * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
  */
 export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
@@ -78,7 +78,7 @@ function put(target: unknown, parts: readonly string[], value: unknown, path = '
   if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);
   if (isObject(holder) && kind !== 'list') return withMember(holder, part, change);
   throw new SvcError('refused_input', 'the body has another value where a path needs an object or an array', {
-    hint: 'Fix the body first; validate it as it is to see what is wrong.',
+    hint: 'Fix the body first; validate it to see what is wrong.',
   });
 }
 

@@ -77,10 +77,10 @@ async function post(
   signal: AbortSignal,
 ): Promise<Outcome & { askedMs?: number | undefined }> {
   try {
-    const answer = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
+    const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
     // A short body is read, so that the connection can serve again; nothing in it matters.
-    await answer.readPartial(64 * 1024);
-    return { status: answer.status, askedMs: retryAfterMs(answer.header('retry-after'), clock.now()) };
+    await response.readPartial(64 * 1024);
+    return { status: response.status, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };
     throw error;

@@ -31,9 +31,9 @@ export interface Receiver {
 export interface ReceiverLimits {
   /** Bytes of a body. */
   readonly body: number;
-  /** Until a request's headers are there. */
+  /** Until a request's headers are complete. */
   readonly headersMs: number;
-  /** Until the whole request is there. */
+  /** Until the request is complete. */
   readonly requestMs: number;
   /** Connections at a time. */
   readonly connections: number;

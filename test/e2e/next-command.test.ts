@@ -23,5 +23,5 @@ it('names the step after a new session of the sandbox as it can be typed', async
   const argv = ['--sandbox', '3ds', 'create', '--token', token, '--type', 'customer'];
   const { stdout, stderr } = await home.svc(argv, { env });
   const { id } = JSON.parse(stdout) as { id: string };
-  expect(stderr).toContain(`prints it:\n  svc --sandbox 3ds authenticate ${id} --file <body>\n`);
+  expect(stderr).toContain(`then authenticate:\n  svc --sandbox 3ds authenticate ${id} --file <body>\n`);
 });

@@ -21,7 +21,7 @@ import type { ReceiverOptions } from '../../webhooks/receiver.ts';
 import type { AcceptedEvent, Unprocessed } from '../../webhooks/sinks.ts';
 import { parseTarget, reportEvent, reportUnprocessed } from './report.ts';
 
-/** An event as it is shown: as received, with when it was received. */
+/** An event as received, with when it was received. */
 interface EventRow {
   readonly received_at: string;
   /** An event with this id was received before. */

@@ -13,7 +13,6 @@ import { assigned, type Assignment, jsonAssignment, textAssignment } from '../..
 import { SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { isObject } from '../../schema/guards.ts';
-import { EVENT_TYPES } from '../../schema/account-updater.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
 import { displayTarget, parseTarget } from './report.ts';
@@ -74,7 +73,7 @@ export const trigger = defineCommand({
   parameters,
   async run(context, input): Promise<Result> {
     const print = await recordPrinter(context, triggeredView);
-    const delivery = deliveryOf(context, input);
+    const delivery = await deliveryOf(context, input);
     const request = requestOf(delivery, input);
     if (input.dryRun) return new Preview(request);
     const result = await send(context, request);
@@ -85,13 +84,15 @@ export const trigger = defineCommand({
       status: result.status,
     });
   },
-  request: async (context, input) => requestOf(deliveryOf(context, input), input),
+  request: async (context, input) => requestOf(await deliveryOf(context, input), input),
 });
 
 type TriggerInput = Input<typeof parameters>;
 
-function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): unknown {
-  if (!EVENT_TYPES.some((known) => known === type) && familyOf(type) === undefined) throw unknownType(type);
+async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
+  const { EVENT_TYPES } = await import('../../schema/account-updater.ts');
+  if (!EVENT_TYPES.some((known) => known === type) && familyOf(type) === undefined)
+    throw unknownType(type, EVENT_TYPES);
   return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
 }
 
@@ -151,10 +152,10 @@ function inDelivery({ path, value: to }: Assignment): Assignment {
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
 }
 
-function unknownType(type: string): SvcError {
-  const meant = nearest(type, EVENT_TYPES);
-  return new SvcError('usage', `there is no sample event of type ${typedWord(type, EVENT_TYPES)}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${EVENT_TYPES.join(', ')}, or one that begins with 3ds.session. or tenant.`,
+function unknownType(type: string, known: readonly string[]): SvcError {
+  const meant = nearest(type, known);
+  return new SvcError('usage', `there is no sample event of type ${typedWord(type, known)}`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${known.join(', ')}, or one that begins with 3ds.session. or tenant.`,
   });
 }
 
