@@ -2,7 +2,7 @@ import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { isObject } from '../schema/guards.ts';
-import { headersToKeep, type ReceivedEvent, textIn } from './received.ts';
+import { headersToKeep, parsedJson, type ReceivedEvent, textIn } from './received.ts';
 
 /** One line of a journal. */
 export interface JournalEntry {
@@ -187,7 +187,7 @@ async function* linesOf(stream: nodeFs.ReadStream): AsyncGenerator<string> {
 }
 
 function readLine(text: string): { entry: JournalEntry } | { problem: string } {
-  const value = parsed(text);
+  const value = parsedJson(text);
   const [id, type, body] = ['id', 'type', 'body'].map((name) => textIn(value, name));
   const receivedAt = textIn(value, 'received_at');
   if (id === undefined || type === undefined || body === undefined || receivedAt === undefined)
@@ -212,14 +212,6 @@ function headersIn(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function unreadable(file: string, error: unknown): unknown {

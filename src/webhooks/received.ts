@@ -36,7 +36,7 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
   if (text === undefined) return { problem: 'the body is not UTF-8 text' };
   if (text.trim() === '') return { problem: 'the body is empty' };
   if (isDeep(text)) return { problem: 'the body is nested too deeply' };
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (value === undefined) return { problem: 'the body is not JSON' };
   if (!isObject(value) || !isObject(value['event']))
     return { problem: 'the body is JSON, but has no event member' };
@@ -74,7 +74,8 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
