@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { Gzip } from 'node:zlib';
 import { type Actor, actor, Killed } from './context.ts';
 import type { Call, Replacements } from './replacements.ts';
 
@@ -30,7 +31,8 @@ export async function guardDisk(replacements: Replacements): Promise<void> {
     replace(holder, READS, readLater);
     replace(holder, FLUSHES, flushLater);
   }
-  replace(handles, 'close', waitedFor);
+  const zlib = Object.getPrototypeOf(Object.getPrototypeOf(Gzip.prototype)) as object;
+  replace(zlib, '_transform', calledBack);
   // Streams of files work with these.
   replace(fs, 'open read write writev close', calledBack);
 }
@@ -84,12 +86,6 @@ function flushLater(real: Call): Call {
   const flush = flushSync(real);
   return async function (...values) {
     return Reflect.apply(flush, this, values);
-  };
-}
-
-function waitedFor(real: Call): Call {
-  return function (...values) {
-    return hold(actor(), Reflect.apply(real, this, values));
   };
 }
 

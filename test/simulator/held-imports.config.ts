@@ -14,7 +14,7 @@ export function heldImports(): {
       if (!/\/src\/.*\.ts$/.test(id)) return undefined;
       return code.replaceAll(
         /\bimport\(("[^"]*"|'[^']*')\)/g,
-        `(globalThis.${HOLD_IMPORT} ?? ((x) => x))(import($1))`,
+        `(globalThis.${HOLD_IMPORT} ?? ((load) => load()))(() => import($1))`,
       );
     },
   };

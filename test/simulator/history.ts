@@ -1,21 +1,31 @@
-import { Chance } from './random.ts';
 import type { Ending } from './process.ts';
+import { Chance } from './random.ts';
 
-/** What an operator, or cron, does next. */
+/** How a process is started, and what befalls it. */
+export interface Circumstances {
+  /** Faults of its exchanges in the tool's own syntax; the effect `stale` answers as the service did before. */
+  readonly faults?: readonly string[];
+  readonly ending?: Ending;
+  /** Whose keys it is given: those of the tenant, or of another one at the same address. */
+  readonly keys?: 'theirs';
+  /** How far its machine's clock is wrong. */
+  readonly skewMs?: number;
+}
+
+/** What an operator, cron or misfortune does next. */
 export type Step =
-  | {
+  | ({
       readonly do: 'run';
-      /** The words behind `svc`. */
+      /** The words behind `svc`; RUN stands for the newest run. */
       readonly type: string;
-      /** Faults of the exchanges of this process, in the tool's own syntax. */
-      readonly faults: readonly string[];
-      readonly ending?: Ending;
       /** The next step does not wait for its end. */
       readonly inBackground?: boolean;
-    }
-  /** Types the command that the last process printed, if it printed one. */
-  | { readonly do: 'resume'; readonly faults: readonly string[]; readonly ending?: Ending }
-  | { readonly do: 'pass'; readonly minutes: number };
+    } & Circumstances)
+  /** Types a command that the last process printed, if it printed one. */
+  | ({ readonly do: 'resume' } & Circumstances)
+  | { readonly do: 'pass'; readonly minutes: number }
+  /** Something damages the record of the newest run. */
+  | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
 
 /** What happens in a world: all of it follows from this. */
 export interface History {
@@ -24,65 +34,113 @@ export interface History {
 }
 
 const JOB = 'GET /account-updater/jobs/*';
-const LIST = 'GET /account-updater/jobs';
-const CREATE = 'POST /account-updater/jobs';
+const JOBS = 'GET /account-updater/jobs';
 const PUT = 'PUT /store/requests/*';
+const CREATE = 'POST /account-updater/jobs';
 const RESULT = 'GET /store/results/*';
-const ACCOUNT_UPDATER_CALLS = [JOB, JOB, LIST, CREATE, PUT, PUT, RESULT, '* /**'];
+const SUBMISSION_CALLS = [JOB, JOB, JOBS, CREATE, PUT, PUT, RESULT, '* /**'];
+const LOG_CALLS = ['GET /logs', 'GET /logs', 'GET /logs', 'GET /tenants/self', '* /**'];
 
 const PAGE = 'content-type=text/html,body=<html><h1>Not here</h1></html>';
+const JSON_TYPE = 'content-type=application/json';
 
-/** What a service, a gateway before it or the way to it may do to an exchange. */
-const EFFECTS = [
-  '404', '404', `404,${PAGE}`, `200,${PAGE}`, `503,${PAGE}`, '500', '500,applied', '502', '503', '503,applied', '504',
-  '429', '429,retry-after=2', '403', '401', '409', 'reset', 'reset,applied', 'reset,applied', 'reset=20',
-  'truncate=30', 'hang', 'hang,applied', 'hang=body', 'malformed', 'latency=90s', '200,body={}', '204',
-  '200,content-type=application/json,body={"data":[]}', 'body=', 'redirect=http://elsewhere.example/',
-  'redirect=http://127.0.0.1:9/', 'date=Sat Jan 5 13:00:00 2030', 'date=Thu Jan 1 00:00:00 1970',
-]; // prettier-ignore
+/** What a service, a gateway before it or the way to it may do to an exchange; more often what is named twice. */
+const EFFECTS = lines(`
+  404 | 404 | 404,${PAGE} | 200,${PAGE} | 503,${PAGE} | 400 | 401 | 403 | 409
+  500 | 500,applied | 502 | 503 | 503,applied | 504 | 429 | 429,retry-after=2
+  reset | reset,applied | reset,applied | reset=20 | truncate=30 | truncate=200 | malformed
+  hang | hang,applied | hang=body | latency=90s | body= | 200,${JSON_TYPE},body={} | stale | stale
+  redirect=http://elsewhere.example/ | redirect=http://127.0.0.1:9/
+  date=Sat Jan 5 13:00:00 2030 | date=Thu Jan 1 00:00:00 1970
+`);
 
-const COMMANDS = [
-  'au submit tokens.csv',
-  'au submit tokens.csv --wait --timeout 20m',
-  'au submit tokens.csv --wait --timeout 30s',
-  'au sync',
-  'au sync',
-  'au status',
-];
+/** False bodies of a list: nothing is there, or it is what was there before. */
+const LIST_EFFECTS = [`200,${JSON_TYPE},body={"data":[]}`, 'stale'];
+
+/** What a store may do besides: cut or foreign files, some with a length that fits. */
+const RESULT_EFFECTS = lines(
+  `200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`,
+);
+
+/** More often what is named twice. */
+const SUBMISSIONS = lines(`
+  au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
+  au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
+  au submit tokens.csv --run-dir elsewhere | au sync | au sync | au sync
+  au status | au status RUN | au list | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
+`);
+
+/** From when on entries are wanted: an hour before a world begins. */
+export const SINCE = '2026-01-05T11:00:00Z';
+
+/** The tail whose output is checked; it goes on from its checkpoint. */
+export const TAIL = `logs tail --checkpoint tail.json --since ${SINCE} -o jsonl`;
+export const ARCHIVE = `logs archive audit --since ${SINCE}`;
+
+const LOGS = lines(`
+  ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --max 7
+  ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au sync | tenant show
+`);
+
+/** What a history is mainly about. */
+export type Subject = 'submissions' | 'logs';
 
 /** The history of a seed. */
-export function historyOf(seed: number): History {
+export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
-  const steps = Array.from({ length: chance.between(2, 6) }, () => stepOf(chance));
-  return { seed, steps };
+  const make = subject === 'logs' ? logStep : submissionStep;
+  return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => make(chance)) };
 }
 
-function stepOf(chance: Chance): Step {
+function lines(text: string): string[] {
+  return text
+    .split(/ \| |\n/)
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function submissionStep(chance: Chance): Step {
   if (chance.happens(0.2)) return { do: 'pass', minutes: chance.oneOf([1, 5, 61, 24 * 60, 8 * 24 * 60]) };
-  const faults = faultsOf(chance);
-  const ending = chance.happens(0.35) ? { ending: endingOf(chance) } : {};
-  if (chance.happens(0.25)) return { do: 'resume', faults, ...ending };
-  const isOverlapped = chance.happens(0.15) ? { inBackground: true } : {};
-  return { do: 'run', type: chance.oneOf(COMMANDS), faults, ...ending, ...isOverlapped };
+  if (chance.happens(0.06)) return { do: 'damage', to: chance.oneOf(['empty', 'null', 'cut', 'newer']) };
+  const circumstances = {
+    ...circumstancesOf(chance, SUBMISSION_CALLS),
+    ...(chance.happens(0.08) ? { keys: 'theirs' as const } : {}),
+  };
+  return commandOf(chance, SUBMISSIONS, circumstances);
 }
 
-function faultsOf(chance: Chance): string[] {
-  const count = chance.oneOf([0, 0, 1, 1, 2, 3]);
-  return Array.from({ length: count }, () => {
-    const first = chance.between(1, 3);
-    const when = chance.oneOf([
-      `#${first}`,
-      `#${first}-${first + chance.between(1, 4)}`,
-      `#${first}-`,
-      '0.3',
-    ]);
-    return `${chance.oneOf(EFFECTS)}@${chance.oneOf(ACCOUNT_UPDATER_CALLS)}:${when}`;
-  });
+// Entries are kept for a day: shorter pauses leave all of them to compare with.
+function logStep(chance: Chance): Step {
+  if (chance.happens(0.2)) return { do: 'pass', minutes: chance.oneOf([1, 3, 20, 90]) };
+  return commandOf(chance, LOGS, circumstancesOf(chance, LOG_CALLS, [-0.5, 1, 26]));
+}
+
+function commandOf(chance: Chance, commands: readonly string[], circumstances: Circumstances): Step {
+  if (chance.happens(0.25)) return { do: 'resume', ...circumstances };
+  const inBackground = chance.happens(0.15) ? { inBackground: true } : {};
+  return { do: 'run', type: chance.oneOf(commands), ...circumstances, ...inBackground };
+}
+
+function circumstancesOf(chance: Chance, calls: readonly string[], skews = [-26, -1, 1, 26]): Circumstances {
+  const faults = Array.from({ length: chance.oneOf([0, 0, 1, 1, 2, 3]) }, () => faultOf(chance, calls));
+  return {
+    ...(faults.length > 0 ? { faults } : {}),
+    ...(chance.happens(0.35) ? { ending: endingOf(chance) } : {}),
+    ...(chance.happens(0.1) ? { skewMs: chance.oneOf(skews) * 3_600_000 } : {}),
+  };
+}
+
+function faultOf(chance: Chance, calls: readonly string[]): string {
+  const first = chance.between(1, 3);
+  const when = chance.oneOf([`#${first}`, `#${first}-${first + chance.between(1, 4)}`, `#${first}-`, '0.3']);
+  const call = chance.oneOf(calls);
+  const own = call === JOBS ? LIST_EFFECTS : call.includes('/results/') ? RESULT_EFFECTS : EFFECTS;
+  return `${chance.oneOf(chance.happens(0.5) ? own : EFFECTS)}@${call}:${when}`;
 }
 
 function endingOf(chance: Chance): Ending {
   return {
     step: chance.between(1, chance.oneOf([30, 120])),
-    how: chance.oneOf(['before', 'after', 'SIGINT', 'SIGTERM'] as const),
+    how: chance.oneOf(['before', 'before', 'after', 'after', 'SIGINT', 'SIGTERM'] as const),
   };
 }

@@ -9,6 +9,8 @@ const FIRST_PORT = 40_000;
 export class WorldNetwork implements Network {
   readonly #servers = new Map<number, { readonly server: Server; readonly owner: Actor }>();
   readonly #onConnect: (wire: Wire, from: Actor) => void;
+  /** The servers in the order of their start. */
+  readonly servers: Server[] = [];
   /** Addresses that somebody tried to reach though nobody of this world listens there. */
   readonly strangers: string[] = [];
   #ports = FIRST_PORT;
@@ -20,6 +22,7 @@ export class WorldNetwork implements Network {
   /** Makes whoever runs as `owner` able to listen. */
   listen(server: Server, ready: () => void, owner: Actor): Server {
     const port = (this.#ports += 1);
+    this.servers.push(server);
     this.#servers.set(port, { server, owner });
     server.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
     setImmediate(() => {

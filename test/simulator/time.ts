@@ -103,7 +103,7 @@ export class Time {
       if (this.#activity !== seen || this.#busy > 0) [seen, quiet] = [this.#activity, 0];
       else quiet += 1;
       if (quiet < QUIET_TURNS || state.isOver) continue;
-      if (this.#jump()) quiet = 0;
+      if (isDiskAtWork() || this.#jump()) quiet = 0;
       else if (quiet > STUCK_TURNS)
         throw new Error('the world stands still: nobody sleeps, and nothing moves');
     }
@@ -126,4 +126,9 @@ export class Time {
     this.stir();
     return true;
   }
+}
+
+// Calls that were taken hold of before the world began, such as a promisified one, and closing hold no time.
+function isDiskAtWork(): boolean {
+  return process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
 }

@@ -1,59 +1,92 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { Adversary } from './adversary.ts';
+import { acceptSecondUpload, Adversary } from './adversary.ts';
+import { Auditor } from './auditor.ts';
 import { type Actor, runAs } from './context.ts';
+import type { Circumstances } from './history.ts';
 import { WorldNetwork } from './network.ts';
-import { type Ended, type Ending, ToolProcess } from './process.ts';
+import { type Ended, ToolProcess } from './process.ts';
 import { Chance } from './random.ts';
 import { Time } from './time.ts';
+
+// In memory where there is such a disk: a rename on another takes longer than all else.
+const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const START = Date.UTC(2026, 0, 5, 12);
 
 /** No machine has processes of these numbers. */
 const FIRST_PID = 5_000_000;
 
-/** One world: its time, its network, a service on it, and a directory that processes live on one after another. */
+/** Made-up entries of the day before a world begins. */
+const LOG_COUNT = 200;
+
+/** One world: its time, its network, two tenants at one address, and a home for processes one after another. */
 export class World {
   readonly time = new Time(START);
   readonly home: string;
-  readonly chance: Chance;
   readonly network: WorldNetwork;
+  readonly adversary = new Adversary(this.time);
+  readonly #chance: Chance;
   readonly #directory: string;
   readonly #alive = new Map<number, ToolProcess>();
+  readonly #services: RunningSandbox[] = [];
   #pids = FIRST_PID;
-  readonly adversary = new Adversary();
-  /** The service's own address. */
-  #url = '';
-  #service: RunningSandbox | undefined;
 
   private constructor(seed: number) {
-    this.chance = new Chance(seed);
+    this.#chance = new Chance(seed);
     this.network = new WorldNetwork((wire, { process }) => {
       if (process instanceof ToolProcess) process.hasConnected(wire);
     });
-    this.#directory = mkdtempSync(join(tmpdir(), 'svc-world-'));
+    this.#directory = mkdtempSync(join(DISK, 'svc-world-'));
     this.home = join(this.#directory, 'home');
+    mkdirSync(this.home);
   }
 
   static async begin(seed: number): Promise<World> {
     const world = new World(seed);
-    mkdirSync(world.home);
     process.chdir(world.home);
-    const { time, network, chance } = world;
-    const actor: Actor = { time, network, chance: chance.split(), process: undefined };
     const { intercept } = world.adversary;
-    const options = { directory: world.serviceDirectory, clock: time, intercept, logCount: 0 };
-    world.#service = await runAs(actor, () => time.until(startSandbox(options)));
-    world.#url = world.#service.url;
+    await world.#serve({ directory: world.ours, intercept, logCount: LOG_COUNT });
+    const accept: Interceptor = (incoming, _outgoing, proceed) => {
+      acceptSecondUpload(incoming);
+      proceed();
+    };
+    await world.#serve({ directory: world.theirs, seed: 7, intercept: accept, logCount: 0 });
+    const server = world.network.servers[1] as Server;
+    world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
     return world;
   }
 
-  /** Where the service keeps what it knows. */
-  get serviceDirectory(): string {
-    return join(this.#directory, 'service');
+  async #serve(options: Parameters<typeof startSandbox>[0]): Promise<void> {
+    const started = runAs(this.#bystander(), () => startSandbox({ clock: this.time, ...options }));
+    this.#services.push(await this.time.until(started));
+  }
+
+  /** Who is in the world without being a process of the tool. */
+  #bystander(): Actor {
+    return { time: this.time, network: this.network, chance: this.#chance.split(), process: undefined };
+  }
+
+  /** Where the service keeps what it knows of the tenant. */
+  get ours(): string {
+    return join(this.#directory, 'ours');
+  }
+
+  /** … and of the other tenant. */
+  get theirs(): string {
+    return join(this.#directory, 'theirs');
+  }
+
+  get url(): string {
+    return this.#services[0]?.url ?? '';
+  }
+
+  get auditor(): Auditor {
+    return new Auditor(this.#bystander(), this.url);
   }
 
   writeFile(name: string, text: string): void {
@@ -61,36 +94,30 @@ export class World {
   }
 
   /** Starts a command line. The world goes on only while somebody waits in its time. */
-  start(argv: readonly string[], { env, faults = [], ending }: Circumstances): Promise<Ended> {
+  start(argv: readonly string[], env: Readonly<Record<string, string>>, how: Circumstances): Promise<Ended> {
     const pid = (this.#pids += 1);
     const { home, time, network } = this;
-    const chance = this.chance.split();
+    const chance = this.#chance.split();
     const started = new ToolProcess({
       argv,
-      env: { SVC_BASE_URL: this.#url, SVC_PACING: 'off', ...env },
+      env: { SVC_BASE_URL: this.url, SVC_PACING: 'off', ...env },
       home,
       time,
       network,
       chance,
       pid,
-      ending,
       isAlive: (other) => this.#alive.has(other),
+      skewMs: how.skewMs ?? 0,
+      ending: how.ending,
     });
-    this.adversary.trouble(started, faults, chance.between(1, 1_000_000));
+    this.adversary.trouble(started, how.faults ?? [], chance.between(1, 1_000_000));
     this.#alive.set(pid, started);
     return started.run().finally(() => this.#alive.delete(pid));
   }
 
   async end(): Promise<void> {
-    if (this.#service !== undefined) await this.time.until(this.#service.close());
+    for (const service of this.#services) await this.time.until(service.close());
     process.chdir(tmpdir());
     rmSync(this.#directory, { recursive: true, force: true });
   }
-}
-
-/** What a process is started in. */
-export interface Circumstances {
-  readonly env: Readonly<Record<string, string>>;
-  readonly faults?: readonly string[];
-  readonly ending?: Ending | undefined;
 }

@@ -1,8 +1,11 @@
 import crypto from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import net, { type Server } from 'node:net';
+import net, { type AddressInfo, type Server } from 'node:net';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
+import { request } from 'undici';
 import { type Actor, actor, runAs } from './context.ts';
 import { guardDisk } from './disk.ts';
 import { HOLD_IMPORT } from './held-imports.config.ts';
@@ -13,6 +16,7 @@ import { type Call, Replacements } from './replacements.ts';
  * runs outside is not touched. Returns what takes it all back.
  */
 export async function enterWorlds(): Promise<() => void> {
+  await compileParser();
   const replacements = new Replacements();
   await guardDisk(replacements);
   const inWorld = (holder: object, name: string, work: (who: Actor, ...values: never[]) => unknown): void =>
@@ -27,6 +31,10 @@ export async function enterWorlds(): Promise<() => void> {
   inWorld(crypto, 'randomBytes', ({ chance }, size: number) =>
     Buffer.from(Array.from({ length: size }, () => chance.between(0, 255))),
   );
+  inWorld(crypto, 'randomUUID', ({ chance }) => {
+    const digits = Array.from({ length: 30 }, () => chance.between(0, 15).toString(16)).join('');
+    return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-8${digits.slice(15, 18)}-${digits.slice(18, 30)}`;
+  });
   for (const name of ['connect', 'createConnection'])
     inWorld(net, name, (who, to: { port: number; host: string }) => who.network.connect(to, who));
   replacements.replace(net.Server.prototype, 'listen', (real) => {
@@ -45,9 +53,20 @@ export async function enterWorlds(): Promise<() => void> {
   };
 }
 
+// The HTTP client compiles its parser in the background of its first exchange, which takes time that is no world's.
+async function compileParser(): Promise<void> {
+  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { body } = await request(`http://127.0.0.1:${port}/`, { reset: true });
+  await body.dump();
+  server.close();
+}
+
 /** Loading a module takes time that is no world's. */
-function holdImport(loading: Promise<unknown>): Promise<unknown> {
-  return actor()?.time.during(loading) ?? loading;
+function holdImport(load: () => Promise<unknown>): Promise<unknown> {
+  const who = actor();
+  return who === undefined ? load() : who.time.during(runAs(undefined, load));
 }
 
 function ownOrWorlds(real: Call, work: (who: Actor, ...values: never[]) => unknown): Call {

@@ -1,0 +1,66 @@
+import { SINCE } from './history.ts';
+import type { Ended } from './process.ts';
+import type { World } from './world.ts';
+
+/** Entries younger than this may still come. */
+const OVERLAP_MS = 2 * 60_000;
+
+/** Compares what the archive and the tail hold with the entries that were. */
+export class LogWatch {
+  readonly #world: World;
+  /** What the tail gave, one process after another. */
+  readonly #given: string[] = [];
+  /** How often a tail was killed: what it gave since its last checkpoint comes again. */
+  #kills = 0;
+  #archivedAt = 0;
+  #tailedAt = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  note(argv: readonly string[], { code, stdout }: Ended): void {
+    const now = this.#world.time.now();
+    if (argv[1] === 'archive' && code === 0) this.#archivedAt = now;
+    if (argv[1] !== 'tail' || !argv.includes('tail.json')) return;
+    // A killed process may have left half a line.
+    const lines = stdout.split('\n');
+    this.#given.push(...lines.slice(0, -1));
+    if (code === undefined) this.#kills += 1;
+    this.#tailedAt = now;
+  }
+
+  async checkArchive({ stdout }: Ended): Promise<void> {
+    await this.#compare('the archive', stdout.split('\n').filter(Boolean), this.#archivedAt, 0);
+  }
+
+  async checkTail(): Promise<void> {
+    await this.#compare('the tail', this.#given, this.#tailedAt, this.#kills);
+  }
+
+  async #compare(what: string, given: readonly string[], readAt: number, repeats: number): Promise<void> {
+    const all = await this.#world.auditor.entries(SINCE, this.#world.time.now() + 1000);
+    const due = all.filter((text) => createdAt(text) < readAt - OVERLAP_MS);
+    const missing = [...without(due, given)];
+    if (missing.length > 0)
+      throw new Error(`${what} lacks ${missing.length} of ${due.length}: ${missing[0]}`);
+    const extra = [...without(given, all)];
+    const foreign = repeats > 0 ? extra.filter((text) => !all.includes(text)) : extra;
+    if (foreign.length > 0) throw new Error(`${what} has ${foreign.length} too many: ${foreign[0]}`);
+  }
+}
+
+function createdAt(text: string): number {
+  return Date.parse((JSON.parse(text) as { created_at: string }).created_at);
+}
+
+/** What is left of a list when each entry of another takes an equal one away. */
+function without(list: readonly string[], taken: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const text of taken) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return list.filter((text) => {
+    const count = counts.get(text) ?? 0;
+    if (count > 0) counts.set(text, count - 1);
+    return count === 0;
+  });
+}

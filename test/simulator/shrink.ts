@@ -1,0 +1,35 @@
+import type { History, Step } from './history.ts';
+
+/** Attempts that a history is worth: each lives through it once. */
+const MOST_ATTEMPTS = 150;
+
+/** Leaves out steps, and faults and other circumstances of steps, as long as a history still breaks. */
+export async function shrink(
+  history: History,
+  breaks: (history: History) => Promise<boolean>,
+): Promise<History> {
+  let [smallest, attempts] = [history, 0];
+  for (let hasShrunk = true; hasShrunk;) {
+    hasShrunk = false;
+    for (const smaller of smallerThan(smallest)) {
+      if ((attempts += 1) > MOST_ATTEMPTS) return smallest;
+      if (!(await breaks(smaller))) continue;
+      [smallest, hasShrunk] = [smaller, true];
+      break;
+    }
+  }
+  return smallest;
+}
+
+function* smallerThan({ seed, steps }: History): Generator<History> {
+  for (const at of steps.keys()) yield { seed, steps: steps.toSpliced(at, 1) };
+  for (const [at, step] of steps.entries())
+    for (const simpler of simplerThan(step)) yield { seed, steps: steps.with(at, simpler) };
+}
+
+function* simplerThan(step: Step): Generator<Step> {
+  if (step.do !== 'run' && step.do !== 'resume') return;
+  for (const name of ['ending', 'skewMs', 'keys', 'inBackground'] as const)
+    if (Reflect.get(step, name) !== undefined) yield { ...step, [name]: undefined };
+  for (const at of step.faults?.keys() ?? []) yield { ...step, faults: step.faults?.toSpliced(at, 1) ?? [] };
+}

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { liveThrough, repeat, soak } from './live-through.ts';
+import { enterWorlds } from './worlds.ts';
+
+const HISTORIES = 240;
+
+let leave: () => void;
+
+beforeAll(async () => {
+  leave = await enterWorlds();
+});
+
+afterAll(() => leave());
+
+describe('in simulated worlds a file is submitted, crashed, repeated and resumed', () => {
+  it(
+    `R36, R58, R59: it is paid once and its results are the ones of the service, in ${HISTORIES} histories`,
+    { timeout: 600_000 },
+    async ({ expect }) => {
+      await expect(liveThrough('submissions', HISTORIES)).resolves.toBeUndefined();
+    },
+  );
+
+  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+    for (let seed = 1; seed <= 5; seed += 1)
+      await expect(repeat('submissions', seed)).resolves.toBeUndefined();
+  });
+
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+    await expect(soak('submissions')).resolves.toBeUndefined();
+  });
+});
