@@ -37,7 +37,7 @@ export class Adversary {
     const { url = '', headers } = incoming;
     const key = headers['svc-api-key'];
     if (url.startsWith('/store/') && key !== undefined) this.leaks.push('a key at the store');
-    acceptSecondUpload(incoming);
+    headers[ACCEPT_SECOND_PUT] = 'yes';
     const process = Wire.openerOf(incoming.socket)?.process;
     const trouble = process && this.#troubles.get(process);
     const isStale = trouble?.stale.choose(incoming.method ?? '', url) !== undefined;
@@ -103,6 +103,7 @@ function readAll(texts: readonly string[]): ReturnType<typeof readFaults>['fault
 }
 
 /** A second upload must be seen, so the store accepts it. */
-export function acceptSecondUpload({ headers }: IncomingMessage): void {
+export const acceptSecondUpload: Interceptor = ({ headers }, _outgoing, proceed) => {
   headers[ACCEPT_SECOND_PUT] = 'yes';
-}
+  proceed();
+};

@@ -79,8 +79,10 @@ class Story {
     if (words === undefined) return;
     const isEndless = step.do === 'resume' && words.includes('tail');
     const running = this.#run(words, isEndless ? { ending: STOPPED, ...step } : step);
-    if (step.do === 'run' && step.inBackground) this.#background.push(running);
-    else await running;
+    if (step.do === 'resume' || !step.inBackground) return void (await running);
+    this.#background.push(running);
+    // Its failure is met at the end, or came after another.
+    running.catch(() => undefined);
   }
 
   async #pass(minutes: number): Promise<void> {
@@ -140,14 +142,20 @@ class Story {
     return commands.find((words) => !words.includes('--again') && words[1] !== 'abandon');
   }
 
-  /** The trouble is over: whoever types what is printed gets the results. */
+  /**
+   * The trouble is over: whoever types what is printed gets the results. Where the service has no file that it
+   * acknowledged, or the record is gone, the operator has the last word.
+   */
   async #endSubmission(): Promise<void> {
+    const submit = ['au', 'submit', FILE, '--wait', '--timeout', '1h', '--force'];
     for (let round = 0; round < LAST_ROUNDS; round += 1) {
-      await this.#run(['au', 'submit', FILE, '--wait', '--timeout', '1h', '--force']);
-      for (let chain = 0; chain < 4 && !this.#hasResults(); chain += 1) {
-        const printed = this.#printed(round > LAST_ROUNDS / 2);
+      const mayPay = round > LAST_ROUNDS / 2;
+      await this.#run(submit);
+      for (let chain = 0; chain < 3 && !this.#hasResults(); chain += 1) {
+        const printed = this.#printed(mayPay);
         if (printed !== undefined) await this.#run(printed);
       }
+      if (mayPay && !this.#hasResults()) await this.#run([...submit, '--again']);
       if (this.#hasResults()) return;
       await this.#pass(60);
     }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Interceptor, RunningSandbox } from '../../src/sandbox/options.ts';
+import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
@@ -51,11 +51,7 @@ export class World {
     process.chdir(world.home);
     const { intercept } = world.adversary;
     await world.#serve({ directory: world.ours, intercept, logCount: LOG_COUNT });
-    const accept: Interceptor = (incoming, _outgoing, proceed) => {
-      acceptSecondUpload(incoming);
-      proceed();
-    };
-    await world.#serve({ directory: world.theirs, seed: 7, intercept: accept, logCount: 0 });
+    await world.#serve({ directory: world.theirs, seed: 7, intercept: acceptSecondUpload, logCount: 0 });
     const server = world.network.servers[1] as Server;
     world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
     return world;
@@ -116,6 +112,7 @@ export class World {
   }
 
   async end(): Promise<void> {
+    for (const left of this.#alive.values()) left.die();
     for (const service of this.#services) await this.time.until(service.close());
     process.chdir(tmpdir());
     rmSync(this.#directory, { recursive: true, force: true });
