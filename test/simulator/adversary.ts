@@ -8,7 +8,7 @@ import type { Time } from './time.ts';
 import { Wire } from './wire.ts';
 
 /** Keys of the other tenant, at the same address: its service takes over what they come with. */
-export const THEIR_KEYS: Readonly<Record<string, string>> = {
+const THEIR_KEYS: Readonly<Record<string, string>> = {
   'their-private-key': 'sandbox-private-key',
   'their-management-key': 'sandbox-management-key',
 };
