@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** A request of the interface and its response, with every member that the interface names. */
+export interface InterfaceExample {
+  readonly method: string;
+  /** `webhook` for a delivery. */
+  readonly path: string;
+  readonly query?: string;
+  /** The command that sends the request; `{id}` is the id in the path. */
+  readonly command?: string;
+  readonly status: number;
+  readonly request?: unknown;
+  readonly body: unknown;
+  /** Members that a response need not have. `*` stands for any name. */
+  readonly optional: readonly string[];
+  /** Objects of which the interface shows no members. */
+  readonly open?: readonly string[];
+}
+
+const directory = new URL('../fixtures/interface/', import.meta.url);
+
+/** The examples by the names of their files. */
+export const INTERFACE_EXAMPLES: ReadonlyMap<string, InterfaceExample> = new Map(
+  readdirSync(directory).map((file) => [
+    basename(file, '.json'),
+    JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as InterfaceExample,
+  ]),
+);
+
+/** Finds an example by its name. */
+export function interfaceExample(name: string): InterfaceExample {
+  const found = INTERFACE_EXAMPLES.get(name);
+  if (found === undefined) throw new Error(`no example ${name}`);
+  return found;
+}
+
+/** The type of every member, by its path: `data[].id` is a string. Elements of an array count together. */
+export function shapeOf(value: unknown, path = '', shape = new Map<string, string>()): Map<string, string> {
+  if (Array.isArray(value)) {
+    shape.set(path, 'array');
+    for (const element of value) shapeOf(element, `${path}[]`, shape);
+  } else if (typeof value === 'object' && value !== null) {
+    if (path !== '') shape.set(path, 'object');
+    for (const [name, member] of Object.entries(value))
+      shapeOf(member, path === '' ? name : `${path}.${name}`, shape);
+  } else shape.set(path, value === null ? 'null' : typeof value);
+  return shape;
+}
+
+/** In what a response differs from an example: members missing, unknown, or of another type. */
+export function differences(response: unknown, { body, optional, open = [] }: InterfaceExample): string[] {
+  const [actual, expected] = [shapeOf(response), shapeOf(body)];
+  const isOptional = (path: string): boolean =>
+    optional.some((other) => other === path || (other.endsWith('.*') && path.startsWith(other.slice(0, -1))));
+  const missing = [...expected.keys()].filter((path) => !actual.has(path) && !isOptional(path));
+  const unknown = [...actual.keys()].filter(
+    (path) => !expected.has(path) && !open.some((object) => path.startsWith(`${object}.`)),
+  );
+  const other = [...actual].filter(([path, type]) => {
+    const wanted = expected.get(path);
+    // The last page has no cursor.
+    return wanted !== undefined && wanted !== type && !(path === 'pagination.next' && type === 'null');
+  });
+  return [
+    ...missing.map((path) => `${path} is missing`),
+    ...unknown.map((path) => `${path} is unknown`),
+    ...other.map(([path, type]) => `${path} is of type ${type}`),
+  ];
+}
