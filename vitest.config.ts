@@ -14,7 +14,7 @@ export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
   plugins: [embeddedJq(), embeddedText()],
   test: {
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
