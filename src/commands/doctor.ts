@@ -190,10 +190,10 @@ const NARROWEST = 24;
 
 // Color never stands alone: the word says the same.
 const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
-  ok: ['ok  ', 'good', '✓'],
+  ok: ['ok', 'good', '✓'],
   warning: ['warn', 'warn', '!'],
   failed: ['FAIL', 'bad', '✗'],
-  skipped: ['-   ', 'quiet', '-'],
+  skipped: ['-', 'quiet', '-'],
 };
 
 /** Findings for people: a line each, with the fix below it. */
@@ -203,14 +203,15 @@ function drawFindings(findings: readonly FindingRow[], context: Context): string
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const columns = out.isTerminal ? out.width : 80;
   // Where hardly anything fits beside the name, the text goes below it.
-  const beside = columns - names - 6 >= NARROWEST;
-  const indent = ' '.repeat(beside ? names + 6 : 6);
+  const markWidth = marks ? 1 : 4;
+  const beside = columns - markWidth - 2 - names >= NARROWEST;
+  const indent = ' '.repeat(markWidth + 2 + (beside ? names : 0));
   const width = columns - indent.length;
   const arrow = unicode ? '→ ' : '> ';
   return findings
     .flatMap(({ check, result, found, fix, next }) => {
       const [word, tone, sign] = MARKS[result];
-      const mark = marks ? sign.padEnd(word.length) : word;
+      const mark = (marks ? sign : word).padEnd(markWidth);
       const lines = wrapWords(cleanText(found), width);
       const [first = '', ...more] = beside ? lines : ['', ...lines];
       const advice = fix === null ? [] : wrapWords(fix, width - 2);

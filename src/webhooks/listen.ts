@@ -21,7 +21,7 @@ export interface ListenOptions
   /** A file that every event is written to before it is acknowledged. */
   readonly journal?: string | undefined;
   /** Ends after this many events. */
-  readonly max?: number | undefined;
+  readonly limit?: number | undefined;
   /** Where proxy variables are read from. */
   readonly environment?: Environment | undefined;
   /** Removes what must not be stored. */
@@ -44,7 +44,7 @@ export class Listener {
   private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
     this.#journal = journal;
     this.#ids = ids;
-    this.#capacity = options.max ?? Infinity;
+    this.#capacity = options.limit ?? Infinity;
     this.#transport = createTransport(options.environment);
     this.#sinks = sinksOf({ ...options, transport: this.#transport });
   }

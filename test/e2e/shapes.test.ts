@@ -84,7 +84,7 @@ async function lasting(): Promise<[title: string, printed: unknown][]> {
     'listen',
     '--port',
     '0',
-    '--max',
+    '--limit',
     '1',
     '--journal',
     'j.jsonl',
@@ -103,7 +103,7 @@ async function lasting(): Promise<[title: string, printed: unknown][]> {
     'json',
   ]);
   const { stdout } = await listening;
-  const again = home.start(['events', 'listen', '--port', '0', '--max', '1', '-o', 'json']);
+  const again = home.start(['events', 'listen', '--port', '0', '--limit', '1', '-o', 'json']);
   const heard = finished(again);
   const target = /http:\/\/\S+?(?=[\s,;]|$)/.exec(await firstOutput(again.stderr))?.[0] ?? '';
   const replayed = await home.svc(['events', 'replay', 'j.jsonl', '--forward-to', target, '-o', 'json']);

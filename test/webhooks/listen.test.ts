@@ -53,7 +53,7 @@ function ids(events: readonly AcceptedEvent[]): string[] {
 
 describe('the listener', () => {
   it('hands events on as they come, marks those that came before, and ends after so many', async () => {
-    await open({ max: 3 });
+    await open({ limit: 3 });
     const reading = readAll();
     for (const id of ['a', 'b', 'a'])
       expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
@@ -64,7 +64,7 @@ describe('the listener', () => {
   });
 
   it('never takes more than so many, however many come at once', async () => {
-    await open({ max: 5, journal: directory.path('max.jsonl') });
+    await open({ limit: 5, journal: directory.path('max.jsonl') });
     const reading = readAll();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))),
@@ -77,7 +77,7 @@ describe('the listener', () => {
   it('knows from its journal what came before it was started', async () => {
     const journal = directory.path('again.jsonl');
     for (const expected of [false, true]) {
-      await open({ max: 1, journal });
+      await open({ limit: 1, journal });
       await post(listener.url, delivery('same'));
       await readAll();
       expect(seen.map(({ repeated }) => repeated)).toEqual([expected]);

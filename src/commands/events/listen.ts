@@ -1,9 +1,12 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import {
+  conflicting,
   flag,
   hostName,
   type Input,
   integer,
+  type Moment,
+  moment,
   positiveDuration,
   repeated,
   resolvePath,
@@ -88,8 +91,9 @@ const parameters = {
   ),
   execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
   journal: value('--journal <file>', 'append each event to this file before it is acknowledged', text),
-  for: value('--for <duration>', 'end after this time', positiveDuration),
-  max: value('-n, --max <n>', 'end after this many events', integer(1)),
+  for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
+  until: value('--until <time>', 'end at this time', moment),
+  limit: value('-n, --limit <n>', 'end after this many events', integer(1)),
 } as const;
 
 const DEFAULT_PORT = 4020;
@@ -110,7 +114,7 @@ export const listen = defineCommand({
       `svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`,
       'run a command for each event',
     ],
-    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
+    ['svc events listen --limit 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
   exitCodes: [130, 143],
   fields: eventView.fields,
@@ -118,12 +122,13 @@ export const listen = defineCommand({
   async run(context, input) {
     refuseLoop(input);
     const address = listeningAddress(context, input);
+    const limitMs = input.for ?? timeUntil(context, input.until);
     const print = await listPrinter(context, eventView);
     const { Listener: ListenerClass } = await import('../../webhooks/listen.ts');
     const listener = await ListenerClass.open({ ...optionsOf(context, input), ...address });
     try {
       reportStart(context, listener, input);
-      await printUntilEnd(context, listener, input.for, () => print(rows(listener)));
+      await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
     } finally {
       for (const unprocessed of await finish(context, listener))
         reportUnprocessed(context, unprocessed, input.journal);
@@ -140,14 +145,23 @@ function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
   });
 }
 
+function timeUntil({ clock }: Context, until: Moment | undefined): number | undefined {
+  if (until === undefined) return undefined;
+  const now = clock.now();
+  if (until(now) > now) return until(now) - now;
+  throw new SvcError('usage', '--until is not in the future', {
+    hint: 'Give a later time, or use --for with a duration.',
+  });
+}
+
 function optionsOf(context: Context, input: ListenInput): ListenOptions {
   const { system, clock, out } = context;
-  const { exec, execLimit = 300_000, journal, max, forwardTo } = input;
+  const { exec, execLimit = 300_000, journal, limit, forwardTo } = input;
   return {
     port: input.port ?? DEFAULT_PORT,
     clock,
     forwardTo,
-    max,
+    limit,
     environment: system.env,
     journal: journal === undefined ? undefined : resolvePath(context, journal),
     command:
@@ -196,12 +210,12 @@ const GRACE_MS = { interrupted: 2_000, done: 60_000 };
 async function printUntilEnd(
   { signal, clock }: Context,
   listener: Listener,
-  forMs: number | undefined,
+  limitMs: number | undefined,
   printing: () => Promise<unknown>,
 ): Promise<void> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
-  if (forMs !== undefined) clock.sleep(forMs, ended).then(() => listener.end(), ignore);
+  if (limitMs !== undefined) clock.sleep(limitMs, ended).then(() => listener.end(), ignore);
   const interrupted = aborted(signal).then(() => listener.end());
   // A reader of stdout that does not read must not hold up the end.
   const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, over.signal)).catch(ignore);
