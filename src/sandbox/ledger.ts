@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { findKey } from './keys.ts';
@@ -13,18 +13,18 @@ export interface LedgerEntry {
   readonly path: string;
   /** Names of all headers, lower case, in the order sent. */
   readonly headerNames: readonly string[];
-  /** Values of the headers that say how a body was sent or what is wanted. */
+  /** Values of the headers that describe a body or what is requested. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Name of the key that came along; `unknown` for one that the sandbox does not have. */
+  /** Name of the key; `unknown` for one that the sandbox does not have. */
   readonly key?: string;
-  /** Type of the event that was brought to a webhook; absent for what reached the sandbox. */
+  /** Type of the event that was delivered to a webhook; absent for what reached the sandbox. */
   readonly event?: string;
-  /** 0 while there is no answer. */
+  /** 0 without a response. */
   status: number;
   /** Bytes on the wire, head included. */
   received: number;
   sent: number;
-  /** Whether the exchange broke off before the answer was sent. */
+  /** Whether the exchange ended before the response was sent. */
   aborted: boolean;
 }
 
@@ -43,10 +43,10 @@ const SHOWN_HEADERS = [
   'x-ms-blob-type',
 ] as const;
 
-// Enough for any test; a sandbox that runs for weeks must not grow without end. The file holds all.
+// Enough for any test; a sandbox that runs for weeks must not grow without bound. The file holds all.
 const KEPT_ENTRIES = 100_000;
 
-/** The record of every request that a sandbox process got, in memory and in a file of the state directory. */
+/** The record of every request that a sandbox process received, in memory and in a file of the state directory. */
 export class Ledger {
   readonly #file: number;
   readonly #entries: LedgerEntry[] = [];
@@ -61,16 +61,16 @@ export class Ledger {
     const entry = newEntry(incoming, now);
     this.#keep(entry);
     const { socket } = incoming;
-    let told = false;
-    const tell = (): void => {
-      if (told) return;
-      told = true;
+    let recorded = false;
+    const record = (): void => {
+      if (recorded) return;
+      recorded = true;
       entry.aborted = !outgoing.writableFinished;
       entry.status = outgoing.headersSent ? outgoing.statusCode : 0;
       Object.assign(entry, this.#traffic(socket));
       this.#write(entry);
     };
-    outgoing.once('finish', tell).once('close', tell);
+    outgoing.once('finish', record).once('close', record);
   }
 
   /** Adds a request that the sandbox sent to a webhook. */
@@ -85,7 +85,7 @@ export class Ledger {
     return this.#entries.map((entry) => ({ ...entry }));
   }
 
-  /** Closes the file. Exchanges that are still open are written no more. */
+  /** Closes the file. Exchanges that are still open are not recorded. */
   close(): void {
     if (!this.#closed) closeSync(this.#file);
     this.#closed = true;
@@ -110,13 +110,13 @@ export class Ledger {
   }
 }
 
-/** The requests that all sandboxes of a state directory got, in the order of their ends. */
+/** The requests that all sandboxes of a state directory received, in the order of their ends. */
 export function readLedger(directory: string): LedgerEntry[] {
   const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n').filter(Boolean);
   return lines.flatMap(readEntry);
 }
 
-// A process that was killed may have left half a line.
+// A killed process may have left an incomplete line.
 function readEntry(line: string): LedgerEntry[] {
   try {
     return [JSON.parse(line) as LedgerEntry];
@@ -151,50 +151,18 @@ function withoutSecret(url: string): string {
   return url.replace(/^(\/acs\/[^/]*\/[^/]*).*/s, '$1');
 }
 
-/** A request of the ledger, as it is listed. */
-export interface ListedRequest {
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  /** 0 when no answer was sent. */
-  readonly status: number;
-  readonly received: number;
-  readonly sent: number;
-  /** Name of the key; absent where none came along. */
-  readonly key?: string | undefined;
-  /** Number of the application that the key belongs to. */
+/** A request of the ledger as it is listed, with the number of the application that its key belongs to. */
+export type ListedRequest = Omit<LedgerEntry, 'headerNames' | 'headers'> & {
   readonly application?: number | undefined;
-  /** Type of the event, for a delivery to a webhook. */
-  readonly event?: string | undefined;
-  readonly aborted: boolean;
-}
+};
 
 /** The requests of a state directory, in the order of their ends; with a limit, only the last ones. */
 export function listRequests(directory: string, limit = Infinity): ListedRequest[] {
-  const entries = entriesOf(directory);
+  if (!existsSync(statePaths(directory).ledger)) return [];
+  const entries = readLedger(directory);
   return entries.slice(Math.max(0, entries.length - limit)).map(listed);
 }
 
-function listed({
-  at,
-  method,
-  path,
-  status,
-  received,
-  sent,
-  key,
-  event,
-  aborted,
-}: LedgerEntry): ListedRequest {
-  const application = findKey(key)?.application;
-  return { at, method, path, status, received, sent, key, application, event, aborted };
-}
-
-function entriesOf(directory: string): LedgerEntry[] {
-  try {
-    return readLedger(directory);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
+function listed({ headerNames: _names, headers: _headers, ...entry }: LedgerEntry): ListedRequest {
+  return { ...entry, application: findKey(entry.key)?.application };
 }

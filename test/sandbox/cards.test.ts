@@ -70,9 +70,7 @@ describe('the outcome of a row', () => {
   const card = {
     year: '2023',
     month: '12',
-    code: 'UPD_EXP_DATE',
-    newYear: '2026',
-    newMonth: '12',
+    update: { code: 'UPD_EXP_DATE', newYear: '2026', newMonth: '12' },
     refreshed: false,
   } as const;
   const row = { token: 't', year: '', month: '', merchant: '' };
@@ -103,12 +101,14 @@ describe('the outcome of a row', () => {
   });
 
   it('is a new token for a correction, and none for a conversion that changes nothing', () => {
-    const news = { year: '2023', month: '12', refreshed: false };
-    expect(outcomeOf(row, { ...news, code: 'UPD_CORRECTED' })?.newToken).toBe(true);
-    expect(outcomeOf(row, { ...news, code: 'UPD_BRAND_CONV' })?.newToken).toBe(false);
-    expect(outcomeOf(row, { ...news, code: 'UPD_BRAND_CONV', newNumber: '4' })?.newToken).toBe(true);
-    expect(outcomeOf(row, { ...news, code: 'WRN_OPT_OUT' })?.newToken).toBe(false);
-    expect(outcomeOf(row, news)).toBeUndefined();
+    const known = { year: '2023', month: '12', refreshed: false };
+    expect(outcomeOf(row, { ...known, update: { code: 'UPD_CORRECTED' } })?.newToken).toBe(true);
+    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV' } })?.newToken).toBe(false);
+    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV', newNumber: '4' } })?.newToken).toBe(
+      true,
+    );
+    expect(outcomeOf(row, { ...known, update: { code: 'WRN_OPT_OUT' } })?.newToken).toBe(false);
+    expect(outcomeOf(row, known)).toBeUndefined();
     expect(outcomeOf(row, { ...card, refreshed: true })).toBeUndefined();
   });
 });

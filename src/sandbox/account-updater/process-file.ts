@@ -7,6 +7,8 @@ import {
   type ResultCode,
   SANDBOX_MERCHANT_ID,
 } from '../../schema/account-updater-files.ts';
+import type { Card } from '../vault/cards.ts';
+import { type CardUpdate, yieldsToken } from '../vault/test-cards.ts';
 
 /** What the rows of a request file are looked up in. */
 export interface Vault {
@@ -183,22 +185,10 @@ export interface RequestRow {
   readonly merchant: string;
 }
 
-/** What the card networks know of a card. */
-export interface CardNews {
-  readonly code?: ResultCode | undefined;
-  readonly newNumber?: string | undefined;
-  readonly newMonth?: string | undefined;
-  /** 4 digits. */
-  readonly newYear?: string | undefined;
-}
-
-/** A card token as the vault holds it. */
-export interface VaultCard extends CardNews {
-  readonly month?: string | undefined;
-  readonly year?: string | undefined;
-  /** Whether an earlier job made it: the networks have no news of such a card. */
-  readonly refreshed: boolean;
-}
+/** What is needed of the card behind a token. */
+export type VaultCard = Pick<Card, 'month' | 'year' | 'refreshed'> & {
+  readonly update?: CardUpdate | undefined;
+};
 
 /** What a result row says. */
 export interface Outcome {
@@ -213,27 +203,17 @@ export function outcomeOf(row: RequestRow, card: VaultCard | undefined): Outcome
   if (card === undefined) return plain('ERR_INVALID_TOKEN');
   if (row.merchant !== '' && row.merchant !== SANDBOX_MERCHANT_ID) return plain('ERR_INVALID_CONFIG');
   if (!hasExpiration(row, card)) return plain('ERR_INVALID_EXP_DATE');
-  if (card.refreshed || card.code === undefined) return undefined;
-  if (!yieldsToken(card)) return plain(card.code);
-  return {
-    code: card.code,
-    newToken: true,
-    newYear: card.newYear?.slice(-2) ?? '',
-    newMonth: card.newMonth ?? '',
-  };
-}
-
-/** Whether the news of a card make a new token. A conversion to another brand may change nothing on the card. */
-export function yieldsToken(card: CardNews): boolean {
-  const changed = card.newNumber !== undefined || card.newYear !== undefined;
-  return card.code === 'UPD_CORRECTED' || (card.code?.startsWith('UPD_') === true && changed);
+  const { code, newYear = '', newMonth = '' } = card.update ?? {};
+  if (card.refreshed || code === undefined) return undefined;
+  if (!yieldsToken(card.update)) return plain(code);
+  return { code, newToken: true, newYear: newYear.slice(-2), newMonth };
 }
 
 function plain(code: ResultCode): Outcome {
   return { code, newToken: false, newYear: '', newMonth: '' };
 }
 
-// The row's date counts where it has one, each half for itself, as the interface words it.
+// Year and month of the row each override those of the token.
 function hasExpiration(row: RequestRow, card: VaultCard): boolean {
   const year = row.year === '' ? card.year?.slice(-2) : row.year;
   const month = row.month === '' ? card.month : row.month;

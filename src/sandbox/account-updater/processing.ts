@@ -4,12 +4,12 @@ import { derivedToken } from '../seed/entities.ts';
 import type { SandboxState } from '../state/state.ts';
 import { isDue, type Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
-import { findCard } from '../vault/cards.ts';
-import { processRequestFile, type Vault, type VaultCard } from './process-file.ts';
+import { type Card, findCard } from '../vault/cards.ts';
+import { processRequestFile, type Vault } from './process-file.ts';
 
 /**
- * Makes result files. Each upload's result is the same whoever makes it and whenever, so it is made when first
- * looked for, or ahead of that in the background; two processes may do it at once without harm.
+ * Makes result files. An upload's result does not depend on when and by which process it is made, so it is made when
+ * first needed, or ahead of that in the background; two processes may do it at once without harm.
  */
 export class Processing {
   readonly #state: SandboxState;
@@ -20,16 +20,16 @@ export class Processing {
   constructor(state: SandboxState, files: StoreFiles) {
     this.#state = state;
     this.#files = files;
-    // Every upload that waits listens to it: that is no leak to warn of.
+    // Every waiting upload listens to it: that is no leak to warn of.
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** Makes the results of those jobs whose time has come. */
+  /** Makes the results of the jobs that are due. */
   async settle(jobs: readonly Job[], now: number): Promise<void> {
     for (const job of jobs) if (isDue(job, now)) await this.#processOnce(job);
   }
 
-  /** Begins ahead of time, so that nobody has to wait. A failure here is met again, and told, by `settle`. */
+  /** Begins ahead of time. A failure here happens again, and is reported, in `settle`. */
   prepare(job: Job, delayMs: number): void {
     const begin = (): void => void this.#processOnce(job).catch(() => undefined);
     const timer = setTimeout(begin, delayMs).unref();
@@ -69,16 +69,9 @@ export class Processing {
   }
 }
 
-function vaultAt(state: SandboxState, job: Job, at: number): Vault {
-  const { world } = state;
-  const find = (token: string): VaultCard | undefined => {
-    const card = findCard(world, token, at);
-    if (card === undefined) return undefined;
-    const { update, month, year, refreshed } = card;
-    const { code, newNumber, newMonth, newYear } = update ?? {};
-    return { code, newNumber, newMonth, newYear, month, year, refreshed };
-  };
+function vaultAt({ world }: SandboxState, job: Job, at: number): Vault {
+  const find = (token: string): Card | undefined => findCard(world, token, at);
   const renew = (token: string, row: number): string =>
-    derivedToken(world.start.seed, job.number, row, findCard(world, token, at)?.updaterCard ?? 0);
+    derivedToken(world.start.seed, job.number, row, find(token)?.updaterCard ?? 0);
   return { find, renew };
 }

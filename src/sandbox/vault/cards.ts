@@ -1,11 +1,10 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
-import { yieldsToken } from '../account-updater/process-file.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/entities.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { TokenEvent } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
 import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
-import { TEST_CARDS, type TestCard, THREE_DS_CARDS } from './test-cards.ts';
+import { TEST_CARDS, type TestCard, THREE_DS_CARDS, yieldsToken } from './test-cards.ts';
 
 /** A card token of the sandbox, and what an Account Updater job reports of it. */
 export interface SandboxCard {

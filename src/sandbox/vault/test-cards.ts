@@ -19,6 +19,15 @@ export interface TestCard {
   readonly newYear: string | undefined;
 }
 
+/** What the card networks report of a card. */
+export type CardUpdate = Partial<Pick<TestCard, 'code' | 'newNumber' | 'newMonth' | 'newYear'>>;
+
+/** Whether an update creates a new token. A conversion to another brand may change nothing on the card. */
+export function yieldsToken({ code, newNumber, newYear }: CardUpdate = {}): boolean {
+  const changed = newNumber !== undefined || newYear !== undefined;
+  return code === 'UPD_CORRECTED' || (code?.startsWith('UPD_') === true && changed);
+}
+
 /** A test card of 3-D Secure, and what happens when it is authenticated. */
 export interface ThreeDsCard {
   readonly number: string;
