@@ -35,7 +35,7 @@ export function readCursor(query: URLSearchParams, list: string): readonly numbe
   return positions;
 }
 
-/** A page as the service answers it; the last one's `next` is null. */
+/** A page as in a response; the last one's `next` is null. */
 export function cursorPage<Item>(
   data: readonly Item[],
   size: number,

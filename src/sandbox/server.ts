@@ -83,7 +83,7 @@ function listenTo(
 ): void {
   const app = createApp(service, allowHosts);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // An interceptor may have answered or broken the exchange and proceed all the same.
+    // An interceptor may have responded or ended the exchange, and proceed nevertheless.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;
       void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
@@ -97,7 +97,7 @@ function listenTo(
       if (intercept === undefined) proceed();
       else intercept(incoming, outgoing, proceed);
     } catch (error) {
-      // A state directory that was taken away or is full must not end the process.
+      // A state directory that was removed or is full must not end the process.
       outgoing.statusCode = 500;
       outgoing.end(String(error));
     }
@@ -122,13 +122,13 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-// Names nobody: what a request says about its host is in its Host header.
+// The Host header says which host a request is for.
 const ORIGIN = 'http://sandbox.invalid';
 
 /** Responses up to this length go out in one write. */
 const WHOLE_BYTES = 256 * 1024;
 
-/** Answers a request of Node's server with the app. Rejects when the exchange breaks off. */
+/** Responds to a request of Node's server with the app. Rejects when the exchange ends early. */
 async function respond(
   app: Hono<SandboxEnv>,
   incoming: IncomingMessage,

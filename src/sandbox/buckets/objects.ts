@@ -55,13 +55,13 @@ export class ObjectFiles {
     return [...new Set([FIRST_BUCKET, ...found])].toSorted();
   }
 
-  /** A path for an object that is not whole yet; its bytes begin after the head. */
+  /** A path for an incomplete object; its bytes begin after the head. */
   draft(bucket: string): { readonly path: string; readonly start: number } {
     this.createBucket(bucket);
     return { path: join(this.#directory, bucket, `${randomUUID()}${DRAFT_ENDING}`), start: HEAD_BYTES };
   }
 
-  /** Gives a whole draft its name; with `isNew` only if there is no such object, which false tells. */
+  /** Gives a complete draft its name; with `isNew`, returns false if there is such an object. */
   keep(bucket: string, key: string, draft: string, isNew: boolean): boolean {
     const path = this.#path(bucket, key);
     if (!isNew) {

@@ -110,7 +110,7 @@ function getObject({ objects, request, bucket, key }: ObjectCall): Response {
   return fileResponse(request, { path, start, bytes, type: 'binary/octet-stream', etag, modified });
 }
 
-/** Stores an object, whole or not at all. `If-None-Match: *` and `If-Match` are honoured, also between processes. */
+/** Stores an object completely or not at all. `If-None-Match: *` and `If-Match` are honored, also between processes. */
 async function putObject(call: ObjectCall): Promise<Response> {
   const { objects, request, bucket, key, payload, now } = call;
   checkFraming(request);

@@ -77,7 +77,7 @@ function payloadHash({ headers }: Request): string {
   );
 }
 
-// Whatever says what is to happen must be signed, or somebody in between could change it.
+// Every header that changes what the request does must be signed.
 function checkSignedHeaders({ headers }: Request, names: readonly string[]): void {
   const needed = [...headers.keys()].filter((name) => name === 'host' || name.startsWith('x-amz-'));
   const unsigned = needed.filter((name) => !names.includes(name));

@@ -2,15 +2,15 @@ import { mix } from '../seed/random.ts';
 
 /** What goes wrong with an exchange. Several can be combined; `malformed` and a hang at the head stand alone. */
 export interface Effect {
-  /** Answers with this status instead of the sandbox. */
+  /** Responds with this status instead of the sandbox. */
   readonly status?: number | undefined;
-  /** Set on the answer, whoever gives it. */
+  /** Set on the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Text of the answer, in place of the usual one. */
+  /** The body of the response, in place of the usual one. */
   readonly body?: string | undefined;
-  /** Answers with a redirect to this address; 307 unless `status` says otherwise. */
+  /** Redirects to this address; with 307 unless `status` says otherwise. */
   readonly redirect?: string | undefined;
-  /** Answers with bytes that are no HTTP. */
+  /** Responds with bytes that are not HTTP. */
   readonly malformed?: boolean | undefined;
   /** Milliseconds before anything happens. */
   readonly latency?: number | undefined;

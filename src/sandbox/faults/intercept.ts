@@ -72,7 +72,7 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
   if (effect.body === undefined) outgoing.setHeader('content-type', standard.type);
   const body = Buffer.from(effect.body ?? standard.text);
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
-  // What the client is still sending is not wanted, and must not be taken for its next request.
+  // What the client still sends is dropped, so that it is not read as its next request.
   incoming.resume();
   return status === 204 || status === 304 ? Buffer.alloc(0) : body;
 }
@@ -96,7 +96,7 @@ const STORE_CODES: Readonly<Record<number, string>> = {
   503: 'SlowDown',
 };
 
-/** Holds an answer back: what the sandbox writes is gathered, and given whole once it has ended. */
+/** Holds a response back: what the sandbox writes is collected, and passed on once it has ended. */
 export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   const gather = (chunk: unknown): void => {

@@ -87,7 +87,7 @@ function readPage(call: Call): unknown {
 }
 
 // Each page read adds a log at the top. A walk by page number would meet the same logs again and again, so those that
-// its own earlier pages have added are passed over.
+// its own earlier pages have added are skipped.
 function pageOne({ service, key }: Call, page: number): LogPosition {
   const { audit } = service.state.world;
   let number = audit.length;
@@ -133,7 +133,7 @@ export interface LogFilter {
   readonly before?: number | undefined;
 }
 
-/** A place in the list: made-up logs and audit records below these numbers are still to come. */
+/** A position in the list: generated logs and audit records below these numbers follow. */
 export interface LogPosition {
   readonly seeded: number;
   readonly audit: number;
@@ -175,7 +175,7 @@ function* listLogs(
   }
 }
 
-/** Which audit records can lie in a window. After the clock was set back that cannot be told from their places. */
+/** Which audit records can lie in a window. After the clock was set back their positions do not say. */
 function auditWindow({ audit, auditInOrder }: World, from: number, before: number): Span {
   if (!auditInOrder) return { begin: 0, end: audit.length };
   const timeOf = (number: number): number => auditTime(audit[number]);

@@ -5,15 +5,15 @@ import { hex, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 export interface EntityKind {
   readonly value: string;
   readonly displayName: string;
-  /** How many entities the made-up logs are about. */
+  /** How many entities the generated logs are about. */
   readonly count: number;
-  /** Share of the made-up logs, out of the sum of all weights. */
+  /** Share of the generated logs, out of the sum of all weights. */
   readonly weight: number;
   /** The id of entity `index`. */
   id(seed: number, index: number): string;
 }
 
-/** Everything that a log can be about; GET /logs/entity-types answers these. */
+/** Everything that a log can be about: the response of GET /logs/entity-types. */
 export const ENTITY_KINDS: readonly EntityKind[] = [
   kind('application', 'Application', 6, 10, (seed, index) => applicationId(seed, index + 1)),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
@@ -81,7 +81,7 @@ function kind(
 /** The seed of a sandbox that was not given one. The shipped example file is made from it. */
 export const DEFAULT_SEED = 1;
 
-/** The token of a test card in a sandbox of this seed. `index` is the card's place in `TEST_CARDS`. */
+/** The token of a test card in a sandbox of this seed. `index` is the card's position in `TEST_CARDS`. */
 export function cardToken(seed: number, index: number): string {
   return uuidOf(seed, NAMESPACE.card, index);
 }

@@ -2,7 +2,7 @@ import type { Log } from '../../schema/log.ts';
 import { applicationId, entityId, kindOf, ownerId, tenantId } from './entities.ts';
 import { mix, NAMESPACE } from './random.ts';
 
-/** The made-up logs of a world, each had by its number alone: 0 is the oldest. A million cost nothing. */
+/** The generated logs, each computed from its number alone: 0 is the oldest. A million cost nothing. */
 export interface SeededLogs {
   readonly count: number;
   /** Milliseconds, whole seconds; never falls from one number to the next. */

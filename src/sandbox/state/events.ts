@@ -16,7 +16,7 @@ interface JournalLine<Type extends string> {
 
 /** An event that creates something. */
 export interface CreationEvent {
-  /** Tells the process that wrote the line which of the things created is its own. */
+  /** Identifies what was created to the process that wrote the line. */
   readonly nonce: string;
   /** Number of the application that created it. */
   readonly application: number;

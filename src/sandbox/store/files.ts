@@ -5,7 +5,7 @@ import { StoreRefusal } from './responses.ts';
 
 const DRAFT_ENDING = '.draft';
 
-// Long enough that no upload of a live process is taken away.
+// Long enough that no upload of a live process is removed.
 const STALE_MS = 2 * 3_600_000;
 
 /** Where the store keeps its objects. A file is written as a draft and renamed when it is whole. */
@@ -22,7 +22,7 @@ export class StoreFiles {
     return join(this.#directory, `${area}-${basename(object)}`);
   }
 
-  /** A path for a file that is not whole yet. */
+  /** A path for an incomplete file. */
   draft(): string {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     return join(this.#directory, `${randomUUID()}${DRAFT_ENDING}`);
@@ -78,7 +78,7 @@ export function signedAddress(origin: string, grant: Grant, secret: string): str
   return `${origin}${grant.object}?${query.toString()}`;
 }
 
-/** Checks an address that came in. Throws what a store answers: not signed, altered, or expired. */
+/** Checks a request's address. Throws the refusal of a store: not signed, altered, or expired. */
 export function checkAddress(
   { method, object }: Pick<Grant, 'method' | 'object'>,
   query: URLSearchParams,

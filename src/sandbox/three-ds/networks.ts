@@ -65,7 +65,7 @@ const RANGES: readonly (readonly [RegExp, string])[] = [
 export interface Scenario {
   /** How it ends, after a challenge when the cardholder does as asked. */
   readonly ends: Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge' | 'informational'>;
-  /** The kind of challenge on the way; absent where there is none. */
+  /** The type of challenge; absent without one. */
   readonly challenge?: 'dynamic' | 'out-of-band';
   /** Whether the issuer insists on the challenge. */
   readonly mandated?: boolean;

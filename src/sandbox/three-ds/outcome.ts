@@ -34,7 +34,7 @@ export function outcomeOf(session: Session, authentication: AuthenticationEvent,
   const scenario = scenarioOf(session.created.scenario);
   if (scenario.challenge === undefined) return frictionless(scenario, authentication);
   if (authentication.decoupled) return decoupled(scenario, now - authentication.at);
-  // Nobody is there to be challenged.
+  // No cardholder is present.
   if (session.created.sessionType === 'merchant')
     return { status: 'failed', reason: 'decoupled-authentication-required' };
   return challenged(scenario.challenge, scenario, session.answers, {
@@ -43,7 +43,7 @@ export function outcomeOf(session: Session, authentication: AuthenticationEvent,
   });
 }
 
-// With this preference nobody is authenticated: the issuer is told, and that is all.
+// With this preference the issuer is only informed.
 function frictionless(scenario: Scenario, { preference }: AuthenticationEvent): Outcome {
   if (scenario.ends === 'successful' && preference === 'no-challenge-data-sharing-only')
     return { status: 'informational' };

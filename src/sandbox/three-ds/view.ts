@@ -19,7 +19,7 @@ import { eciOf, findNetwork, scenarioOf } from './networks.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
-/** A session as its creation answers it. */
+/** The response to the creation of a session. */
 export function createdView(service: Service, session: Session): CreatedSession {
   const { created, id } = session;
   return {
@@ -35,7 +35,7 @@ export function createdView(service: Service, session: Session): CreatedSession 
   };
 }
 
-/** A session as a read answers it. */
+/** The response to the read of a session. */
 export function sessionView(service: Service, session: Session, now: number): ThreeDsSession {
   const { seed } = service.state.world.start;
   const { created, id, authentication } = session;
@@ -111,7 +111,7 @@ const VERSION: ThreeDsSession['version'] = {
   acs_information: ['01', '02'],
 };
 
-/** What the three answers about an authentication are made from. */
+/** What the three responses about an authentication are made from. */
 export interface Authenticated {
   readonly service: Service;
   readonly session: Session;
@@ -119,7 +119,7 @@ export interface Authenticated {
   readonly now: number;
 }
 
-/** The outcome as authenticate answers it. Fields that do not apply are absent. */
+/** The response to authenticate. Fields that do not apply are absent. */
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
   const outcome = outcomeOf(session, authentication, now);
@@ -136,7 +136,7 @@ export function resultView(authenticated: Authenticated): AuthenticationResult {
   });
 }
 
-/** The outcome as the challenge result answers it. */
+/** The response to a read of the challenge result. */
 export function challengeResultView(authenticated: Authenticated): ChallengeResult {
   const { service, session, authentication, now } = authenticated;
   const { challenge } = outcomeOf(session, authentication, now);
