@@ -7,7 +7,6 @@ import { listSource } from '../json/source.ts';
 import { objectOrUndefined } from '../schema/guards.ts';
 import { type Page, Pages } from './pages.ts';
 
-/** A request to any endpoint, described or not. */
 export type AnyRequest = Pick<
   ApiRequest<unknown>,
   'method' | 'path' | 'query' | 'body' | 'key' | 'whenUnclear' | 'permission' | 'attempts'
@@ -57,7 +56,6 @@ export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefine
   return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
 }
 
-/** Whether a list response says that more follow. */
 export function hasMore(body: JsonBody): boolean {
   return pageIn(body, {})?.next !== undefined;
 }

@@ -23,7 +23,6 @@ export const READ_PERMISSIONS: readonly ReadPermission[] = [
 /** What a key may do: it is `allowed`, `forbidden` (403), `refused` as a key (401), or `unclear`. */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
-/** A permission that was tried. */
 export interface Tried {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;

@@ -12,6 +12,16 @@ import type {
 } from '../schema/three-ds/session.ts';
 import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
+const JOB = {
+  key: 'private',
+  shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
+} as const;
+const TENANT = {
+  path: path`/tenants/self`,
+  key: 'management',
+  shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
+} as const;
+
 /** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
 export class AccountUpdater {
   readonly #core: HttpCore;
@@ -41,27 +51,25 @@ export class AccountUpdater {
 
 export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
   return {
+    ...JOB,
     method: 'POST',
     path: path`/account-updater/jobs`,
-    key: 'private',
     permission: 'account-updater:job:create',
     subject: 'creating a job',
     whenUnclear: {
       hint: 'Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.',
       next: ['au', 'list'],
     },
-    shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
   };
 }
 
 export function readJobRequest(id: string): ApiRequest<AccountUpdaterJob> {
   return {
+    ...JOB,
     method: 'GET',
     path: path`/account-updater/jobs/${id}`,
-    key: 'private',
     permission: 'account-updater:job:read',
     subject: `job ${id}`,
-    shape: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
   };
 }
 
@@ -118,26 +126,17 @@ export class Tenant {
 }
 
 export function readTenantRequest(): ApiRequest<TenantRecord> {
-  return {
-    method: 'GET',
-    path: path`/tenants/self`,
-    key: 'management',
-    permission: 'tenant:read',
-    subject: 'the tenant',
-    shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
-  };
+  return { ...TENANT, method: 'GET', permission: 'tenant:read', subject: 'the tenant' };
 }
 
 export function updateTenantRequest(body: TenantUpdate): ApiRequest<TenantRecord> {
   return {
+    ...TENANT,
     method: 'PUT',
-    path: path`/tenants/self`,
     body,
-    key: 'management',
     permission: 'tenant:update',
     subject: 'updating the tenant',
     whenUnclear: { hint: 'Check the tenant before you update it again.', next: ['tenant', 'show'] },
-    shape: async () => (await import('../schema/tenant.ts')).tenantSchema,
   };
 }
 

@@ -3,7 +3,6 @@ import { type Poll, pollBackfill } from './poll.ts';
 import type { TailState } from './position.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from './read-range.ts';
 
-/** How to catch up. */
 export interface CatchUpOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
@@ -51,7 +50,6 @@ export class CatchUpReader {
     return this.#gapFrom === undefined ? poll : { ...poll, readTo: this.#state.readTo };
   }
 
-  /** Reads no further. */
   stop(): void {
     this.#backfill?.stop();
   }
@@ -99,7 +97,6 @@ export class Backfill {
   readonly #source: LogSource;
   readonly #stop = new AbortController();
   #slots: Slot[] = [];
-  /** Ranges are planned up to here. */
   #plannedTo: number;
   #widthMs = MINUTE_MS;
   /** The age of the oldest entry that the service still had: retention does not cut into what is younger. */
@@ -110,7 +107,6 @@ export class Backfill {
     this.#plannedTo = from;
   }
 
-  /** Whether ranges are being read that were not given yet. */
   get isReading(): boolean {
     return this.#slots.length > 0;
   }
@@ -137,7 +133,6 @@ export class Backfill {
     }
   }
 
-  /** Reads no further. */
   stop(): void {
     this.#stop.abort();
   }

@@ -17,7 +17,6 @@ const positionMembers = {
 /** A position as checkpoints and archives keep it. Times are RFC 3339, UTC; the entries passed on are hashes only. */
 export const positionSchema = z.looseObject(positionMembers);
 
-/** A position as checkpoints and archives keep it. */
 export type StoredPosition = z.infer<typeof positionSchema>;
 
 export function toStored({ settled, readTo, newest, passed }: TailPosition): StoredPosition {

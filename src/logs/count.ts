@@ -13,7 +13,6 @@ export interface StatsRow {
    * row for all. `(others)` counts all values after the first thousands.
    */
   readonly value: string | null;
-  /** The type of an actor. */
   readonly actor_type: string | null;
   readonly count: number;
   /** Of all entries, from 0 to 1. */
@@ -25,29 +24,18 @@ export interface StatsRow {
   readonly note: string | null;
 }
 
-/** Remarks on actors and hours, by an archive's past. */
-export interface Notes {
-  noteActor(id: string): string | null;
-  /** `hour`: its beginning in epoch milliseconds. */
-  noteHour(hour: number, count: number): string | null;
-}
-
 const MAX_ACTORS = 10_000;
 const MAX_NAMES = 1_000;
 /** Something over a year; an interval of more hours has rows for those with entries only. */
 const MAX_HOURS = 10_000;
 
-type Named = 'entity_type' | 'operation' | 'actor_type';
+const NAMED = ['entity_type', 'operation', 'actor_type'] as const;
 
 /** Counts entries by hour, entity type, operation and actor, in flat memory. */
 export class LogCounts {
   readonly #all = emptyBucket();
   readonly #hours = new ValueTally<number | null>(MAX_HOURS);
-  readonly #names: Readonly<Record<Named, ValueTally<string | null>>> = {
-    entity_type: new ValueTally(MAX_NAMES),
-    operation: new ValueTally(MAX_NAMES),
-    actor_type: new ValueTally(MAX_NAMES),
-  };
+  readonly #names = new Map(NAMED.map((by) => [by, new ValueTally<string | null>(MAX_NAMES)] as const));
   readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
   readonly #actorTypes = new Map<string, string>();
 
@@ -55,9 +43,7 @@ export class LogCounts {
     const at = parseTime(log.created_at);
     fill(this.#all, at);
     this.#hours.add(at === undefined ? null : hourOf(at), at);
-    this.#names.entity_type.add(log.entity_type ?? null, at);
-    this.#names.operation.add(log.operation ?? null, at);
-    this.#names.actor_type.add(log.actor_type ?? null, at);
+    for (const [by, tally] of this.#names) tally.add(log[by] ?? null, at);
     const actor = log.actor_id ?? null;
     const { count } = this.#actors.add(actor, at);
     if (count === 1 && actor !== null && typeof log.actor_type === 'string')
@@ -68,26 +54,25 @@ export class LogCounts {
     return this.#all.count;
   }
 
-  /** Whether there were too many actors to count each. */
   get hasOtherActors(): boolean {
     return this.#actors.isFull;
   }
 
   /** All counts: all entries, each hour of the interval, then by value, the most frequent first. */
-  rows(interval: Interval, notes: Notes = NO_NOTES): StatsRow[] {
-    const named = (['entity_type', 'operation', 'actor_type'] as const).flatMap((by) =>
-      byCount(this.#names[by]).map(([value, bucket]) => this.#row(by, value, bucket)),
+  rows(interval: Interval, past?: StatsBackfill): StatsRow[] {
+    const named = [...this.#names].flatMap(([by, tally]) =>
+      byCount(tally).map(([value, bucket]) => this.#row(by, value, bucket)),
     );
     const actors = byCount(this.#actors).map(([value, bucket]) =>
       this.#row('actor', value, bucket, {
         actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null),
-        note: value === null || value === OTHERS ? null : notes.noteActor(value),
+        note: value === null || value === OTHERS ? null : past?.noteActor(value),
       }),
     );
-    return [this.#row('all', null, this.#all), ...this.#hourRows(interval, notes), ...named, ...actors];
+    return [this.#row('all', null, this.#all), ...this.#hourRows(interval, past), ...named, ...actors];
   }
 
-  #hourRows({ since, until }: Interval, notes: Notes): StatsRow[] {
+  #hourRows({ since, until }: Interval, past: StatsBackfill | undefined): StatsRow[] {
     const { buckets } = this.#hours;
     const hours = new Set([...buckets.keys()].filter((hour) => typeof hour === 'number'));
     if ((until - since) / HOUR_MS <= MAX_HOURS)
@@ -96,7 +81,7 @@ export class LogCounts {
       .toSorted((one, other) => one - other)
       .map((hour) => {
         const bucket = buckets.get(hour) ?? emptyBucket();
-        return this.#row('hour', iso(hour), bucket, { note: notes.noteHour(hour, bucket.count) });
+        return this.#row('hour', iso(hour), bucket, { note: past?.noteHour(hour, bucket.count) });
       });
     for (const rest of [null, OTHERS] as const) {
       const bucket = buckets.get(rest);
@@ -109,7 +94,7 @@ export class LogCounts {
     by: StatsBy,
     value: string | null,
     { count, first, last }: Bucket,
-    { actor_type = null, note = null }: Partial<Pick<StatsRow, 'actor_type' | 'note'>> = {},
+    { actor_type = null, note }: { actor_type?: string | null; note?: string | null | undefined } = {},
   ): StatsRow {
     return {
       by,
@@ -119,12 +104,10 @@ export class LogCounts {
       share: count === 0 ? 0 : count / this.#all.count,
       first_at: first === Infinity ? null : iso(first),
       last_at: last === -Infinity ? null : iso(last),
-      note,
+      note: note ?? null,
     };
   }
 }
-
-const NO_NOTES: Notes = { noteActor: () => null, noteHour: () => null };
 
 function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
   return [...buckets].toSorted(
@@ -146,7 +129,6 @@ export interface Bucket {
   last: number;
 }
 
-/** Stands for every value after the first `most` ones. */
 const OTHERS = '(others)';
 
 function emptyBucket(): Bucket {
@@ -170,7 +152,9 @@ class ValueTally<K> {
   }
 
   add(value: K, at: number | undefined): Bucket {
-    const bucket = this.buckets.get(value) ?? this.#begin(value);
+    const key = this.buckets.has(value) || this.buckets.size < this.#most ? value : OTHERS;
+    const bucket = this.buckets.get(key) ?? emptyBucket();
+    this.buckets.set(key, bucket);
     fill(bucket, at);
     return bucket;
   }
@@ -178,20 +162,9 @@ class ValueTally<K> {
   get isFull(): boolean {
     return this.buckets.has(OTHERS);
   }
-
-  #begin(value: K): Bucket {
-    const key = this.buckets.size < this.#most ? value : OTHERS;
-    const bucket = this.buckets.get(key) ?? emptyBucket();
-    this.buckets.set(key, bucket);
-    return bucket;
-  }
 }
 
-/** A half-open time range, in epoch milliseconds. */
-export interface Interval {
-  readonly since: number;
-  readonly until: number;
-}
+export type Interval = Readonly<Record<'since' | 'until', number>>;
 
 export const HOUR_MS = 3_600_000;
 
@@ -206,17 +179,15 @@ const LEAST_DAYS = 7;
 const LEAST_DIFFERENCE = 20;
 const MAX_PAST_ACTORS = 100_000;
 
-/** Ranges whose entries are all there, in order. */
-type Covered = readonly TimeRange[];
-
 /** What an archive holds before an interval, for comparison. */
 export class StatsBackfill {
   readonly #since: number;
-  readonly #covered: Covered;
+  readonly #covered: readonly TimeRange[];
   readonly #actors = new ValueTally<string>(MAX_PAST_ACTORS);
   readonly #hours = new Map<number, number>();
 
-  constructor({ since }: Pick<Interval, 'since'>, covered: Covered) {
+  /** `covered`: the ranges whose entries are all there, in order. */
+  constructor({ since }: Pick<Interval, 'since'>, covered: readonly TimeRange[]) {
     this.#since = since;
     this.#covered = covered;
   }

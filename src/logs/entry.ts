@@ -64,7 +64,6 @@ export function isIn({ from, to }: TimeRange, { at }: Entry): boolean {
   return at === NO_TIME || (at >= from && at < to);
 }
 
-/** The seconds that entries were created in, the fullest first. */
 export function secondsOf(entries: readonly Entry[]): TimeRange[] {
   const timed = entries.filter(({ at }) => at !== NO_TIME);
   return [...countBy(timed, ({ at }) => wholeSecond(at))]
@@ -72,7 +71,6 @@ export function secondsOf(entries: readonly Entry[]): TimeRange[] {
     .map(([from]) => ({ from, to: from + SECOND_MS }));
 }
 
-/** How many entries there are of each key. */
 export function countByKey(entries: readonly Entry[]): Map<string, number> {
   return countBy(entries, ({ key }) => key);
 }
@@ -104,7 +102,6 @@ export class Tally {
     for (const line of lines) this.#put(line);
   }
 
-  /** How many entries are counted, equal ones each. */
   get total(): number {
     return this.#total;
   }
@@ -136,7 +133,6 @@ export class Tally {
     }
   }
 
-  /** All that is counted, for a checkpoint. */
   lines(): TallyLine[] {
     return [...this.#seconds.values()].flatMap((lines) => Array.from(lines.values()));
   }

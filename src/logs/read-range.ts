@@ -23,7 +23,6 @@ export interface LogSource {
   pages(range: TimeRange, pageSize: number): AsyncIterable<Page<Log>>;
   /** The time by the service's clock. */
   now(): number;
-  /** For pauses. */
   readonly clock: Clock;
   /** Ends everything when it aborts. */
   readonly signal: AbortSignal;
@@ -46,13 +45,11 @@ export function serviceLogs(client: Client, filter: Pick<LogFilter, 'entityType'
 /** What one read of a range found. */
 export interface Found {
   readonly entries: readonly Entry[];
-  /** How many requests it took. */
   readonly pages: number;
   /** Entries that may be others met again, as they came on several pages. */
   readonly uncertain: readonly Entry[];
 }
 
-/** How far to read. */
 export interface ReadOptions {
   /** Give up as soon as there are more pages than this. */
   readonly maxPages?: number | undefined;

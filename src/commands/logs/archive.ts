@@ -46,7 +46,6 @@ const SUBJECT = ['archive', 'service', 'tenant_id'] as const;
 const COUNTS = ['entries', 'late', 'timeless', 'raw', 'card_numbers', 'segments'] as const;
 const HOURS = ['hours_left_before', 'hours_left'] as const;
 
-/** How such a summary is shown where it is not sentences. */
 const archiveView: View<ArchiveSummary> = {
   name: 'archive run',
   fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256'],

@@ -11,7 +11,6 @@ import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/
 import { MARKS, type Tone } from '../../output/view.ts';
 import type { Environment } from '../../system.ts';
 
-/** The location of an archive to read. */
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
 
 /**
@@ -80,7 +79,6 @@ export async function withProgress<T>(
 /** A line of a summary: a sentence, and the tone of what is good or bad. */
 export type Sentence = string | readonly [tone: Tone, text: string];
 
-/** Sentences as lines that fit the terminal. */
 export function sentencesText({ palette, out, marks }: Context, sentences: readonly Sentence[]): string {
   const columns = out.isTerminal ? out.width : Infinity;
   const lines = sentences.flatMap((sentence) => {
@@ -92,7 +90,6 @@ export function sentencesText({ palette, out, marks }: Context, sentences: reado
   return `${lines.join('\n')}\n`;
 }
 
-/** The sentence for a gap. */
 export function gapSentence(context: Context, gap: TimeRange): Sentence {
   return ['warn', `gap, entries may be missing: ${rangeText(context, gap)}`];
 }
@@ -104,12 +101,10 @@ export function rangeText({ settings, out, clock }: Context, { from, to }: TimeR
   return `${shown(from)} to ${shown(to)} (${formatDuration(to - from)})`;
 }
 
-/** A warning of a gap. */
 export function gapText({ from, to }: TimeRange): string {
   return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
 }
 
-/** A number with its noun. */
 export function countText(count: number, noun: string): string {
   const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${formatNumber(count)} ${count === 1 ? noun : plural}`;

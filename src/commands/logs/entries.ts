@@ -28,7 +28,6 @@ export const ENTITY_PARAMETERS = {
   entityId: value('--entity-id <id>', 'only the entity with this id', text),
 } as const;
 
-/** The time range. */
 export const INTERVAL_PARAMETERS = {
   since: value(
     '--since <time>',
@@ -74,12 +73,10 @@ export const OVERLAP_PARAMETER = value(
   positiveDuration,
 );
 
-/** The filters as given. */
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
 export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
 
-/** What the service can filter by itself. */
 export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
   return { entityType, entityId };
 }
@@ -95,7 +92,6 @@ export function intervalOf(
   return interval;
 }
 
-/** The given filters that svc applies to what the service sent. */
 export function clientFilters({ operation, actor, actorType, grep }: EntryInput): string[] {
   const given = {
     '--operation': operation.length > 0,
@@ -114,7 +110,6 @@ export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolea
   );
 }
 
-/** Whether an entry passes the filters that svc applies. */
 export function matches(log: Log, input: EntryInput & EntityInput): boolean {
   return (
     isAboutId(log, input) &&
@@ -166,7 +161,6 @@ function isOneOf(found: string | null | undefined, asked: readonly string[]): bo
   return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
 }
 
-/** How log entries are shown. */
 export const logView: View<Log> = {
   name: 'log entry',
   fields: LOG_FIELDS,
@@ -199,7 +193,6 @@ function wordsOf(text: string | null | undefined): string {
     .trim();
 }
 
-/** How entity types are shown. */
 export const entityTypeView: View<EntityType> = {
   name: 'entity type',
   fields: ['value', 'display_name'],
@@ -222,7 +215,6 @@ const ODDITIES: Readonly<Record<Oddity, string>> = {
 export class OddEntries {
   readonly #counts = new Map<Oddity, number>();
 
-  /** Passes batches on and counts their entries. */
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
     for await (const logs of batches) {
       for (const log of logs) {
@@ -233,7 +225,6 @@ export class OddEntries {
     }
   }
 
-  /** Warns of each oddity, with its count. */
   warn({ notices }: Pick<Context, 'notices'>): void {
     for (const [oddity, count] of this.#counts)
       notices.warn(`entries ${ODDITIES[oddity]}: ${formatNumber(count)}, kept as the service sent them`);

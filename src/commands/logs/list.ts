@@ -107,7 +107,6 @@ class ListChecks {
     this.#interval = interval;
   }
 
-  /** Passes pages on and notes what they hold. */
   async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
     const hasSince = this.#interval.since !== undefined;
     const hasOperation = this.#input.operation.length > 0;

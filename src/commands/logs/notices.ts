@@ -18,7 +18,6 @@ class FollowNotices {
   gaps = 0;
   protected readonly context: Context;
   readonly #live: WaitProgress | undefined;
-  /** What it does once it has caught up. */
   readonly #idle: string;
   #isDisconnected = false;
 
@@ -54,7 +53,6 @@ class FollowNotices {
     return `caught up after ${formatDuration(afterMs)}`;
   }
 
-  /** Removes the live line. */
   protected stop(): void {
     this.#live?.fail();
   }
@@ -72,7 +70,6 @@ export class TailNotices extends FollowNotices {
     this.#startedAt = context.clock.now();
   }
 
-  /** Counts the entries that pass. */
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
     for await (const batch of this.#odd.counted(batches)) {
       yield batch;

@@ -15,7 +15,6 @@ export interface Shipping {
   readonly deliver: ListPrinter<Log>;
   /** Notes the id of an entry that is going to be delivered. */
   readonly identify: (log: Log, id: string) => void;
-  /** How many entries the collector permanently rejected. */
   readonly rejected: () => number;
 }
 

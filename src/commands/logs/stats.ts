@@ -4,7 +4,7 @@ import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
-import type { Interval, LogCounts, Notes, StatsBackfill, StatsRow } from '../../logs/count.ts';
+import type { Interval, LogCounts, StatsBackfill, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import { formatNumber, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
@@ -37,7 +37,6 @@ const parameters = {
 
 type CountInput = Omit<Input<typeof parameters>, 'dir'>;
 
-/** How counts of entries are shown. */
 const statsView: View<StatsRow> = {
   name: 'count of log entries',
   fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at', 'note'],
@@ -88,24 +87,22 @@ export const stats = defineCommand({
   },
 });
 
-/** What was counted in which time range, and how it compares with an archive's past. */
+/** What was counted in which time range, and the past of the archive to compare it with. */
 interface Counted {
   readonly counts: LogCounts;
   readonly interval: Interval;
-  readonly notes?: Notes | undefined;
+  readonly past?: StatsBackfill | undefined;
 }
 
 // Checks --fields before the first request.
 async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
   if (isForPeople(context) && context.globals.fields === undefined) {
     const { drawStats } = await import('./draw-stats.ts');
-    return ({ counts, interval, notes }) =>
-      context.out.write(drawStats(context, counts.rows(interval, notes), interval));
+    return ({ counts, interval, past }) =>
+      context.out.write(drawStats(context, counts.rows(interval, past), interval));
   }
   const print = await listPrinter<StatsRow>(context, statsView);
-  return async ({ counts, interval, notes }) => {
-    await print(once(counts.rows(interval, notes)));
-  };
+  return async ({ counts, interval, past }) => void (await print(once(counts.rows(interval, past))));
 }
 
 /** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
@@ -186,7 +183,7 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
     count(log, isCounted(log), { counts, past, interval }),
   );
   context.notices.debug(`read ${countText(read, 'entry')} of the archive`);
-  return { counts, interval, notes: past };
+  return { counts, interval, past };
 }
 
 async function readSegments(

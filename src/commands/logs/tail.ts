@@ -116,7 +116,6 @@ export const tail = defineCommand({
 
 interface Following {
   readonly subject: Subject;
-  /** The checkpoint. */
   readonly file: string | undefined;
   readonly print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>;
 }

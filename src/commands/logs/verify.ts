@@ -51,7 +51,7 @@ export const verify = defineCommand({
     const print = await listPrinter(context, archiveCheckView);
     const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);
-    const tally: Tally = { findings: 0 };
+    const tally = { findings: 0 };
     const verification = await withProgress(context, 'verify', async (onProgress) => {
       const verifying = new Verifying(store, { expect, signal: context.signal, onProgress });
       await print(rowsOf(verifying, tally, !hasSentences));
@@ -62,14 +62,9 @@ export const verify = defineCommand({
   },
 });
 
-interface Tally {
-  findings: number;
-}
-
-/** A row for each problem as it is found, then the summary. */
 async function* rowsOf(
   verification: Verification,
-  tally: Tally,
+  tally: { findings: number },
   withSummary: boolean,
 ): AsyncGenerator<readonly ArchiveCheckRow[]> {
   for await (const found of verification.findings()) {
@@ -82,7 +77,7 @@ async function* rowsOf(
 /** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for gaps with --strict */
 function judge(
   { coverage }: Verified,
-  { findings }: Tally,
+  { findings }: { readonly findings: number },
   { name, strict }: { readonly name: string; readonly strict: boolean },
 ): void {
   if (findings > 0)
@@ -102,7 +97,6 @@ function judge(
   });
 }
 
-/** Rows for what is covered and what is not, and for the archive as a whole. */
 function summaryRows({
   coverage,
   records,
@@ -128,7 +122,6 @@ function summaryRows({
   ];
 }
 
-/** The same in sentences, with the verdict. */
 function summaryText(context: Context, found: Verified, findings: number): string {
   const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
   const verdict: Sentence =
@@ -155,37 +148,20 @@ function isoRange({ from, to }: TimeRange): { from: string; to: string } {
  * A row of the output: a problem, a time range that is covered or not, and last the archive as a whole. Every row has
  * the same members; those that do not apply are null.
  */
-export interface ArchiveCheckRow {
+export interface ArchiveCheckRow
+  extends
+    Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
+    Readonly<Record<(typeof COUNTS)[number], number | null>> {
   readonly kind: 'finding' | 'covered' | 'gap' | 'archive';
-  readonly problem: string | null;
-  readonly path: string | null;
   readonly message: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly records: number | null;
-  readonly segments: number | null;
-  readonly entries: number | null;
-  readonly bytes: number | null;
-  readonly sha256: string | null;
 }
+
+const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name, null]));
 
 function checkRow(
   kind: ArchiveCheckRow['kind'],
   message: string,
   more: Partial<ArchiveCheckRow> = {},
 ): ArchiveCheckRow {
-  return {
-    kind,
-    problem: null,
-    path: null,
-    message,
-    from: null,
-    to: null,
-    records: null,
-    segments: null,
-    entries: null,
-    bytes: null,
-    sha256: null,
-    ...more,
-  };
+  return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
 }

@@ -10,13 +10,11 @@ import type { ArchiveStore } from './store.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
-/** How to run. */
 export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   /** The service that the client is for, as an archive names it. */
   readonly service: string;
   /** Where a new archive begins, given the service's time; by default with what the service still has. */
   readonly since?: ((now: number) => number) | undefined;
-  /** Called once it is known where the run begins. */
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
 }
@@ -25,17 +23,14 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
 export interface RunBegin {
   readonly isNew: boolean;
   readonly tenantId: string;
-  /** The archive was read up to here. */
   readonly readTo: number;
   /** Where the archive itself begins. */
   readonly since: number;
   readonly now: number;
 }
 
-/** What a run did. */
 export interface ArchiveRun extends RunBegin {
   readonly written: Written;
-  /** The archive is read up to here now. */
   readonly archivedTo: number;
   readonly record: number;
   readonly sha256: string;

@@ -39,12 +39,10 @@ export class ChainEnd {
     this.#now = now;
   }
 
-  /** The newest record. */
   get last(): Link {
     return this.#last;
   }
 
-  /** The number of the next record. */
   get next(): number {
     return this.#last.record.sequence + 1;
   }

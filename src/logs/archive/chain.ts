@@ -5,6 +5,7 @@ import {
   type ArchiveRecord,
   damaged,
   HEAD,
+  isHidden,
   type Link,
   MANIFEST,
   parseRecord,
@@ -30,7 +31,7 @@ const headSchema = z.looseObject({
 });
 
 /** The newest record that an archive's head names. */
-export type Head = z.infer<typeof headSchema>;
+type Head = z.infer<typeof headSchema>;
 
 /**
  * All records from the first on, each checked against the one before, and in the end against the head. None where
@@ -38,27 +39,123 @@ export type Head = z.infer<typeof headSchema>;
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
-  const head = await readHead(store);
-  let last: Link | undefined;
-  for await (const { path, sequence, text, problem } of recordTexts(store)) {
-    if (sequence === undefined) continue;
-    if (problem !== undefined) throw damaged(path, problem);
-    if (sequence !== next(last) || text === undefined) throw missing(next(last));
-    last = checked(parseRecord(text, path), last);
-    if (head?.sequence === sequence && head.sha256 !== last.sha256) throw otherHash(path);
-    yield last;
+  for await (const item of checkChain(store)) {
+    if ('record' in item) yield item;
+    else if (!isHarmless(item)) throw damaged(item.path, item.message);
   }
-  if (head && head.sequence >= next(last)) throw missing(head.sequence);
+}
+
+// The next commit writes a lost head again, in the usual form.
+function isHarmless({ problem, path }: Finding): boolean {
+  return problem === 'unlisted' || (path === HEAD && problem !== 'damaged');
+}
+
+/** What is known of a record even where it is unreadable: its number and the hash of its bytes. */
+export interface ChainState {
+  readonly sequence: number;
+  readonly sha256: string;
+}
+
+/**
+ * Checks all records without stopping at the first problem. Gives every readable record and all problems, in order;
+ * returns the newest record, or undefined where there is none.
+ * @throws SvcError `config` for a newer version, `local`
+ */
+export async function* checkChain(
+  store: ArchiveStore,
+): AsyncGenerator<Link | Finding, ChainState | undefined> {
+  // Before the records, so that a concurrent writer does not put it ahead of them.
+  const head = await findText(store, HEAD);
+  const named = parseHead(head.text ?? '');
+  let namedHash: string | undefined;
+  let last: ChainState | undefined;
+  for await (const { path, sequence, text, problem } of recordTexts(store)) {
+    if (sequence === undefined) {
+      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is not a record');
+      continue;
+    }
+    if (text === undefined && problem === undefined) continue;
+    const due = last === undefined ? 0 : last.sequence + 1;
+    if (sequence > due) yield missing(due, sequence - 1);
+    if (problem !== undefined) yield found('damaged', path, problem);
+    else yield* checkRecord(text ?? '', path, sequence, last);
+    last = { sequence, sha256: sha256Of(text ?? '') };
+    if (sequence === named?.sequence) namedHash = last.sha256;
+  }
+  yield* checkHead(head, namedHash, last);
+  return last;
+}
+
+function* checkRecord(
+  text: string,
+  path: string,
+  sequence: number,
+  last: ChainState | undefined,
+): Generator<Link | Finding> {
+  let link: Link;
+  try {
+    link = parseRecord(text, path);
+  } catch (error) {
+    yield found('damaged', path, damageOf(error, path));
+    return;
+  }
+  yield* contradictions(link, sequence, last);
+  yield link;
+}
+
+/** What in a record contradicts its position; `last` is the newest one known before it. */
+function* contradictions(
+  { record, path }: Link,
+  due: number,
+  last: ChainState | undefined,
+): Generator<Finding> {
+  const { sequence, previous, kind } = record;
+  if (sequence !== due) yield found('unfit', path, `it says that it is record ${sequence}`);
+  if ((kind === 'begin') !== (due === 0)) yield found('unfit', path, `a ${kind} record cannot be here`);
+  // Nothing is known behind a missing record.
+  const before = last?.sequence === due - 1 ? last.sha256 : previous;
+  if (previous !== (due === 0 ? null : before))
+    yield found('changed', path, 'it does not chain: it was changed, or the record before it');
+}
+
+// After a crash between a commit and its update the head lags behind, but it is never ahead.
+function* checkHead(
+  { text, problem }: TextFound,
+  namedHash: string | undefined,
+  last: ChainState | undefined,
+): Generator<Finding> {
+  const head = parseHead(text ?? '');
+  const due = last === undefined ? 0 : last.sequence + 1;
+  if (problem !== undefined) yield found('damaged', HEAD, problem);
+  else if (text === undefined) {
+    if (due > 1) yield found('missing', HEAD, 'it is missing; the next commit to the archive recreates it');
+  } else if (head === undefined) yield found('damaged', HEAD, NO_RECORD);
+  else if (head.sequence >= due) yield missing(due, head.sequence);
+  else if (namedHash !== head.sha256) {
+    const words = `it was changed, or ${HEAD}, which names another hash of it`;
+    yield found('changed', recordPath(head.sequence), words);
+  } else if (text !== headText(head)) yield found('changed', HEAD, 'it was changed');
+}
+
+const NO_RECORD = 'it names no record';
+
+function missing(from: number, to = from): Finding {
+  const others = from === to ? '' : `, and all ${to - from} records up to ${recordPath(to)}`;
+  return found('missing', recordPath(from), `it is missing${others}`);
+}
+
+function found(problem: Problem, path: string, message: string): Finding {
+  return { problem, path, message };
 }
 
 /** A file of the manifest: a record, or something else, without sequence and text. */
-export interface RecordText extends TextFound {
+interface RecordText extends TextFound {
   readonly path: string;
   readonly sequence: number | undefined;
 }
 
 /** The text of a file; undefined where there is none, or where it cannot be read (`problem`). */
-export interface TextFound {
+interface TextFound {
   readonly text: string | undefined;
   readonly problem?: string | undefined;
 }
@@ -66,7 +163,7 @@ export interface TextFound {
 const READ_AHEAD = 16;
 
 /** All files of the manifest in order, read a few ahead, as each one takes time to arrive from a bucket. */
-export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
+function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
     const sequence = sequenceOf(path);
     return sequence === undefined
@@ -75,14 +172,18 @@ export function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   });
 }
 
-/** @throws SvcError as the store */
-export async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
+async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
   try {
     return { text: await store.readText(path) };
   } catch (error) {
-    if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    return { text: undefined, problem: error.message.replace(`${path} is damaged: `, '') };
+    return { text: undefined, problem: damageOf(error, path) };
   }
+}
+
+/** What is wrong with a file, in words. @throws any other error */
+function damageOf(error: unknown, path: string): string {
+  if (!isSvcError(error, 'checksum_mismatch')) throw error;
+  return error.message.replace(`${path} is damaged: `, '');
 }
 
 /**
@@ -98,9 +199,9 @@ export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
   }
   const path = recordPath(head.sequence);
   const text = await store.readText(path);
-  if (text === undefined) throw missing(head.sequence);
+  if (text === undefined) throw damaged(path, 'it is missing');
   last = parseRecord(text, path);
-  if (last.sha256 !== head.sha256) throw otherHash(path);
+  if (last.sha256 !== head.sha256) throw damaged(path, `${HEAD} names another hash of it`);
   for (;;) {
     const after = recordPath(next(last));
     const more = await store.readText(after);
@@ -137,7 +238,7 @@ export async function appendRecord(
   return link;
 }
 
-export function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
+function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): string {
   return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
 }
 
@@ -146,12 +247,12 @@ async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
   const head = parseHead(text);
-  if (head === undefined) throw damaged(HEAD, 'it names no record');
+  if (head === undefined) throw damaged(HEAD, NO_RECORD);
   return head;
 }
 
 /** Reads the text of a head; undefined for what names no record. */
-export function parseHead(text: string): Head | undefined {
+function parseHead(text: string): Head | undefined {
   try {
     return headSchema.parse(JSON.parse(text));
   } catch {
@@ -160,11 +261,9 @@ export function parseHead(text: string): Head | undefined {
 }
 
 function checked(link: Link, last: Link | undefined): Link {
-  const { sequence, previous, kind } = link.record;
-  if (sequence !== next(last)) throw damaged(link.path, `it says that it is record ${sequence}`);
-  if ((kind === 'begin') !== (sequence === 0)) throw damaged(link.path, `a ${kind} record cannot be here`);
-  if (previous === (last?.sha256 ?? null)) return link;
-  throw damaged(link.path, 'it or the record before it was changed: they do not chain');
+  const before = last && { sequence: last.record.sequence, sha256: last.sha256 };
+  for (const { path, message } of contradictions(link, next(last), before)) throw damaged(path, message);
+  return link;
 }
 
 function next(last: Link | undefined): number {
@@ -178,10 +277,24 @@ function otherWriter(store: ArchiveStore, sequence: number): SvcError {
   });
 }
 
-function missing(sequence: number): SvcError {
-  return damaged(recordPath(sequence), 'it is missing');
-}
+export type Problem =
+  /** Its bytes are not those that were written. */
+  | 'changed'
+  /** It is shorter, or longer, than what was written. */
+  | 'cut'
+  | 'grown'
+  /** It was written and is gone. */
+  | 'missing'
+  /** No record lists it. */
+  | 'unlisted'
+  | 'damaged'
+  /** It contradicts its record or its position. */
+  | 'unfit'
+  /** The chain holds no record with the expected hash. */
+  | 'rewritten';
 
-function otherHash(path: string): SvcError {
-  return damaged(path, `${HEAD} names another hash of it`);
+export interface Finding {
+  readonly problem: Problem;
+  readonly path: string;
+  readonly message: string;
 }

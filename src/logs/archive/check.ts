@@ -1,136 +1,15 @@
 import { isSvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/hash.ts';
 import type { Log } from '../../schema/log.ts';
-import { findText, headText, parseHead, recordTexts, type TextFound } from './chain.ts';
-import {
-  dayOf,
-  entryTime,
-  HEAD,
-  isRawSegment,
-  type Link,
-  parseRecord,
-  recordPath,
-  type Segment,
-  segmentName,
-  tenantFolder,
-} from './record.ts';
+import type { Finding, Problem } from './chain.ts';
+import { dayOf, entryTime, isRawSegment, type Segment, segmentName, tenantFolder } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './segment.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
-/** What checking a chain meets, in order. */
-export type ChainItem = { readonly link: Link } | { readonly finding: Finding };
-
-/** What is known of a record even where it is unreadable: its number and the hash of its bytes. */
-export interface ChainState {
-  readonly sequence: number;
-  readonly sha256: string;
-}
-
-/**
- * Checks all records without stopping at the first problem. Gives every readable record and all problems; returns the
- * newest record, or undefined where there is none.
- * @throws SvcError `config` for a newer version, `local`
- */
-export async function* checkChain(store: ArchiveStore): AsyncGenerator<ChainItem, ChainState | undefined> {
-  // Before the records, so that a concurrent writer does not put it ahead of them.
-  const head = await findText(store, HEAD);
-  const named = head.text === undefined ? undefined : parseHead(head.text);
-  let namedHash: string | undefined;
-  let last: ChainState | undefined;
-  for await (const { path, sequence, text, problem } of recordTexts(store)) {
-    if (sequence === undefined) {
-      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is not a record');
-      continue;
-    }
-    if (text === undefined && problem === undefined) continue;
-    yield* missingBetween(last, sequence);
-    const now = { sequence, sha256: sha256Of(text ?? '') };
-    if (problem !== undefined) yield found('damaged', path, problem);
-    else yield* checkRecord(text ?? '', path, now, last);
-    if (sequence === named?.sequence) namedHash = now.sha256;
-    last = now;
-  }
-  yield* checkHead(head, namedHash, last);
-  return last;
-}
-
-/** Whether a file does not belong to the archive: its name, or that of a folder above it, begins with a dot. */
-export function isHidden(path: string): boolean {
-  return path.split('/').some((name) => name.startsWith('.'));
-}
-
-function* checkRecord(
-  text: string,
-  path: string,
-  now: ChainState,
-  last: ChainState | undefined,
-): Generator<ChainItem> {
-  let link: Link;
-  try {
-    link = parseRecord(text, path);
-  } catch (error) {
-    if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    yield found('damaged', path, error.message.replace(`${path} is damaged: `, ''));
-    return;
-  }
-  const { sequence, previous, kind } = link.record;
-  if (sequence !== now.sequence) yield found('unfit', path, `it says that it is record ${sequence}`);
-  if ((kind === 'begin') !== (now.sequence === 0))
-    yield found('unfit', path, `a ${kind} record cannot be here`);
-  if (now.sequence === 0 ? previous !== null : isUnchained(previous, now, last))
-    yield found('changed', path, 'it does not chain: it was changed, or the record before it');
-  yield { link };
-}
-
-// Nothing is known behind a missing record.
-function isUnchained(previous: string | null, now: ChainState, last: ChainState | undefined): boolean {
-  return last?.sequence === now.sequence - 1 && previous !== last.sha256;
-}
-
-function* missingBetween(last: ChainState | undefined, sequence: number): Generator<ChainItem> {
-  const due = last === undefined ? 0 : last.sequence + 1;
-  if (sequence > due) yield missing(due, sequence - 1);
-}
-
-// After a crash between a commit and its update the head lags behind, but it is never ahead.
-function* checkHead(
-  { text, problem }: TextFound,
-  namedHash: string | undefined,
-  last: ChainState | undefined,
-): Generator<ChainItem> {
-  const head = text === undefined ? undefined : parseHead(text);
-  const due = last === undefined ? 0 : last.sequence + 1;
-  if (problem !== undefined) yield found('damaged', HEAD, problem);
-  else if (text === undefined) {
-    if (due > 1) yield found('missing', HEAD, 'it is missing; the next commit to the archive recreates it');
-  } else if (head === undefined) yield found('damaged', HEAD, 'it names no record');
-  else if (head.sequence >= due) yield missing(due, head.sequence);
-  else if (namedHash !== head.sha256) {
-    const words = `it was changed, or ${HEAD}, which names another hash of it`;
-    yield found('changed', recordPath(head.sequence), words);
-  } else if (text !== headText(head)) yield found('changed', HEAD, 'it was changed');
-}
-
-function missing(from: number, to: number): ChainItem {
-  if (from === to) return found('missing', recordPath(from), 'it is missing');
-  return found(
-    'missing',
-    recordPath(from),
-    `it is missing, and all ${to - from} records up to ${recordPath(to)}`,
-  );
-}
-
-function found(problem: Problem, path: string, message: string): ChainItem {
-  return { finding: { problem, path, message } };
-}
-
-/** A segment with the record that lists it. */
 export interface Listed {
   readonly segment: Segment;
   readonly sequence: number;
   /** The tenant of the archive, whose entries need not name it; undefined where that cannot be read. */
   readonly tenantId: string | undefined;
-  /** Its file; undefined where there is none. */
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
 }
 
@@ -181,7 +60,6 @@ async function checkContent(
 
 const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
-/** Compares the entries of a segment with what its record says of them. */
 class Content {
   readonly #segment: Segment;
   readonly #day: string;
@@ -230,29 +108,4 @@ class Content {
 
 function timeOf(time: string | null, otherwise: number): number {
   return time === null ? otherwise : Date.parse(time);
-}
-
-/** A kind of problem. */
-export type Problem =
-  /** Its bytes are not those that were written. */
-  | 'changed'
-  /** It is shorter, or longer, than what was written. */
-  | 'cut'
-  | 'grown'
-  /** It was written and is gone. */
-  | 'missing'
-  /** No record lists it. */
-  | 'unlisted'
-  /** It is unreadable. */
-  | 'damaged'
-  /** It contradicts its record or its position. */
-  | 'unfit'
-  /** The chain holds no record with the expected hash. */
-  | 'rewritten';
-
-/** One problem of an archive. */
-export interface Finding {
-  readonly problem: Problem;
-  readonly path: string;
-  readonly message: string;
 }

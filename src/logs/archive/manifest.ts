@@ -20,7 +20,6 @@ export interface Manifest {
   readonly coverage: Coverage;
   /** In order of their records. Those without any time are included only where the range has no bounds. */
   readonly segments: readonly Segment[];
-  /** How many segments there are in all. */
   readonly allSegments: number;
 }
 
@@ -64,7 +63,6 @@ export async function noArchive(store: ArchiveStore): Promise<SvcError> {
   });
 }
 
-/** What is archived. */
 export interface ArchiveSubject {
   /** The service, as its base URL. */
   readonly service: string;
@@ -79,7 +77,6 @@ export interface Beginning {
   readonly now: number;
 }
 
-/** An existing archive: its first record and its newest. */
 export interface FoundArchive {
   readonly first: BeginRecord;
   readonly last: Link;
@@ -112,7 +109,6 @@ export function checkSubject(
     throw otherTenant(store, first.tenant_id, tenantId);
 }
 
-/** The error for a key or entries of another tenant. */
 export function otherTenant(store: ArchiveStore, archived: string, found: string): SvcError {
   return new SvcError(
     'config',

@@ -6,7 +6,6 @@ import type { Log } from '../../schema/log.ts';
 import { dayOf, entryTime } from './record.ts';
 import { type ClosedSegment, SegmentFile, type SegmentKind } from './segment.ts';
 
-/** How much may be pending. */
 export interface PendingLimits {
   readonly entries: number;
   /** Characters of JSON before compression. */
@@ -30,7 +29,6 @@ const MAX_KEPT = 10_000;
 export class Pending {
   entries = 0;
   late = 0;
-  /** Entries of other tenants. */
   shared = 0;
   /** Entries without a time, those that some JSON readers reject, and those that seem to hold a card number. */
   timeless = 0;
@@ -55,7 +53,6 @@ export class Pending {
     this.#limits = limits;
   }
 
-  /** Whether it is time to commit. */
   get isFull(): boolean {
     const { entries, characters } = this.#limits;
     return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MAX_KEPT;
@@ -137,7 +134,6 @@ export class Pending {
   }
 }
 
-/** By file, then by time. */
 function inOrder(one: Kept, other: Kept): number {
   const [first, second] = [orderOf(one.kind), orderOf(other.kind)];
   if (first !== second) return first < second ? -1 : 1;

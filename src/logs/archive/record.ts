@@ -10,7 +10,6 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.number().int().nonnegative();
 const time = z.iso.datetime();
 
-/** A segment as the manifest lists it. */
 const segmentSchema = z.looseObject({
   path: z
     .string()
@@ -78,7 +77,6 @@ export function segmentName(sequence: number, sha256: string, isRaw: boolean): s
   return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
 }
 
-/** How the names of the segments of a record begin. */
 export function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
 }
@@ -92,7 +90,11 @@ export function isRawSegment({ path }: Pick<Segment, 'path'>): boolean {
 export const MANIFEST = '_manifest/';
 export const HEAD = `${MANIFEST}head.json`;
 
-/** Where a record is kept. */
+/** Whether a file does not belong to the archive: its name, or that of a folder above it, begins with a dot. */
+export function isHidden(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
+}
+
 export function recordPath(sequence: number): string {
   return `${MANIFEST}${String(sequence).padStart(8, '0')}.json`;
 }
@@ -103,7 +105,6 @@ export function sequenceOf(path: string): number | undefined {
   return digits === undefined || recordPath(Number(digits)) !== path ? undefined : Number(digits);
 }
 
-/** The bytes of a record: one line of JSON. */
 export function recordText(record: ArchiveRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
@@ -121,7 +122,6 @@ export function parseRecord(text: string, path: string): Link {
   return { record: result.data, path, sha256: sha256Of(text) };
 }
 
-/** The error for a damaged manifest. */
 export function damaged(path: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} is damaged: ${problem}`, {
     hint: 'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',
@@ -160,7 +160,6 @@ export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | und
   return at === undefined || at < EARLIEST || at > LATEST ? undefined : at;
 }
 
-/** The UTC day of a time, as paths have it. */
 export function dayOf(at: number | undefined): string {
   return at === undefined ? UNKNOWN_DAY : new Date(at).toISOString().slice(0, 10);
 }
@@ -190,7 +189,6 @@ export async function learnTenant(client: Client, expected?: string): Promise<st
   return found.size === 1 ? [...found][0] : undefined;
 }
 
-/** The error for a new archive whose tenant is unknown. */
 export function unknownTenant(): SvcError {
   return new SvcError('forbidden', 'cannot tell which tenant the key belongs to', {
     hint: 'Give the key the permission tenant:read, or run the command again once there are log entries.',

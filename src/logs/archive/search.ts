@@ -9,7 +9,6 @@ import type { Segment } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** An entry with its time in epoch milliseconds. */
 export interface Timed {
   readonly at: number;
   readonly log: Log;
@@ -17,20 +16,16 @@ export interface Timed {
 
 /** Entries in order of time that are read when they are needed. */
 export interface Lane {
-  /** No entry is before this time. */
   readonly first: number;
   read(): AsyncGenerator<readonly Timed[]>;
 }
 
-/** What to search for. */
 export interface SearchOptions extends Bounds, ReadSegmentOptions {
   readonly segments: readonly Segment[];
   readonly matches: (log: Log) => boolean;
-  /** Stop after this many. */
   readonly limit?: number | undefined;
   /** Entries from elsewhere to merge with those of the segments. */
   readonly more?: Lane | undefined;
-  /** Called with the number of entries of each batch that was read. */
   readonly onRead?: ((entries: number) => void) | undefined;
 }
 
@@ -90,7 +85,6 @@ function timedIfWanted(log: Log, { since = -Infinity, until = Infinity, matches 
   return isWithin && matches(log) ? [{ at: at ?? Infinity, log }] : [];
 }
 
-/** What is read of the service after the end of an archive. */
 export interface LiveOptions extends Bounds {
   readonly overlapMs: number;
   readonly retentionMs: number;
@@ -193,7 +187,6 @@ class OpenLane {
     this.#source = lane.read();
   }
 
-  /** The time of its next entry. */
   get at(): number {
     return this.#batch[this.#index]?.at ?? Infinity;
   }

@@ -111,7 +111,6 @@ function ignore(): void {
   // The promise of the whole file reports it.
 }
 
-/** How a segment is read. */
 export interface ReadSegmentOptions {
   /** Called with the bytes of each piece of the compressed file. */
   readonly onBytes?: ((bytes: number) => void) | undefined;

@@ -47,9 +47,7 @@ export interface ArchiveStore {
    * file may be moved rather than copied.
    */
   create(path: string, content: LocalFile | string): Promise<boolean>;
-  /** Replaces a file, if any, whole or not at all. */
   replace(path: string, text: string): Promise<void>;
-  /** Removes a file, if it exists. */
   remove(path: string): Promise<void>;
   /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other one */
   lock<T>(work: () => Promise<T>): Promise<T>;
@@ -77,7 +75,6 @@ export async function* sideBySide<T, R>(
   }
 }
 
-/** What opening an archive needs of its process. */
 export type StoreHost = Pick<
   System,
   'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'

@@ -5,18 +5,15 @@ import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 
-/** How to sync an archive. */
 export interface SyncOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
   /** The longest time between two commits, in milliseconds, as long as there is something to commit. */
   readonly everyMs: number;
-  /** Continue when the present is reached. */
   readonly follow: boolean;
   /** Entries that the service had forgotten before the archive began are no gap in it. */
   readonly isNew: boolean;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  /** Called after each commit. */
   readonly onCommit?: (() => void) | undefined;
 }
 
@@ -26,7 +23,6 @@ interface Gap {
   readonly position: TailPosition;
 }
 
-/** Brings an archive up to date from a log, or keeps it so. */
 export class ArchiveSync {
   readonly #writer: ArchiveWriter;
   readonly #source: LogSource;

@@ -1,10 +1,18 @@
-import { type ChainState, checkChain, checkSegment, type Finding, isHidden, type Listed } from './check.ts';
+import { type ChainState, checkChain, type Finding } from './chain.ts';
+import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
 import { noArchive } from './manifest.ts';
-import { type BeginRecord, MANIFEST, parseRecord, recordPath, type Segment, tenantFolder } from './record.ts';
+import {
+  type BeginRecord,
+  isHidden,
+  MANIFEST,
+  parseRecord,
+  recordPath,
+  type Segment,
+  tenantFolder,
+} from './record.ts';
 import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
 
-/** How to verify. */
 export interface VerifyOptions {
   /** The hash of a record that the chain must hold, from an earlier run. */
   readonly expect?: string | undefined;
@@ -12,7 +20,6 @@ export interface VerifyOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What an archive holds, as far as it is readable. */
 export interface Verified {
   readonly begin: BeginRecord | undefined;
   /** Of the newest record; it stands for all that was written. */
@@ -36,7 +43,6 @@ export class Verification {
   readonly #store: ArchiveStore;
   readonly #options: VerifyOptions;
   readonly #coverage = new Coverage();
-  /** Files that no record has listed so far. */
   readonly #unlisted = new Map<string, StoredFile>();
   /** Paths that records have listed, and hashes of those that no other segment can have. */
   readonly #listedBefore = new Set<string>();
@@ -94,11 +100,11 @@ export class Verification {
         this.#newest = step.value;
         return;
       }
-      if ('finding' in step.value) {
-        this.#pending.push(step.value.finding);
+      if ('problem' in step.value) {
+        this.#pending.push(step.value);
         continue;
       }
-      const { record, sha256 } = step.value.link;
+      const { record, sha256 } = step.value;
       this.#total.records += 1;
       this.#met ||= sha256 === this.#options.expect;
       this.#coverage.add(record);

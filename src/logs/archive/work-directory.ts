@@ -8,7 +8,6 @@ const LOCK_WAIT_MS = 2_000;
 
 /** A writer's lock, and its private directory: empty at the beginning, removed at the end. */
 export interface WorkDirectory {
-  /** The archive, for messages. */
   readonly name: string;
   readonly lock: string;
   readonly directory: string;

@@ -11,18 +11,14 @@ import { Pending, type PendingLimits } from './pending.ts';
 import type { Link, Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** How to write. */
 export interface WriterOptions {
   readonly tenantId: string;
   /** Whether it is unknown which tenant the key belongs to: then the first entries show it. */
   readonly isTenantInDoubt?: boolean | undefined;
-  /** How much may be pending before a commit is due. */
   readonly limits?: PendingLimits | undefined;
-  /** The time by the service's clock, in epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** What was added to an archive so far. */
 export interface Written {
   entries: number;
   /** How many of them came late, in supplementary segments. */
@@ -33,7 +29,6 @@ export interface Written {
   timeless: number;
   /** How many some JSON readers reject, in raw segments. */
   raw: number;
-  /** How many hold what looks like a card number. */
   cardNumbers: number;
   segments: number;
   gaps: TimeRange[];
@@ -58,7 +53,6 @@ export class ArchiveWriter {
   #isWhole = true;
   #isTenantInDoubt: boolean;
 
-  /** Continues after the newest record. */
   constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
@@ -69,7 +63,6 @@ export class ArchiveWriter {
     this.#pending = this.#newPending();
   }
 
-  /** The newest record. */
   get last(): Link {
     return this.#end.last;
   }
@@ -84,12 +77,10 @@ export class ArchiveWriter {
     return this.#end.last.record.kind === 'begin' && this.#pending.entries === 0;
   }
 
-  /** Whether so much is pending that a commit is due. */
   get isFull(): boolean {
     return this.#pending.isFull;
   }
 
-  /** How many entries are pending. */
   get waiting(): number {
     return this.#pending.entries;
   }

@@ -10,7 +10,6 @@ import { type CollectorResponse, isOutage, type Posted, postOnce, reasonOf, coll
 import { type ExportRequest, exportRequests } from './request.ts';
 import type { OtlpSettings } from './settings.ts';
 
-/** What an exporter works with. */
 export interface ExporterOptions {
   readonly settings: OtlpSettings;
   readonly transport: Transport;
@@ -19,7 +18,6 @@ export interface ExporterOptions {
   readonly signal: AbortSignal;
   /** When it aborts, an unavailable collector is waited for no longer. */
   readonly timeUp?: AbortSignal | undefined;
-  /** Redacts secrets. */
   readonly clean: (text: string) => string;
   /** The id of an entry, if it has one. */
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
@@ -28,7 +26,6 @@ export interface ExporterOptions {
   readonly onEvent?: ((event: ExportEvent) => void) | undefined;
 }
 
-/** What an exporter reports. */
 export type ExportEvent =
   /** The collector is unavailable; reported once for each outage. */
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }

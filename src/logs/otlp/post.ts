@@ -9,8 +9,8 @@ import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../security/address.ts';
 import { VERSION } from '../../version.ts';
+import statuses from './errors.json' with { type: 'json' };
 
-/** How to post. */
 export interface PostOptions {
   readonly transport: Transport;
   /** The collector's time, learned from its responses. */
@@ -21,7 +21,6 @@ export interface PostOptions {
   readonly signal: AbortSignal;
 }
 
-/** A collector's response. */
 export interface CollectorResponse {
   readonly status: number;
   readonly text: string;
@@ -32,7 +31,6 @@ export interface CollectorResponse {
   readonly askedMs: number | undefined;
 }
 
-/** How one post ended. */
 export type Posted = CollectorResponse | { readonly failure: TransportFailure };
 
 const COLLECTOR_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 10_000, body: 20_000 };
@@ -104,41 +102,25 @@ export function collectorError(url: URL, posted: Posted): SvcError {
     const words = status < 300 ? 'answers with a web page' : redirects;
     return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: ADDRESS });
   }
-  const [code, words, hint] = REFUSALS[status] ?? (status < 500 ? REJECTED : FAILED);
+  const { code, words, hint } = REFUSALS.get(String(status)) ?? (status < 500 ? REJECTED : FAILED);
   const { summary } = readProblem(posted.text, posted.contentType);
   const problem = summary === undefined ? '' : `: ${summary}`;
   return new SvcError(code, `${collector} ${words} (${status})${problem}`, { status, hint });
 }
 
-type Refusal = readonly [code: ErrorCode, words: string, hint: string];
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly words: string;
+  readonly hint: string;
+}
 
-const ADDRESS =
-  'Give the address of the OTLP/HTTP receiver, often with port 4318; /v1/logs is added to its path.';
-const CREDENTIALS = 'Set OTEL_EXPORTER_OTLP_HEADERS to the header that the collector asks for.';
-const NOT_FOUND: Refusal = ['not_found', 'accepts no logs at this address', ADDRESS];
-const REJECTED: Refusal = [
-  'rejected',
-  'rejected the entries',
-  'See what the collector requires; run again, the tail resumes from its checkpoint.',
-];
-const FAILED: Refusal = [
-  'server',
-  'failed',
-  'See the log of the collector; run again, the tail resumes from its checkpoint.',
-];
-const REFUSALS: Readonly<Record<number, Refusal>> = {
-  401: ['unauthorized', 'did not accept the credentials', CREDENTIALS],
-  403: ['forbidden', 'does not allow these credentials to send logs', CREDENTIALS],
-  404: NOT_FOUND,
-  405: NOT_FOUND,
-  413: [
-    'rejected',
-    'does not accept a single entry of this size',
-    'Allow larger requests in the settings of the collector.',
-  ],
-  415: [
-    'rejected',
-    'does not accept compressed JSON',
-    'Set OTEL_EXPORTER_OTLP_COMPRESSION=none; if that does not help, enable JSON on the collector.',
-  ],
+/** By status. */
+const REFUSALS = new Map(Object.entries(statuses).map(([status, known]) => [status, known as Refusal]));
+const ADDRESS = statuses[404].hint;
+const RESUMES = 'run again, the tail resumes from its checkpoint.';
+const REJECTED: Refusal = {
+  code: 'rejected',
+  words: 'rejected the entries',
+  hint: `See what the collector requires; ${RESUMES}`,
 };
+const FAILED: Refusal = { code: 'server', words: 'failed', hint: `See the log of the collector; ${RESUMES}` };

@@ -4,12 +4,10 @@ import { isObject } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { VERSION } from '../../version.ts';
 
-/** How requests are built. */
 export interface RequestOptions extends RecordOptions {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** A request to export logs, and the entries in it. */
 export interface ExportRequest {
   readonly text: string;
   readonly logs: readonly Log[];
@@ -108,7 +106,6 @@ export type AnyValue =
   | { readonly arrayValue: { readonly values: readonly AnyValue[] } }
   | { readonly kvlistValue: { readonly values: readonly KeyValue[] } };
 
-/** A named value. */
 export interface KeyValue {
   readonly key: string;
   readonly value: AnyValue;

@@ -16,7 +16,6 @@ import { type S3Action, s3Error, type S3Refusal } from './explain.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
 import { elementText } from './xml.ts';
 
-/** What requests to a bucket are made with. */
 export interface S3Connection {
   readonly settings: S3Settings;
   readonly location: BucketLocation;
@@ -36,7 +35,6 @@ export interface S3Body {
   open(): string | AsyncIterable<Uint8Array>;
 }
 
-/** The body of a small text. */
 export function textBody(text: string): S3Body {
   const sha256 = sha256Of(text);
   return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
@@ -60,7 +58,6 @@ export interface S3Request {
   readonly wanted?: readonly number[] | undefined;
 }
 
-/** A success, or a status that was wanted. */
 export interface S3Response {
   readonly response: HttpResponse;
   /** The refusal, for a status that is no success. */
@@ -79,7 +76,6 @@ const MAX_ERROR_BODY = 64 * 1024;
 
 type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
 
-/** What the attempts so far have shown. */
 interface Seen {
   unclear: boolean;
   skewed: boolean;

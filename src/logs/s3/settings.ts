@@ -12,7 +12,6 @@ export interface S3Settings {
   readonly endpoint: URL | undefined;
 }
 
-/** Names of the variables that hold secrets. */
 export const S3_SECRETS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
 
 const DEFAULT_REGION = 'us-east-1';
@@ -65,7 +64,6 @@ function missing(isId: boolean): SvcError {
   });
 }
 
-/** Where an archive is in an S3-compatible store. */
 export interface BucketLocation {
   readonly bucket: string;
   /** How every key begins: empty, or ending with a slash. */

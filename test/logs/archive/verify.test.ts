@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/errors.ts';
 import { appendRecord } from '../../../src/logs/archive/chain.ts';
-import type { Finding } from '../../../src/logs/archive/check.ts';
+import type { Finding } from '../../../src/logs/archive/chain.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
 import { type ArchiveRecord, recordPath, recordText } from '../../../src/logs/archive/record.ts';
 import { Verification, type VerifyOptions } from '../../../src/logs/archive/verify.ts';
