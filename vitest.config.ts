@@ -7,6 +7,9 @@ import { heldImports } from './test/simulator/held-imports.config.ts';
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
 const REPLACING_MODULES = ['test/account-updater/model.test.ts'];
 
+/** What every command does, and what none may do whatever it reads: long, and the same on every Node. */
+const SWEEPS = ['test/sweeps/*.test.ts', 'test/fuzz/*.test.ts'];
+
 /** Tests in worlds of their own. */
 const SIMULATOR = ['test/simulator/*.test.ts'];
 
@@ -25,10 +28,11 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...REPLACING_MODULES, ...SIMULATOR],
+          exclude: [...REPLACING_MODULES, ...SIMULATOR, ...SWEEPS],
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'sweeps', include: SWEEPS, isolate: false } },
       { extends: true, test: { name: 'alone', include: [...REPLACING_MODULES], isolate: true } },
       {
         extends: true,

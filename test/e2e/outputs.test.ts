@@ -1,29 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LASTING } from '../support/command-lines.ts';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
-import { allCommands } from '../support/tree.ts';
-import { World } from '../support/world.ts';
 
 const home = new Home();
-let world: World;
-beforeAll(async () => {
-  world = await World.prepare();
-  await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
-});
-afterAll(async () => {
-  await world.close();
-  home.remove();
-});
-
-const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
-
-/** Commands of the tree that end by themselves, each with one format. */
-const COMMANDS = (await allCommands())
-  .map(({ words, command }) => ({ words, worksElsewhere: command.worksElsewhere === true }))
-  .filter(({ words }) => !LASTING.has(words))
-  .map((command, turn) => Object.assign(command, { format: FORMATS[turn % FORMATS.length] ?? '' }));
+afterAll(() => home.remove());
+beforeAll(() => home.svc(['--sandbox', 'logs', 'archive', 'audit']));
 
 const HELP = [['--help'], ['logs', '--help'], ['--version']].map((words) => words.join(' '));
 
@@ -41,23 +23,6 @@ function shell(line: string): ReturnType<typeof finished> {
 const svc = (argv: readonly string[]): string => `'${process.execPath}' '${LAUNCHER}' ${argv.join(' ')}`;
 
 describe('what is written', () => {
-  it.each(COMMANDS)(
-    'R51 $words -o $format fails when its output cannot be written',
-    async ({ words, format, worksElsewhere }) => {
-      const usual = await world.shell(words, ['-o', format], '');
-      const full = await world.shell(words, ['-o', format], '> /dev/full');
-      const closed = await world.shell(words, ['-o', format], '>&-');
-      const fails = usual.stdout !== '';
-      expect({ code: full.code, says: full.stderr.includes('could not be written') }).toEqual({
-        code: fails ? 1 : usual.code,
-        says: fails,
-      });
-      // What prints nothing may do its work all the same.
-      const codes = fails ? [worksElsewhere ? usual.code : 1] : [usual.code, 1];
-      expect(codes, closed.stderr).toContain(closed.code);
-    },
-  );
-
   it.each(HELP)('R51 %s fails when its output is closed or cannot be written', async (line) => {
     for (const redirection of ['> /dev/full', '>&-'])
       expect(await shell(`${svc(line.split(' '))} ${redirection}`)).toMatchObject({ code: 1 });
