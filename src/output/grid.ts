@@ -47,45 +47,33 @@ export function drawRow(cells: readonly Cell[], widths: readonly number[], pen: 
   return `${parts.join(' '.repeat(GAP))}\n`;
 }
 
-/** A `label: value` line each; a value that does not fit goes below its label, in pieces unless it is an identifier. */
-export function drawBlock(
+/**
+ * A `label: value` line for each cell, or aligned `label  value` lines. A value that does not fit `width` goes below its
+ * label, in pieces unless it is an identifier.
+ */
+export function drawFields(
   labels: readonly string[],
   cells: readonly Cell[],
   width: number,
-  pen: CellStyle,
+  { isAligned, ...pen }: CellStyle & { readonly isAligned: boolean },
 ): string {
-  const lines = cells.flatMap((cell, at) => {
-    const label = `${labels[at] ?? ''}:`;
-    const head = paint(label, 'strong', pen.palette);
-    if (pen.ruler.width(label) + 1 + cell.width <= width) return [`${head} ${valueOf(cell, pen)}`];
-    return [head, ...linesBelow(cell, width, pen)];
-  });
-  return `${lines.join('\n')}\n`;
-}
-
-/** Aligned `label  value` lines, nothing cut; a value that does not fit `width` goes below its label, in pieces. */
-function drawPairs(labels: readonly string[], cells: readonly Cell[], width: number, pen: CellStyle): string {
   const widest = Math.max(0, ...labels.map((label) => pen.ruler.width(label)));
-  const lines = cells.map((cell, at) => {
-    const label = labels[at] ?? '';
+  const lines = cells.flatMap((cell, at) => {
+    const label = `${labels[at] ?? ''}${isAligned ? '' : ':'}`;
+    const head = paint(label, 'strong', pen.palette);
     const own = pen.ruler.width(label);
-    if (own + GAP + cell.width > width)
-      return `${[paint(label, 'strong', pen.palette), ...linesBelow(cell, width, pen)].join('\n')}\n`;
-    const isAligned = widest + GAP + cell.width <= width;
-    const padding = ' '.repeat(GAP + (isAligned ? widest - own : 0));
-    return `${paint(label, 'strong', pen.palette)}${padding}${valueOf(cell, pen)}\n`;
+    const gap = isAligned ? GAP : 1;
+    if (own + gap + cell.width > width) return [head, ...linesBelow(cell, width, pen)];
+    const padding = isAligned && widest + gap + cell.width <= width ? widest - own : 0;
+    return [head + ' '.repeat(gap + padding) + paint(cell.text, cell.tone, pen.palette)];
   });
-  return lines.join('');
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
 // Below its label, indented; an identifier is not broken, so that it can be copied.
 function linesBelow(cell: Cell, width: number, pen: CellStyle): string[] {
   const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
   return pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette));
-}
-
-function valueOf(cell: Cell, pen: CellStyle): string {
-  return paint(cell.text, cell.tone, pen.palette);
 }
 
 /** `text` in its tone. */
@@ -206,11 +194,9 @@ export async function drawRecord<T>(
   const { lines, ruler } = await measureCells([value], columns, options);
   const known = new Set(options.view.fields);
   const labels = columns.map((column) => cleanText(known.has(column.path) ? labelOf(column) : column.path));
-  const pen = { ruler, palette: options.palette ?? plainPalette };
-  const cells = lines[0] ?? [];
-  return options.plain
-    ? drawBlock(labels, cells, Infinity, pen)
-    : drawPairs(labels, cells, options.width ?? Infinity, pen);
+  const { palette = plainPalette, plain = false, width = Infinity } = options;
+  const style = { ruler, palette, isAligned: !plain };
+  return drawFields(labels, lines[0] ?? [], plain ? Infinity : width, style);
 }
 
 function pathsOf<T>(value: T, { view }: RenderOptions<T>): readonly string[] {

@@ -8,8 +8,7 @@ import { formatBytes, formatDuration, formatPercent } from './time.ts';
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
-/** What shows progress is given. */
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly notices: Messages;
   readonly clock: Clock;
   /** The line to paint on; absent where stderr is no terminal, and plain lines stand in. */
@@ -18,20 +17,13 @@ export interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Something under way, as one line of text. */
-export interface Painted {
-  /** What to show now, at best within `columns`. */
-  line(now: number, columns: number): LiveText;
-}
-
-/** What a thing under way may ask of its surroundings. */
-export interface Stage {
+/** What a task sees of the progress that it is part of. */
+interface Stage {
   readonly clock: Clock;
   /** Whether a live line is painted, so that plain lines need not be written. */
   readonly isLive: boolean;
-  note(text: string): void;
-  success(text: string): void;
-  leave(item: Painted): void;
+  readonly notices: Messages;
+  leave(task: Task): void;
 }
 
 /**
@@ -41,31 +33,25 @@ export interface Stage {
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #stage: Stage;
-  #items: readonly Painted[] = [];
+  #tasks: readonly Task[] = [];
   #stop: AbortController | undefined;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
     const { notices, clock } = options;
     const isLive = options.live !== undefined && notices.shows('normal');
-    this.#stage = {
-      clock,
-      isLive,
-      note: (text) => notices.note(text),
-      success: (text) => notices.success(text),
-      leave: (item) => this.#remove(item),
-    };
+    this.#stage = { clock, isLive, notices, leave: (task) => this.#remove(task) };
     options.signal?.addEventListener('abort', () => this.end(), { once: true });
   }
 
   /** A transfer of `total` bytes (undefined where that is not known): bar, bytes, rate and time left. `from` are done already. */
   bytes(label: string, total?: number, from = 0): TransferProgress {
-    return this.#add(new Transfer(cleanText(label), { total, from }, this.#stage));
+    return this.#add(new TransferProgress(cleanText(label), this.#stage, total, from));
   }
 
   /** A wait for something to change: its state, how long it has taken, and when the next poll is. */
   waiting(label: string): WaitProgress {
-    return this.#add(new Wait(cleanText(label), this.#stage));
+    return this.#add(new WaitProgress(cleanText(label), this.#stage));
   }
 
   /** A wait that is worth a line only where the line is repainted. */
@@ -75,25 +61,25 @@ export class Progress {
 
   /** Stops all painting and gives the cursor back. */
   end(): void {
-    this.#items = [];
+    this.#tasks = [];
     this.#stop?.abort();
     this.#stop = undefined;
     this.#options.live?.end();
   }
 
-  #add<I extends Painted>(item: I): I {
-    if (!this.#stage.isLive || this.#options.signal?.aborted === true) return item;
-    this.#items = [...this.#items, item];
+  #add<T extends Task>(task: T): T {
+    if (!this.#stage.isLive || this.#options.signal?.aborted === true) return task;
+    this.#tasks = [...this.#tasks, task];
     if (this.#stop === undefined) {
       this.#stop = new AbortController();
       void this.#repaint(this.#stop.signal);
     }
-    return item;
+    return task;
   }
 
-  #remove(item: Painted): void {
-    this.#items = this.#items.filter((other) => other !== item);
-    if (this.#items.length === 0) this.end();
+  #remove(task: Task): void {
+    this.#tasks = this.#tasks.filter((other) => other !== task);
+    if (this.#tasks.length === 0) this.end();
   }
 
   async #repaint(stop: AbortSignal): Promise<void> {
@@ -101,7 +87,7 @@ export class Progress {
     if (live === undefined) return;
     await clock.sleep(SHOW_AFTER_MS, stop).catch(() => {});
     while (!stop.aborted) {
-      const [first, ...others] = this.#items;
+      const [first, ...others] = this.#tasks;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const line = first?.line(clock.now(), live.columns - more.length);
       if (line !== undefined) await live.show(withMore(line, more), stop);
@@ -118,11 +104,8 @@ const MINUTE = 60_000;
 const WAIT_LINE_EVERY_MS = 5 * MINUTE;
 const SPINNER_COLUMNS = 2;
 
-type Fact = 'age' | 'next poll' | 'typical';
-
-/** What is said beside the state, in order; on narrower and narrower terminals the first choice that fits. */
-const FACTS: readonly Fact[] = ['age', 'next poll', 'typical'];
-const CHOICES: readonly (readonly Fact[])[] = [FACTS, ['age', 'next poll'], ['age']];
+/** What is said beside the state; on narrower and narrower terminals the last ones go. */
+const FACTS = ['age', 'next poll', 'typical'] as const;
 
 /** What a poll found. */
 export interface PollState {
@@ -136,17 +119,8 @@ export interface PollState {
   readonly typical?: string | undefined;
 }
 
-/** A wait under way. */
-export interface WaitProgress {
-  update(look: PollState): void;
-  /** The wait is over; `outcome` is said in one line, or nothing without it. */
-  done(outcome?: string): void;
-  /** The wait was given up; the error itself is reported elsewhere. */
-  fail(): void;
-}
-
 /** Something under way: it has a name, a beginning and an end. */
-class Task {
+abstract class Task {
   protected readonly label: string;
   protected readonly stage: Stage;
   protected readonly begun: number;
@@ -158,21 +132,24 @@ class Task {
     this.begun = stage.clock.now();
   }
 
+  /** What to show now, at best within `columns`. */
+  abstract line(now: number, columns: number): LiveText;
+
   protected say(text: string, how: 'note' | 'success' = 'note'): void {
-    this.stage[how](`${this.label}: ${text}`);
+    this.stage.notices[how](`${this.label}: ${text}`);
   }
 
   /** Ends it; false when it had ended before. */
-  protected end(item: Painted): boolean {
+  protected end(): boolean {
     if (!this.isOpen) return false;
     this.isOpen = false;
-    this.stage.leave(item);
+    this.stage.leave(this);
     return true;
   }
 }
 
 /** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
-class Wait extends Task implements WaitProgress, Painted {
+export class WaitProgress extends Task {
   #poll: PollState | undefined;
   #said: { readonly state: string; readonly at: number } | undefined;
 
@@ -183,31 +160,33 @@ class Wait extends Task implements WaitProgress, Painted {
     const isNews = this.#said?.state !== this.#poll.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
     if (!isNews) return;
     this.#said = { state: this.#poll.state, at: now };
-    this.stage.note(this.#text(now));
+    this.stage.notices.note(this.#text(now));
   }
 
+  /** The wait is over; `outcome` is said in one line, or nothing without it. */
   done(outcome?: string): void {
-    this.end(this);
+    this.end();
     if (outcome !== undefined) this.say(outcome);
   }
 
+  /** The wait was given up; the error itself is reported elsewhere. */
   fail(): void {
-    this.end(this);
+    this.end();
   }
 
   line(now: number, columns: number): LiveText {
-    const texts = CHOICES.map((facts) => this.#text(now, facts));
+    const texts = [3, 2, 1].map((facts) => this.#text(now, facts));
     const fits = texts.find((text) => text.length <= columns - SPINNER_COLUMNS);
-    return { text: fits ?? this.#text(now, []) };
+    return { text: fits ?? this.#text(now, 0) };
   }
 
-  #text(now: number, facts: readonly Fact[] = FACTS): string {
-    const words = [this.#poll?.state, ...facts.map((fact) => this.#fact(fact, now))];
+  #text(now: number, facts: number = FACTS.length): string {
+    const words = [this.#poll?.state, ...FACTS.slice(0, facts).map((fact) => this.#fact(fact, now))];
     const said = words.filter(Boolean).join(', ');
     return said === '' ? this.label : `${this.label}: ${said}`;
   }
 
-  #fact(fact: Fact, now: number): string | undefined {
+  #fact(fact: (typeof FACTS)[number], now: number): string | undefined {
     const next = this.#poll?.nextPollAt;
     const age = now - (this.#poll?.begun ?? this.begun);
     if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
@@ -222,31 +201,15 @@ const LINE_EVERY_MS = 10_000;
 const LEAST_GAP_MS = 1000;
 const STEP = 0.25;
 
-/** A transfer under way. */
-export interface TransferProgress {
-  /** Bytes done so far, in all. Cheap: call it for every chunk. */
-  update(done: number): void;
-  /** The transfer is complete. */
-  done(): void;
-  /** The transfer stopped; the error itself is reported elsewhere. */
-  fail(): void;
-}
-
-/** Bytes in all where known, and bytes that were there before. */
-export interface Size {
-  readonly total: number | undefined;
-  readonly from: number;
-}
-
 /** Bytes on their way: a bar on a terminal; elsewhere a line at the start, each 10 s or quarter, and at the end. */
-class Transfer extends Task implements TransferProgress, Painted {
+export class TransferProgress extends Task {
   readonly #total: number | undefined;
   readonly #from: number;
   #bytes: number;
   #saidAt: number;
   #saidShare = 0;
 
-  constructor(label: string, { total, from }: Size, stage: Stage) {
+  constructor(label: string, stage: Stage, total: number | undefined, from: number) {
     super(label, stage);
     this.#total = total;
     this.#from = from;
@@ -255,28 +218,27 @@ class Transfer extends Task implements TransferProgress, Painted {
     if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
   }
 
+  /** Bytes done so far, in all. Cheap: call it for every chunk. */
   update(done: number): void {
     this.#bytes = done;
     if (this.stage.isLive || !this.isOpen) return;
     const now = this.stage.clock.now();
     const share = this.#share() ?? 0;
     const waited = now - this.#saidAt;
-    if (waited < LEAST_GAP_MS) return;
-    if (waited < LINE_EVERY_MS && share - this.#saidShare < STEP) return;
-    if (share >= 1) return;
+    const isDue = waited >= LINE_EVERY_MS || share - this.#saidShare >= STEP;
+    if (!isDue || waited < LEAST_GAP_MS || share >= 1) return;
     this.#saidAt = now;
     this.#saidShare = share;
     this.say(this.#numbers(now));
   }
 
   done(): void {
-    const elapsed = formatDuration(this.#elapsed(this.stage.clock.now()));
-    if (this.end(this)) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
+    const elapsed = formatDuration(this.stage.clock.now() - this.begun);
+    if (this.end()) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
   fail(): void {
-    const of = this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`;
-    if (this.end(this)) this.say(`stopped at ${formatBytes(this.#bytes)}${of}`);
+    if (this.end()) this.say(`stopped at ${this.#amount()}`);
   }
 
   // On a narrow terminal the bar gives way to the numbers.
@@ -291,23 +253,21 @@ class Transfer extends Task implements TransferProgress, Painted {
   #numbers(now: number): string {
     const share = this.#share();
     const moved = this.#bytes - this.#from;
-    const rate = moved / Math.max(this.#elapsed(now) / 1000, 0.001);
+    const rate = moved / Math.max((now - this.begun) / 1000, 0.001);
     const parts = share === undefined ? [] : [formatPercent(Math.floor(share * 100) / 100)];
-    parts.push(
-      formatBytes(this.#bytes) + (this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`),
-    );
+    parts.push(this.#amount());
     if (moved > 0 && now > this.begun) parts.push(`${formatBytes(rate)}/s`);
     if (this.#total !== undefined && moved > 0 && this.#bytes < this.#total)
       parts.push(`${formatDuration(((this.#total - this.#bytes) / rate) * 1000)} left`);
     return parts.join(', ');
   }
 
+  #amount(): string {
+    return formatBytes(this.#bytes) + (this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`);
+  }
+
   #share(): number | undefined {
     if (this.#total === undefined) return undefined;
     return this.#total === 0 ? 1 : Math.min(1, this.#bytes / this.#total);
-  }
-
-  #elapsed(now: number): number {
-    return now - this.begun;
   }
 }

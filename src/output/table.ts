@@ -2,7 +2,7 @@ import {
   type Cell,
   type CellStyle,
   type ColumnConstraint,
-  drawBlock,
+  drawFields,
   drawRecord,
   drawRow,
   fitWidths,
@@ -51,8 +51,8 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       const widths = plain ? undefined : plan.widthsFor(page);
       count += batch.length;
       if (widths === undefined) {
-        const room = plain ? Infinity : width;
-        const blocks = lines.map((line) => drawBlock(labels, line, room, { ruler, palette }));
+        const style = { ruler, palette, isAligned: false };
+        const blocks = lines.map((line) => drawFields(labels, line, plain ? Infinity : width, style));
         return (begun ? '\n' : '') + blocks.join('\n');
       }
       const shown = page.map((line) => plan.shown.flatMap((at) => line[at] ?? []));
@@ -98,23 +98,10 @@ async function drawPage(
   return `${table.toString().replaceAll(/ +$/gm, '')}\n`;
 }
 
-const NO_BORDERS = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
+const BORDERS = ['top', 'bottom', 'left', 'mid', 'right'].flatMap((name) =>
+  ['', '-mid', '-left', '-right'].map((end) => [name + end, '']),
+);
+const NO_BORDERS: object = { ...Object.fromEntries(BORDERS), middle: '  ' };
 
 // Text is not squeezed below this many columns, unless its column says otherwise; rather a column drops.
 const LEAST_TEXT = 10;
@@ -143,7 +130,6 @@ class ColumnPlan<T> {
     this.#shown = this.#all;
   }
 
-  /** Positions of the columns that are shown. */
   get shown(): readonly number[] {
     return this.#shown;
   }
