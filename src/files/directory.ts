@@ -44,7 +44,7 @@ export function ensurePrivateDirectory(directory: string): Notices {
   }
 }
 
-/** Closes an existing directory to others, or throws `SvcError` `config` where that is not ours to do. */
+// Closes it to others, or throws `config` where that is not ours to do.
 function closeDirectory(directory: string): Notices {
   const link = fs.lstatSync(directory);
   const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
@@ -152,10 +152,15 @@ function refuseForeign(place: string, { uid }: fs.Stats): void {
     throw refused(place, `belongs to another user (${uid})`, `Make it yours (chown), or set SVC_CONFIG_DIR.`);
 }
 
-/** Whether this user id is another's. Root's is not: root may read and change anything anyway. */
+// Root's is not: root may read and change anything anyway. Windows, and some containers, cannot name the user; a chmod
+// fails there instead.
 function isForeign(uid: number): boolean {
-  const own = ownUid();
-  return own !== undefined && uid !== own && uid !== 0;
+  try {
+    const own = os.userInfo().uid;
+    return own >= 0 && uid !== own && uid !== 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Takes others' rights away; what cannot be closed is refused (`SvcError` `config`). */
@@ -175,14 +180,4 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
 /** The error for an unsuitable location, with how to fix it. */
 function refused(place: string, problem: string, hint: string, cause?: unknown): SvcError {
   return new SvcError('config', `${place} ${problem}`, { hint, cause });
-}
-
-// Undefined on Windows and for a user whom the system cannot name (some containers); a chmod fails there instead.
-function ownUid(): number | undefined {
-  try {
-    const { uid } = os.userInfo();
-    return uid >= 0 ? uid : undefined;
-  } catch {
-    return undefined;
-  }
 }

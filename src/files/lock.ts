@@ -5,10 +5,12 @@ import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
 import { readRegularFileSync } from './read-pipe.ts';
+import { NO_LINKS } from './target.ts';
 
-/** How long to wait for a lock, in milliseconds, and what to call the thing it guards in an error. */
-export interface LockOptions {
+interface LockOptions {
+  /** How long to wait, in milliseconds. */
   readonly waitMs?: number | undefined;
+  /** What to call the thing that it guards in an error. */
   readonly what?: string | undefined;
 }
 
@@ -115,31 +117,25 @@ function create(file: string, host: LockHost): string | undefined {
   const token = randomBytes(8).toString('hex');
   const draft = `${file}.${token}.new`;
   held.add(token);
+  let isTaken = false;
   try {
-    fs.writeFileSync(draft, ownerText(token, host), { flag: 'wx', mode: 0o600 });
-    if (linkOrCopy(draft, file)) return token;
-    held.delete(token);
-    return undefined;
+    const owner: LockOwner = {
+      pid: host.pid,
+      token,
+      since: new Date(host.clock.now()).toISOString(),
+      place: thisHost(),
+      birth: processFacts(host.pid)?.birth,
+    };
+    fs.writeFileSync(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
+    isTaken = linkOrCopy(draft, file);
+    return isTaken ? token : undefined;
   } catch (error) {
-    held.delete(token);
     throw writeFailure(file, error);
   } finally {
+    if (!isTaken) held.delete(token);
     fs.rmSync(draft, { force: true });
   }
 }
-
-function ownerText(token: string, host: LockHost): string {
-  const owner: LockOwner = {
-    pid: host.pid,
-    token,
-    since: new Date(host.clock.now()).toISOString(),
-    place: thisHost(),
-    birth: birthOf(host.pid),
-  };
-  return JSON.stringify(owner);
-}
-
-const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 // False when another has the lock, or swept our draft away.
 function linkOrCopy(draft: string, file: string): boolean {
@@ -167,7 +163,7 @@ function isDead(owner: LockOwner, host: LockHost): boolean {
 }
 
 /** Who holds a lock, as its file says. */
-export interface LockOwner {
+interface LockOwner {
   readonly pid: number;
   /** Random, new for every taking of a lock. */
   readonly token: string;
@@ -179,25 +175,27 @@ export interface LockOwner {
   readonly birth: string | undefined;
 }
 
+const BIRTH_OR_NONE = new Set(['string', 'undefined']);
+
 /** Reads a lock's owner; undefined when there is no lock, or none that makes sense. */
 function readOwner(file: string): LockOwner | undefined {
-  let content: unknown;
   try {
-    content = JSON.parse(readRegularFileSync(file));
+    const owner = JSON.parse(readRegularFileSync(file)) as LockOwner;
+    const isValid =
+      Number.isSafeInteger(owner.pid) &&
+      /^[0-9a-f]{16}$/.test(owner.token) &&
+      typeof owner.since === 'string' &&
+      typeof owner.place === 'string' &&
+      BIRTH_OR_NONE.has(typeof owner.birth);
+    return isValid ? owner : undefined;
   } catch {
     return undefined;
   }
-  return isOwner(content) ? content : undefined;
 }
 
 /** Names this machine and, on Linux, the process namespace (a container has its own). */
 export function thisHost(): string {
   return `${os.hostname()} ${readLink('/proc/self/ns/pid')}`.trim();
-}
-
-/** The start time of a process in clock ticks since boot; undefined where there is no /proc. */
-function birthOf(pid: number): string | undefined {
-  return processFacts(pid)?.birth;
 }
 
 /** Whether the owner has ended though its pid is in use: by a later process, or by its own unburied remains. */
@@ -210,6 +208,7 @@ function hasEnded({ pid, birth }: LockOwner): boolean {
 // A zombie, kept by a parent that never waits for its children (as in some containers).
 const ENDED_STATES = new Set(['Z', 'X']);
 
+/** State and start time (in clock ticks since boot) of a process; undefined where there is no /proc. */
 function processFacts(pid: number): { state: string; birth: string } | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -220,19 +219,6 @@ function processFacts(pid: number): { state: string; birth: string } | undefined
   } catch {
     return undefined;
   }
-}
-
-function isOwner(content: unknown): content is LockOwner {
-  if (typeof content !== 'object' || content === null) return false;
-  const { pid, token, since, place, birth }: Partial<Record<keyof LockOwner, unknown>> = content;
-  return (
-    Number.isSafeInteger(pid) &&
-    typeof token === 'string' &&
-    /^[0-9a-f]{16}$/.test(token) &&
-    typeof since === 'string' &&
-    typeof place === 'string' &&
-    (birth === undefined || typeof birth === 'string')
-  );
 }
 
 function readLink(file: string): string {

@@ -39,7 +39,8 @@ export function moveIntoPlace(draft: string, target: string, overwrite: boolean)
   }
 }
 
-const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+/** Codes of a file system without hard links. */
+export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 /**
  * Gives a flushed file its name if that is free, and takes the old one away; false when it is taken. Of several writers,

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../system.ts';
 import {
-  type Head,
   type ReadBody,
   readPartial,
   readUpTo,
@@ -94,7 +93,7 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   try {
     request.signal?.throwIfAborted();
     const receiver = dispatch(lease, request, abort.signal, watchdog);
-    return toResponse(await receiver.head, receiver, abort.signal, finish);
+    return await toResponse(receiver, abort.signal, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -126,12 +125,12 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
   watchdog.progress();
 }
 
-function toResponse(
-  { status, headers }: Head,
+async function toResponse(
   receiver: Receiver,
   signal: AbortSignal,
   finish: (reusable: boolean) => void,
-): HttpResponse {
+): Promise<HttpResponse> {
+  const { status, headers } = await receiver.head;
   const receive: Receive = async (take) => {
     try {
       await receiver.receive(take);
@@ -198,24 +197,14 @@ export function tracedExchange(
   return traced(request, options, requestIdOf, () => exchange(transport, request));
 }
 
+type OfRequest = { readonly method: string; readonly url: URL };
+type ResponseFacts = { readonly status: number; readonly ms: number; readonly requestId: string | undefined };
+
 /** An event of a request under way. No event holds a key; addresses may hold a query. */
 export type TraceEvent =
-  | { readonly kind: 'request'; readonly method: string; readonly url: URL; readonly attempt: number }
-  | {
-      readonly kind: 'response';
-      readonly method: string;
-      readonly url: URL;
-      readonly status: number;
-      readonly ms: number;
-      readonly requestId: string | undefined;
-    }
-  | {
-      readonly kind: 'failure';
-      readonly method: string;
-      readonly url: URL;
-      readonly reason: string;
-      readonly ms: number;
-    }
+  | ({ readonly kind: 'request'; readonly attempt: number } & OfRequest)
+  | ({ readonly kind: 'response' } & OfRequest & ResponseFacts)
+  | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & OfRequest)
   | { readonly kind: 'wait'; readonly why: 'retry' | 'rate limit' | 'pacing' | 'store'; readonly ms: number };
 
 /** Receives trace events. */

@@ -2,8 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './retry.ts';
 import { type Stage, TransportFailure } from './failure.ts';
 
-/** The head of a response. */
-export interface Head {
+interface Head {
   readonly status: number;
   /** By lower-case name; one that was sent several times has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
@@ -17,12 +16,6 @@ export interface ReceiverOptions {
   readonly onSent?: (() => void) | undefined;
   /** The error that broke the connection, if any did. */
   readonly brokenBy?: (() => Error | undefined) | undefined;
-}
-
-interface Reader {
-  take(piece: Uint8Array): void;
-  resolve(): void;
-  reject(error: unknown): void;
 }
 
 /** The most that waits in memory for a reader that is not there yet. */
@@ -40,7 +33,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #resolveHead: (head: Head) => void = ignore;
   #rejectHead: (error: unknown) => void = ignore;
   #controller: Dispatcher.DispatchController | undefined;
-  #reader: Reader | undefined;
+  #reader: { take(piece: Uint8Array): void; resolve(): void; reject(error: unknown): void } | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #end: { readonly error?: unknown } | undefined;

@@ -29,14 +29,16 @@ export interface Transport {
 
 /** Opens connections directly, or through the proxy that the environment names (R24). */
 export function createTransport(environment: Environment = {}, readOnly = false): Transport {
-  const direct = openDirectly();
+  // Without a time limit of its own. By default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of certificates off,
+  // and a key would go to an impostor (R64).
+  const direct = buildConnector({ timeout: 0, rejectUnauthorized: true });
   const open = new Set<PooledConnection>();
   return {
     readOnly,
     acquire(url, fresh) {
       proxyFor(url, environment);
       const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
-      const lease = idle ?? new PooledConnection(url.origin, fresh, new Connections(environment, direct));
+      const lease = idle ?? new PooledConnection(url.origin, fresh, environment, direct);
       open.add(lease);
       lease.take(() => open.delete(lease));
       return lease;
@@ -50,22 +52,30 @@ export function createTransport(environment: Environment = {}, readOnly = false)
 
 /**
  * One connection at a time to one origin. The library's pool is not used: after an exchange was given up it connects
- * again for nothing, and it cannot end a connection that is still being opened.
+ * again for nothing, and it cannot end a connection that is still being opened. Nor is its proxy agent: it asks a proxy
+ * that hangs up again and again without a pause, and leaves its half-open connections behind.
  */
 class PooledConnection implements Lease {
   readonly dispatcher: Dispatcher;
   readonly #origin: string;
   readonly #fresh: boolean;
-  readonly #connections: Connections;
+  readonly #environment: Environment;
+  readonly #direct: Connector;
+  readonly #opening = new Set<Opening>();
+  #givenUp = false;
   isReused = false;
   #forget: (() => void) | undefined;
   #brokenBy: Error | undefined;
 
-  constructor(origin: string, fresh: boolean, connections: Connections) {
+  constructor(origin: string, fresh: boolean, environment: Environment, direct: Connector) {
     this.#origin = origin;
     this.#fresh = fresh;
-    this.#connections = connections;
-    const connect = preferResponse(connections.connect, (error) => (this.#brokenBy = error));
+    this.#environment = environment;
+    this.#direct = direct;
+    const connect = preferResponse(
+      (options, callback) => this.#connect(options, callback),
+      (error) => (this.#brokenBy = error),
+    );
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
     this.dispatcher = new Client(origin, {
       connect,
@@ -97,57 +107,17 @@ class PooledConnection implements Lease {
   }
 
   async close(): Promise<void> {
-    this.#connections.giveUp();
-    await this.dispatcher.destroy();
-  }
-}
-
-/** Opens a connection and calls back once. */
-export type Connector = buildConnector.connector;
-
-type Callback = buildConnector.Callback;
-type Options = buildConnector.Options;
-
-/** A connection, or a step towards it, that can be given up. */
-interface Opening {
-  destroy(): unknown;
-}
-
-/**
- * Opens direct connections, without a time limit of its own; TLS sessions are resumed. Certificates are always checked:
- * by default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn that off, and a key would go to an impostor (R64).
- */
-function openDirectly(): Connector {
-  return buildConnector({ timeout: 0, rejectUnauthorized: true });
-}
-
-/**
- * Opens the connections of one lease, directly or through a proxy. The library's own proxy agent is not used: it
- * asks a proxy that hangs up again and again without a pause, and leaves its half-open connections behind.
- */
-class Connections {
-  readonly #environment: Environment;
-  readonly #opening = new Set<Opening>();
-  readonly #direct: Connector;
-  #givenUp = false;
-
-  constructor(environment: Environment, direct: Connector) {
-    this.#environment = environment;
-    this.#direct = direct;
-  }
-
-  /** Opens one connection. */
-  readonly connect: Connector = (options, callback) => {
-    const proxy = proxyFor(addressOf(options), this.#environment);
-    if (proxy) void this.#throughProxy(proxy, options, callback);
-    else this.#open(options, callback);
-  };
-
-  /** Gives up what is not open yet: it would hold the process up until the system's own time limit. */
-  giveUp(): void {
+    // What is not open yet would hold the process up until the system's own time limit.
     this.#givenUp = true;
     for (const opening of this.#opening) opening.destroy();
     this.#opening.clear();
+    await this.dispatcher.destroy();
+  }
+
+  #connect(options: Options, callback: Callback): void {
+    const proxy = proxyFor(addressOf(options), this.#environment);
+    if (proxy) void this.#throughProxy(proxy, options, callback);
+    else this.#open(options, callback);
   }
 
   #open(options: Options, callback: Callback): void {
@@ -178,6 +148,11 @@ class Connections {
     if (isOpening(opening)) this.#opening.add(opening);
   }
 }
+
+type Connector = buildConnector.connector;
+type Callback = buildConnector.Callback;
+type Options = buildConnector.Options;
+type Opening = { destroy(): unknown };
 
 function addressOf({ protocol, host, hostname, port }: Options): URL {
   return new URL(`${protocol}//${host ?? `${hostname}:${port}`}`);

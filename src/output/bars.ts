@@ -2,8 +2,7 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
 const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
 
-/** How a drawing is made. */
-export interface DrawOptions {
+interface DrawOptions {
   /** Whether the terminal shows block characters; else ASCII is used. Default true. */
   readonly unicode?: boolean | undefined;
   /** Whether nothing may be drawn at all: the words beside a drawing have to do. Default false. */
@@ -43,13 +42,8 @@ export function drawSparkline(
 ): string {
   if (plain) return '';
   const levels = unicode ? LEVELS : ASCII_LEVELS;
-  let most = 0;
-  for (const value of values) if (value > most) most = value;
-  return values.map((value) => levels[level(value, most)] ?? levels[0]).join('');
-}
-
-// Zero alone has the lowest level, so that "none" and "few" differ.
-function level(value: number, most: number): number {
-  if (!(value > 0) || most === 0) return 0;
-  return Math.min(7, 1 + Math.floor((value / most) * 6.999));
+  const most = values.reduce((highest, value) => Math.max(highest, value), 0);
+  // Zero alone has the lowest level, so that "none" and "few" differ.
+  const levelOf = (value: number): number => (value > 0 ? 1 + Math.floor((value / most) * 6.999) : 0);
+  return values.map((value) => levels[levelOf(value)]).join('');
 }

@@ -1,5 +1,5 @@
 import { constants, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
-import { isSvcError, SvcError } from '../errors.ts';
+import { isSvcError, SvcError, systemCodeOf } from '../errors.ts';
 import type { OutputStream, System } from '../system.ts';
 import type { Renderer } from './view.ts';
 
@@ -14,8 +14,7 @@ export class ReaderGone extends Error {
   }
 }
 
-/** What an {@link Output} needs beside its stream. */
-export interface OutputOptions {
+interface OutputOptions {
   /** What the stream is called in an error: "standard output". */
   readonly name: string;
   /** Removes secrets. Every text goes through it, and there is no other way out. */
@@ -78,7 +77,11 @@ export class Output {
     if (this.#failure !== undefined) throw this.#failure;
     if (data.length === 0) return;
     if (this.#options.mayBeClosed !== true && isClosed(this.#stream))
-      throw this.#fail(closedError(this.#options.name));
+      throw this.#fail(
+        new SvcError('output', `${this.#options.name} is closed`, {
+          hint: 'Open it, or redirect it with >/dev/null to discard the data.',
+        }),
+      );
     const before = this.#options.after?.();
     if (before !== undefined) await before;
     this.#options.around?.hide();
@@ -104,11 +107,15 @@ export class Output {
   // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
   #fail(error: unknown): Error {
     if (error instanceof SvcError) return (this.#failure ??= error);
-    this.#failure ??= isClosedPipe(error) ? new ReaderGone() : writeError(this.#options.name, error);
+    this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error))
+      ? new ReaderGone()
+      : writeError(this.#options.name, error);
     if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
     return this.#failure;
   }
 }
+
+const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'ECONNRESET']);
 
 // Node writes to a file once and ignores how much was written: on a disk that is nearly full the rest is
 // lost without an error. So a file is written here.
@@ -157,29 +164,13 @@ function outputOf(pid: string, fd: number): string | undefined {
   }
 }
 
-function closedError(name: string): SvcError {
-  return new SvcError('output', `${name} is closed`, {
-    hint: 'Open it, or redirect it with >/dev/null to discard the data.',
-  });
-}
-
-function isClosedPipe(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 'EPIPE' || code === 'EOF' || code === 'ECONNRESET';
-}
-
 function writeError(name: string, error: unknown): SvcError {
-  const code = codeOf(error);
+  const code = systemCodeOf(error);
   const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
   return new SvcError('output', `${name} could not be written${code === undefined ? '' : ` (${code})`}`, {
     hint: full ? 'Make room on the disk, or write somewhere else, and run the command again.' : undefined,
     cause: error,
   });
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /**

@@ -44,9 +44,7 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       if (batch.length === 0) return '';
       const { lines, ruler } = await measureCells(batch, columns, options);
       const begun = count > 0;
-      const idle = chosen === undefined ? repeating(columns, batch) : [];
-      if (begun) plan.keepOut(idle);
-      else plan.leaveOut(idle);
+      plan.leaveOut(chosen === undefined ? repeating(columns, batch) : [], begun);
       const page = begun ? lines : [headerOf(columns, labels), ...lines];
       const widths = plain ? undefined : plan.widthsFor(page);
       count += batch.length;
@@ -140,16 +138,17 @@ class ColumnPlan<T> {
     return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
   }
 
-  /** Leaves out columns that only repeat others; before the first page. */
-  leaveOut(positions: readonly number[]): void {
-    this.#all = this.#all.filter((at) => !positions.includes(at));
-    this.#shown = this.#all;
-    this.#leftOut = positions;
-  }
-
-  /** Of the columns left out only these still repeat others: the rest counts as missing from now on. */
-  keepOut(positions: readonly number[]): void {
-    this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
+  /**
+   * Leaves out columns that only repeat others, on the first page; one that no longer does on a later page counts as
+   * missing from then on.
+   */
+  leaveOut(positions: readonly number[], begun: boolean): void {
+    if (begun) this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
+    else {
+      this.#all = this.#all.filter((at) => !positions.includes(at));
+      this.#shown = this.#all;
+      this.#leftOut = positions;
+    }
   }
 
   /** Takes further lines in and gives the widths of the shown columns; undefined once they cannot fit. */
@@ -193,12 +192,10 @@ class ColumnPlan<T> {
   }
 
   #leastWanted(shown: readonly number[]): number | undefined {
-    let least: number | undefined;
-    for (const at of shown) if (this.#priority(at) < this.#priority(least)) least = at;
+    const priorityOf = (at: number): number => this.#columns[at]?.priority ?? Infinity;
+    const [least] = shown
+      .filter((at) => priorityOf(at) < Infinity)
+      .toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return least;
-  }
-
-  #priority(at: number | undefined): number {
-    return (at === undefined ? undefined : this.#columns[at]?.priority) ?? Infinity;
   }
 }

@@ -154,8 +154,8 @@ function isMarked(path: string): boolean {
   return /^\+[^.]+(?:\.[^.]+)*$/.test(path);
 }
 
-function isKnown<T>(view: View<T>, path: string): boolean {
-  return view.fields.some(
+function isKnown<T>({ fields }: View<T>, path: string): boolean {
+  return fields.some(
     (field) =>
       field === '*' ||
       field === path ||

@@ -19,7 +19,7 @@ export interface Version {
   readonly total: number;
 }
 
-/** The running hashes of what a sink holds. */
+/** The running hashes of what a sink holds; both in hex. Many stores give the MD5 as the ETag. */
 class Digests {
   readonly #sha256 = createHash('sha256');
   readonly #md5 = createHash('md5');
@@ -29,12 +29,10 @@ class Digests {
     this.#md5.update(piece);
   }
 
-  /** Hex, so far. */
   sha256(): string {
     return this.#sha256.copy().digest('hex');
   }
 
-  /** Hex, so far; many stores give it as the ETag. */
   md5(): string {
     return this.#md5.copy().digest('hex');
   }
@@ -86,7 +84,7 @@ export class PartFile {
     this.discard();
     this.version = version;
     this.digests = new Digests();
-    if (version) writeResumeNote(this.#note, version);
+    if (version) writeFileAtomicSync(this.#note, JSON.stringify({ format: 1, ...version }));
     this.#fd = this.#guard(() => fs.openSync(this.path, 'wx+', 0o600));
   }
 
@@ -184,19 +182,12 @@ function openOwn(path: string): number | undefined {
   return undefined;
 }
 
-/** Notes which version a partial file is the beginning of. */
-function writeResumeNote(file: string, version: Version): void {
-  writeFileAtomicSync(file, JSON.stringify({ format: 1, ...version }));
-}
-
 /** The version that was noted; undefined where there is no note, or none that makes sense. */
 function readResumeNote(file: string): Version | undefined {
   try {
-    const note: unknown = JSON.parse(readRegularFileSync(file));
-    if (typeof note !== 'object' || note === null) return undefined;
-    const { format, etag, total }: { format?: unknown; etag?: unknown; total?: unknown } = note;
+    const { format, etag, total } = JSON.parse(readRegularFileSync(file)) as Version & { format: number };
     const isValid = format === 1 && typeof etag === 'string' && Number.isSafeInteger(total);
-    return isValid && typeof total === 'number' ? { etag, total } : undefined;
+    return isValid ? { etag, total } : undefined;
   } catch {
     return undefined;
   }

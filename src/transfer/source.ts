@@ -116,12 +116,12 @@ async function readPiece(
 }
 
 async function openRegular(path: string): Promise<FileHandle> {
-  const handle = await open(path);
-  const isFile = await handle.stat().then(
-    (stat) => stat.isFile(),
-    () => false,
-  );
-  if (isFile) return handle;
+  // Not to hang on a pipe that has no writer.
+  const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  const stat = await handle.stat().catch(() => undefined);
+  if (stat?.isFile()) return handle;
   await handle.close();
   throw notRegular(path);
 }
@@ -130,15 +130,6 @@ function notRegular(path: string): SvcError {
   return new SvcError('local', `${path} is not a regular file`, {
     hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
   });
-}
-
-async function open(path: string): Promise<FileHandle> {
-  try {
-    // Not to hang on a pipe that has no writer.
-    return await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
 }
 
 function unreadable(path: string, error: unknown): SvcError {
@@ -160,9 +151,6 @@ export interface Progress {
 /** Receives progress, at most once a piece (64 KiB to 1 MiB). */
 export type OnProgress = (progress: Progress) => void;
 
-const POLL_MS = 100;
-
-/** What waiting for the reader of a pipe needs. */
 interface Host {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -170,24 +158,19 @@ interface Host {
 
 /** Copies a finished file into a named pipe or a device. @throws SvcError `local` when it cannot be written */
 export async function copyInto({ kind, path }: Target, file: string, host: Host): Promise<void> {
-  const output = kind === 'pipe' ? await openPipe(path, host) : await openDevice(path);
+  let output: Writable | undefined;
   try {
+    output = kind === 'pipe' ? await openPipe(path, host) : (await fs.open(path, 'w')).createWriteStream();
     await pipeline((await fileSource(file)).open(), output, { signal: host.signal });
   } catch (error) {
     host.signal.throwIfAborted();
     throw systemCodeOf(error) === undefined ? error : writeFailure(path, error);
   } finally {
-    output.destroy();
+    output?.destroy();
   }
 }
 
-async function openDevice(path: string): Promise<Writable> {
-  try {
-    return (await fs.open(path, 'w')).createWriteStream();
-  } catch (error) {
-    throw writeFailure(path, error);
-  }
-}
+const POLL_MS = 100;
 
 /**
  * Opens a named pipe once somebody reads from it. A plain open would block a thread until then, past every signal,
@@ -200,7 +183,7 @@ async function openPipe(path: string, { clock, signal }: Host): Promise<Writable
       const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
       return new net.Socket({ fd, readable: false, writable: true });
     } catch (error) {
-      if (systemCodeOf(error) !== 'ENXIO') throw writeFailure(path, error);
+      if (systemCodeOf(error) !== 'ENXIO') throw error;
     }
     await clock.sleep(POLL_MS, signal);
   }
