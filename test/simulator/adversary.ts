@@ -21,6 +21,7 @@ interface Trouble {
 /** Stands between processes and the service: each process has faults of its own. */
 export class Adversary {
   readonly #troubles = new WeakMap<SimulatedProcess, Trouble>();
+  #weather: Trouble | undefined;
   readonly #logs: LogOverlay;
   /** What the service answered, by method and address, the newest last. */
   readonly #answers = new Map<string, Buffer[]>();
@@ -39,8 +40,11 @@ export class Adversary {
     if (url.startsWith('/store/') && key !== undefined) this.leaks.push('a key at the store');
     headers[ACCEPT_SECOND_PUT] = 'yes';
     const process = Wire.openerOf(incoming.socket)?.process;
-    const trouble = process && this.#troubles.get(process);
-    const isStale = trouble?.stale.choose(incoming.method ?? '', url) !== undefined;
+    // A bystander meets no trouble.
+    const troubles = process === undefined ? [] : [this.#troubles.get(process), this.#weather];
+    const isStale = troubles.some(
+      (trouble) => trouble?.stale.choose(incoming.method ?? '', url) !== undefined,
+    );
     const answer = (): void => {
       const theirs = THEIR_KEYS[String(key)];
       if (theirs === undefined) {
@@ -52,20 +56,21 @@ export class Adversary {
       headers['svc-api-key'] = theirs;
       this.theirs?.(incoming, outgoing);
     };
-    if (trouble === undefined) answer();
-    else trouble.faults(incoming, outgoing, answer);
+    const [own, weather] = troubles;
+    const through = (): void =>
+      weather === undefined ? answer() : weather.faults(incoming, outgoing, answer);
+    if (own === undefined) through();
+    else own.faults(incoming, outgoing, through);
   };
 
   /** What goes wrong for a process, from its start to its end. */
   trouble(process: SimulatedProcess, faults: readonly string[], seed: number): void {
-    if (faults.length === 0) return;
-    this.#troubles.set(process, {
-      faults: faultInterceptor(readAll(faults.filter((fault) => !isStaleness(fault))), seed),
-      stale: new FaultChooser(
-        readAll(faults.filter(isStaleness).map((fault) => fault.replace('stale', 'x-stale=1'))),
-        seed,
-      ),
-    });
+    if (faults.length > 0) this.#troubles.set(process, troubleOf(faults, seed));
+  }
+
+  /** What goes wrong for every process from now on. */
+  weather(faults: readonly string[]): void {
+    this.#weather = faults.length === 0 ? undefined : troubleOf(faults, 1);
   }
 
   #change(
@@ -75,8 +80,9 @@ export class Adversary {
   ): Buffer {
     const changed = /^\/logs(\?|$)/.test(url) ? this.#logs.page(body, isLate) : body;
     if (method !== 'GET' || !url.startsWith('/account-updater/')) return changed;
-    const answers = this.#answers.get(url) ?? [];
-    this.#answers.set(url, [...answers.slice(-4), changed]);
+    const [path = ''] = url.split('?');
+    const answers = this.#answers.get(path) ?? [];
+    this.#answers.set(path, [...answers.slice(0, 3), changed]);
     return (isStale ? answers[0] : undefined) ?? changed;
   }
 }
@@ -92,6 +98,16 @@ function changeBody(outgoing: ServerResponse, change: (body: Buffer) => Buffer):
       return end(changed);
     },
   });
+}
+
+function troubleOf(faults: readonly string[], seed: number): Trouble {
+  return {
+    faults: faultInterceptor(readAll(faults.filter((fault) => !isStaleness(fault))), seed),
+    stale: new FaultChooser(
+      readAll(faults.filter(isStaleness).map((fault) => fault.replace('stale', 'x-stale=1'))),
+      seed,
+    ),
+  };
 }
 
 function isStaleness(fault: string): boolean {

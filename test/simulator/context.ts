@@ -26,7 +26,7 @@ export interface SimulatedProcess {
    * Counts a step that others can see: a change of the disk or bytes on the wire. Throws when the process is dead or
    * dies before it; says whether it dies right after it.
    */
-  step(): 'live' | 'die';
+  step(of: 'disk' | 'wire'): 'live' | 'die';
   die(): void;
 }
 

@@ -41,7 +41,7 @@ function changeSync(real: Call): Call {
   return function (...values) {
     const who = actor();
     who?.time.stir();
-    const fate = who?.process?.step();
+    const fate = who?.process?.step('disk');
     const result = Reflect.apply(real, this, values);
     if (fate === 'die') dieNow(who);
     return result;
@@ -59,7 +59,7 @@ function flushSync(real: Call): Call {
   return function (...values) {
     const who = actor();
     if (who === undefined) return Reflect.apply(real, this, values);
-    who.process?.step();
+    who.process?.step('disk');
     return undefined;
   };
 }
@@ -67,7 +67,7 @@ function flushSync(real: Call): Call {
 function changeLater(real: Call): Call {
   return async function (...values) {
     const who = actor();
-    const fate = who?.process?.step();
+    const fate = who?.process?.step('disk');
     const result = await hold(who, Reflect.apply(real, this, values));
     if (fate === 'die') dieNow(who);
     return result;

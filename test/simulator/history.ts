@@ -24,6 +24,8 @@ export type Step =
   /** Types a command that the last process printed, if it printed one. */
   | ({ readonly do: 'resume' } & Circumstances)
   | { readonly do: 'pass'; readonly minutes: number }
+  /** What goes wrong for every process from now on, until the next weather. */
+  | { readonly do: 'weather'; readonly faults: readonly string[] }
   /** Something damages the record of the newest run. */
   | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
 
@@ -70,6 +72,16 @@ const SUBMISSIONS = lines(`
   au status | au status RUN | au list | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
 `);
 
+/** A service, or a gateway before it, that denies what it has for long. */
+const WEATHERS = [
+  [],
+  [`404@${JOB}`, `stale@${JOBS}`],
+  [`404@${JOB}`, `200,${JSON_TYPE},body={"data":[]}@${JOBS}`],
+  [`404,${PAGE}@${JOB}`, `stale@${JOBS}`],
+  [`503,applied@${PUT}`],
+  [`reset,applied@${PUT}`, `stale@${JOBS}`],
+];
+
 /** From when on entries are wanted: an hour before a world begins. */
 export const SINCE = '2026-01-05T11:00:00Z';
 
@@ -101,6 +113,7 @@ function lines(text: string): string[] {
 
 function submissionStep(chance: Chance): Step {
   if (chance.happens(0.2)) return { do: 'pass', minutes: chance.oneOf([1, 5, 61, 24 * 60, 8 * 24 * 60]) };
+  if (chance.happens(0.1)) return { do: 'weather', faults: chance.oneOf(WEATHERS) };
   if (chance.happens(0.06)) return { do: 'damage', to: chance.oneOf(['empty', 'null', 'cut', 'newer']) };
   const circumstances = {
     ...circumstancesOf(chance, SUBMISSION_CALLS),
@@ -139,8 +152,10 @@ function faultOf(chance: Chance, calls: readonly string[]): string {
 }
 
 function endingOf(chance: Chance): Ending {
+  const isOnWire = chance.happens(0.6);
   return {
-    step: chance.between(1, chance.oneOf([30, 120])),
+    step: chance.between(1, isOnWire ? 12 : chance.oneOf([30, 120])),
+    onWire: isOnWire,
     how: chance.oneOf(['before', 'before', 'after', 'after', 'SIGINT', 'SIGTERM'] as const),
   };
 }

@@ -10,6 +10,8 @@ import type { Wire } from './wire.ts';
 /** What ends a process before its own end: at which of its steps. */
 export interface Ending {
   readonly step: number;
+  /** Counts only what goes out on the wire. */
+  readonly onWire?: boolean;
   /** `before` and `after` are a kill -9 around the step; a signal can be handled. */
   readonly how: 'before' | 'after' | 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 }
@@ -50,6 +52,7 @@ export class ToolProcess implements SimulatedProcess {
   readonly #stdout = new Kept();
   readonly #stderr = new Kept();
   #steps = 0;
+  #wireSteps = 0;
   #isDead = false;
   #announceDeath: () => void = () => undefined;
 
@@ -61,11 +64,13 @@ export class ToolProcess implements SimulatedProcess {
     return this.#isDead;
   }
 
-  step(): 'live' | 'die' {
+  step(of: 'disk' | 'wire'): 'live' | 'die' {
     if (this.#isDead) throw new Killed();
     this.#steps += 1;
+    if (of === 'wire') this.#wireSteps += 1;
     const { ending } = this.#start;
-    if (ending?.step !== this.#steps) return 'live';
+    if (ending === undefined || (ending.onWire && of === 'disk')) return 'live';
+    if (ending.step !== (ending.onWire ? this.#wireSteps : this.#steps)) return 'live';
     if (ending.how === 'after') return 'die';
     if (ending.how === 'before') {
       this.die();

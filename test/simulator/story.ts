@@ -66,6 +66,7 @@ class Story {
   async tell(steps: readonly Step[]): Promise<void> {
     for (const step of steps) await this.#take(step);
     await Promise.all(this.#background);
+    this.#weather([]);
     const isAbout = (group: string): boolean =>
       steps.some((step) => step.do === 'run' && step.type.startsWith(group));
     if (isAbout('au submit')) await this.#endSubmission();
@@ -74,6 +75,7 @@ class Story {
 
   async #take(step: Step): Promise<void> {
     if (step.do === 'pass') return this.#pass(step.minutes);
+    if (step.do === 'weather') return this.#weather(step.faults);
     if (step.do === 'damage') return this.#damage(step.to);
     const words = step.do === 'run' ? this.#wordsOf(step.type) : this.#printed();
     if (words === undefined) return;
@@ -88,6 +90,11 @@ class Story {
   async #pass(minutes: number): Promise<void> {
     this.#told.push(`${minutes} minutes pass`);
     await this.#world.time.clock().sleep(minutes * 60_000);
+  }
+
+  #weather(faults: readonly string[]): void {
+    this.#told.push(`from now on: ${faults.join(' and ') || 'no trouble'}`);
+    this.#world.adversary.weather(faults);
   }
 
   #wordsOf(line: string): string[] | undefined {

@@ -54,7 +54,7 @@ export class Wire extends Duplex {
   override _write(chunk: Buffer, _encoding: string, done: Done): void {
     let fate: 'live' | 'die' | undefined;
     try {
-      fate = this.#owner.process?.step();
+      fate = this.#owner.process?.step('wire');
     } catch (error) {
       return done(error as Error);
     }

@@ -50,10 +50,14 @@ export class World {
     const world = new World(seed);
     process.chdir(world.home);
     const { intercept } = world.adversary;
-    await world.#serve({ directory: world.ours, intercept, logCount: LOG_COUNT });
+    const pickupMs = world.#chance.oneOf([250, 250, 60_000, 700_000]);
+    const processingMs = pickupMs + world.#chance.oneOf([2000, 2000, 120_000, 3_600_000]);
+    await world.#serve({ directory: world.ours, intercept, logCount: LOG_COUNT, pickupMs, processingMs });
     await world.#serve({ directory: world.theirs, seed: 7, intercept: acceptSecondUpload, logCount: 0 });
     const server = world.network.servers[1] as Server;
     world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
+    for (const key of ['sandbox-private-key', 'their-private-key'])
+      await world.time.until(world.auditor.submit(key));
     return world;
   }
 
