@@ -3,6 +3,7 @@ import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { isoTime } from '../output/time.ts';
+import { parsedJson } from '../schema/guards.ts';
 import type { TailPosition } from './position.ts';
 
 const time = z.iso.datetime();
@@ -73,7 +74,7 @@ export function checkpointText(subject: Subject, position: TailPosition): string
 
 /** Reads the text of a checkpoint. @throws SvcError `config` where it is damaged, newer, or of another log */
 export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
-  const found = parseJson(text);
+  const found = parsedJson(text);
   const { version } = versionSchema.safeParse(found).data ?? {};
   if (version !== undefined && version !== 1)
     throw new SvcError('config', `${file} was written by a newer svc`, {
@@ -99,12 +100,4 @@ const checkpointSchema = z.looseObject({ version: z.literal(1), ...positionMembe
 
 function subjectMembers({ service, entityType, entityId }: Subject) {
   return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@ import type { Entry, TimeRange } from './entry.ts';
 import { LiveWindow, type Poll, PollRate } from './poll.ts';
 import { type TailPosition, TailState } from './position.ts';
 import type { LogSource } from './read-range.ts';
+import type { Clock } from '../system.ts';
 
 /** How to follow. Durations in milliseconds. */
 export interface TailOptions {
@@ -220,17 +221,9 @@ export class Tail {
 
   // A poll can take long when responses are slow, but the requested end is kept.
   async #whileTimeLasts(work: Promise<Poll>): Promise<Poll | 'over'> {
-    const left = this.#startedAt + (this.#options.forMs ?? Infinity) - this.#source.clock.now();
-    if (left === Infinity) return work;
-    const done = new AbortController();
-    const over = this.#source.clock.sleep(left, AbortSignal.any([done.signal, this.#source.signal]));
-    try {
-      return await Promise.race([work, over.then(() => 'over' as const)]);
-    } finally {
-      done.abort();
-      over.catch(ignore);
-      work.catch(ignore);
-    }
+    const { clock, signal } = this.#source;
+    const left = this.#startedAt + (this.#options.forMs ?? Infinity) - clock.now();
+    return left === Infinity ? work : within(work, left, { clock, signal });
   }
 
   // Without news only `readTo` has changed, and half a minute of that is soon read again.
@@ -250,8 +243,22 @@ function byTime(one: Entry, other: Entry): number {
   return one.at - other.at;
 }
 
-function ignore(): void {
-  // The race was decided without it.
+/** The result of work, unless it takes longer. Work that does is left to itself. */
+export async function within<T>(
+  work: Promise<T>,
+  ms: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal },
+): Promise<T | 'over'> {
+  const done = new AbortController();
+  const over = clock.sleep(ms, AbortSignal.any([done.signal, ...(signal ? [signal] : [])]));
+  try {
+    return await Promise.race([work, over.then(() => 'over' as const)]);
+  } finally {
+    done.abort();
+    // The race was decided without them.
+    over.catch(() => undefined);
+    work.catch(() => undefined);
+  }
 }
 
 /** Reads are remembered by their content, the last so many of them. */

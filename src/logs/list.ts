@@ -3,7 +3,7 @@ import { isExpiredCursor, type Page, type PageOptions } from '../api/pages.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { isoTime, parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
-import { entryOf, SECOND_MS, wholeSecond } from './entry.ts';
+import { countByKey, entryOf, SECOND_MS, wholeSecond } from './entry.ts';
 
 const MAX_RESTARTS = 20;
 /** Entries without a time that are kept to recognize them. */
@@ -76,11 +76,7 @@ class ListPosition {
         hint: 'Run it again for shorter time ranges.',
         cause,
       });
-    this.#repeated = new Map();
-    for (const log of [...this.#given, ...this.#timeless]) {
-      const { key } = entryOf(log);
-      this.#repeated.set(key, (this.#repeated.get(key) ?? 0) + 1);
-    }
+    this.#repeated = countByKey([...this.#given, ...this.#timeless].map(entryOf));
     const second = this.#second ?? 0;
     if (this.#direction === 'older') return { ...filter, endDate: isoTime(second + SECOND_MS) };
     return this.#direction === 'newer' ? { ...filter, startDate: isoTime(second) } : filter;

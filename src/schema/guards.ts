@@ -7,3 +7,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function objectOrUndefined(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isObject(value) ? value : undefined;
 }
+
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -92,12 +92,13 @@ export async function storeSegment(
   const { bytes, sha256 } = file;
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
   // A run that was killed before its record may have left the very same file.
-  if (!(await store.create(path, file)) && (await storedHash(store, path)) !== sha256)
+  if (!(await store.create(path, file)) && (await sha256OfAll(store.read(path))) !== sha256)
     throw new SvcError('checksum_mismatch', `${path} in ${store.name} is not the file that its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
     });
   await fs.promises.rm(file.path, { force: true });
-  return { path, entries, bytes, sha256, first: iso(first), last: iso(last), supplementary };
+  const times = { first: isoTime(first) ?? null, last: isoTime(last) ?? null };
+  return { path, entries, bytes, sha256, ...times, supplementary };
 }
 
 /** Removes segments after another writer's record took their number, but none that this record names. */
@@ -137,12 +138,4 @@ async function removeOrphans(
 
 function namedBy(record: ArchiveRecord): Set<string> {
   return new Set(record.kind === 'segments' ? record.segments.map(({ path }) => path) : []);
-}
-
-async function storedHash(store: ArchiveStore, path: string): Promise<string> {
-  return sha256OfAll(store.read(path));
-}
-
-function iso(at: number | undefined): string | null {
-  return at === undefined ? null : isoTime(at);
 }

@@ -13,6 +13,7 @@ import {
   recordText,
   sequenceOf,
 } from './record.ts';
+import { parsedJson } from '../../schema/guards.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
 
 /** A new record without its position in the chain. */
@@ -253,11 +254,7 @@ async function readHead(store: ArchiveStore): Promise<Head | undefined> {
 
 /** Reads the text of a head; undefined for what names no record. */
 function parseHead(text: string): Head | undefined {
-  try {
-    return headSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return headSchema.safeParse(parsedJson(text)).data;
 }
 
 function checked(link: Link, last: Link | undefined): Link {

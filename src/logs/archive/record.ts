@@ -3,6 +3,7 @@ import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { parseTime } from '../../output/time.ts';
+import { parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
 
@@ -114,11 +115,18 @@ export function recordText(record: ArchiveRecord): string {
  * @throws SvcError `checksum_mismatch` for one that is damaged, `config` for one of a newer version
  */
 export function parseRecord(text: string, path: string): Link {
-  const value = parseJson(text, path);
+  const value = parsedJson(text);
+  if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
   const { version } = z.looseObject({ version: z.unknown() }).catch({ version: undefined }).parse(value);
-  if (typeof version === 'number' && version > 1) throw newer(path, version);
+  if (typeof version === 'number' && version > 1)
+    throw new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
+      hint: 'Update svc on this machine.',
+    });
   const result = recordSchema.safeParse(value);
-  if (!result.success) throw damaged(path, problemOf(result.error));
+  if (!result.success) {
+    const where = result.error.issues[0]?.path.join('.') ?? '';
+    throw damaged(path, where === '' ? 'it is not a record' : `${where} is not valid`);
+  }
   return { record: result.data, path, sha256: sha256Of(text) };
 }
 
@@ -127,25 +135,6 @@ export function damaged(path: string, problem: string): SvcError {
     hint: 'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',
     facts: { path },
   });
-}
-
-function newer(path: string, version: number): SvcError {
-  return new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
-    hint: 'Update svc on this machine.',
-  });
-}
-
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
-  }
-}
-
-function problemOf({ issues }: z.ZodError): string {
-  const where = issues[0]?.path.join('.') ?? '';
-  return where === '' ? 'it is not a record' : `${where} is not valid`;
 }
 
 /** The folder of entries whose time cannot be read. */

@@ -135,7 +135,7 @@ function timed(log: Log): Timed {
 }
 
 function byTime(one: Timed, other: Timed): number {
-  return one.at === other.at ? 0 : one.at - other.at;
+  return one.at - other.at || 0;
 }
 
 /**
@@ -153,7 +153,7 @@ export async function* merged(
   let batch: Timed[] = [];
   try {
     for (let next = 0; next < waiting.length || open.length > 0;) {
-      const lane = earliest(open);
+      const [lane, other] = open.sort(inTurn);
       const due = waiting[next];
       if (due && (lane === undefined || due.lane.first <= lane.at)) {
         next += 1;
@@ -162,13 +162,13 @@ export async function* merged(
         continue;
       }
       if (lane === undefined) continue;
-      const limit = Math.min(due?.lane.first ?? Infinity, secondEarliest(open, lane));
+      const limit = Math.min(due?.lane.first ?? Infinity, other?.at ?? Infinity);
       lane.moveInto(batch, limit);
       if (batch.length >= batchSize) {
         yield batch;
         batch = [];
       }
-      if (!(await lane.fill())) open.splice(open.indexOf(lane), 1);
+      if (!(await lane.fill())) open.shift();
     }
     if (batch.length > 0) yield batch;
   } finally {
@@ -217,17 +217,7 @@ class OpenLane {
   }
 }
 
-function earliest(open: readonly OpenLane[]): OpenLane | undefined {
-  let found = open[0];
-  for (const lane of open) {
-    if (found === undefined || lane.at < found.at || (lane.at === found.at && lane.order < found.order))
-      found = lane;
-  }
-  return found;
-}
-
-function secondEarliest(open: readonly OpenLane[], but: OpenLane): number {
-  let at = Infinity;
-  for (const lane of open) if (lane !== but && lane.at < at) at = lane.at;
-  return at;
+// Without a time the difference is no number, and the order of the lanes decides.
+function inTurn(one: OpenLane, other: OpenLane): number {
+  return one.at - other.at || one.order - other.order;
 }

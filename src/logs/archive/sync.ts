@@ -1,6 +1,6 @@
 import type { Log } from '../../schema/log.ts';
 import type { TimeRange } from '../entry.ts';
-import { Tail, type TailEvent } from '../follow.ts';
+import { Tail, type TailEvent, within } from '../follow.ts';
 import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
@@ -87,22 +87,9 @@ export class ArchiveSync {
   async #commitWhile<T>(next: Promise<T>): Promise<T> {
     if (!this.#options.follow) return next;
     for (;;) {
-      const result = await this.#within(next, Math.max(0, this.#dueInMs()));
-      if (result !== undefined) return result.value;
+      const result = await within(next, Math.max(0, this.#dueInMs()), { clock: this.#source.clock });
+      if (result !== 'over') return result;
       await this.#commit();
-    }
-  }
-
-  async #within<T>(next: Promise<T>, ms: number): Promise<{ value: T } | undefined> {
-    const done = new AbortController();
-    const over = this.#source.clock.sleep(ms, done.signal);
-    // During a commit nothing listens to it.
-    next.catch(ignore);
-    try {
-      return await Promise.race([next.then((value) => ({ value })), over.then(() => undefined)]);
-    } finally {
-      done.abort();
-      over.catch(ignore);
     }
   }
 
@@ -134,8 +121,4 @@ export class ArchiveSync {
     }
     this.#options.onEvent?.(event);
   }
-}
-
-function ignore(): void {
-  // It is reported where it is awaited.
 }

@@ -3,7 +3,7 @@ import { cut, plainLine } from '../../http/response.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { MAX_ATTEMPTS, type RetryableFailure, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
-import { objectOrUndefined } from '../../schema/guards.ts';
+import { objectOrUndefined, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
 import { type CollectorResponse, isOutage, type Posted, postOnce, reasonOf, collectorError } from './post.ts';
@@ -64,16 +64,14 @@ export class OtlpExporter {
 
   async #post(request: ExportRequest): Promise<void> {
     const response = await this.#postUntilAccepted(request);
-    if (response === 'too large') return this.#inHalves(request.logs);
+    if (response === 'too large') {
+      const middle = Math.ceil(request.logs.length / 2);
+      await this.export(request.logs.slice(0, middle));
+      return this.export(request.logs.slice(middle));
+    }
     const partial = readPartialSuccess(response);
     if (partial === undefined) return;
     this.#options.onEvent?.({ kind: 'partial success', entries: request.logs.length, ...partial });
-  }
-
-  async #inHalves(logs: readonly Log[]): Promise<void> {
-    const middle = Math.ceil(logs.length / 2);
-    await this.export(logs.slice(0, middle));
-    await this.export(logs.slice(middle));
   }
 
   async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
@@ -126,19 +124,11 @@ export interface PartialSuccess {
 
 /** Reads the response of a collector that accepted a request; undefined without a remark. */
 export function readPartialSuccess({ text }: CollectorResponse): PartialSuccess | undefined {
-  const partial = objectOrUndefined(objectOrUndefined(parse(text))?.['partialSuccess']);
+  const partial = objectOrUndefined(objectOrUndefined(parsedJson(text))?.['partialSuccess']);
   // 64-bit numbers are strings in OTLP's JSON, and numbers from some collectors.
   const rejected = Number(partial?.['rejectedLogRecords'] ?? 0);
   const message = partial?.['errorMessage'];
   const words = typeof message === 'string' ? cut(plainLine(message)) : '';
   const count = Number.isFinite(rejected) && rejected > 0 ? rejected : 0;
   return count === 0 && words === '' ? undefined : { rejected: count, message: words };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

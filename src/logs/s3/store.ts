@@ -17,13 +17,17 @@ import { listObjects, readObject } from './read.ts';
 import { drain, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
+/** After this time, a concurrent write has arrived. */
+const SETTLE_MS = 2_000;
+
 /** An archive in a bucket. Its records are safe from a second writer, as each can be created only once. */
 export class S3Store implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly #host: StoreHost;
   readonly #requests: S3Requests;
-  readonly #creator: S3Creator;
+  /** Whether the store honors the condition of a write; not known before it was tried. */
+  #honorsCondition: boolean | undefined;
 
   /** @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
   constructor(text: string, host: StoreHost) {
@@ -34,12 +38,6 @@ export class S3Store implements ArchiveStore {
     this.#host = host;
     const transport = createTransport(host.env);
     this.#requests = new S3Requests({ location, settings, transport, clock, signal, trace });
-    const warning = `${location.name}: the store has no conditional writes, so let only one machine write to the archive`;
-    this.#creator = new S3Creator(
-      this.#requests,
-      () => host.onWarning?.(warning),
-      (ms) => clock.sleep(ms, signal),
-    );
     const id = sha256Of(`${settings.endpoint?.href ?? ''} ${location.name}`);
     this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
   }
@@ -74,10 +72,6 @@ export class S3Store implements ArchiveStore {
     return Buffer.concat(chunks).toString('utf8');
   }
 
-  create(file: string, content: LocalFile | string): Promise<boolean> {
-    return this.#creator.create(file, content);
-  }
-
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
     const { response } = await this.#requests.send({
@@ -104,25 +98,6 @@ export class S3Store implements ArchiveStore {
     }
     const lock = `${this.workDirectory}.lock`;
     return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
-  }
-}
-
-/** After this time, a concurrent write has arrived. */
-const SETTLE_MS = 2_000;
-
-/** Creates objects that must not exist yet, with conditional writes where the store has them. */
-class S3Creator {
-  readonly #requests: S3Requests;
-  readonly #onUnconditional: () => void;
-  readonly #pause: (ms: number) => Promise<void>;
-  /** Whether the store honors the condition; not known before it was tried. */
-  #honorsCondition: boolean | undefined;
-
-  /** `onUnconditional` is called once, when the store turns out to ignore the condition. */
-  constructor(requests: S3Requests, onUnconditional: () => void, pause: (ms: number) => Promise<void>) {
-    this.#requests = requests;
-    this.#pause = pause;
-    this.#onUnconditional = onUnconditional;
   }
 
   /** False when the object exists, unless an attempt of ours created it. @throws SvcError */
@@ -155,7 +130,9 @@ class S3Creator {
 
   #distrust(): void {
     this.#honorsCondition = false;
-    this.#onUnconditional();
+    this.#host.onWarning?.(
+      `${this.name}: the store has no conditional writes, so let only one machine write to the archive`,
+    );
   }
 
   async #checkAndPut(path: string, body: S3Body): Promise<boolean> {
@@ -173,7 +150,7 @@ class S3Creator {
 
   // Nothing stopped other writers from doing the same: once all have, the object shows who was last.
   async #isLast(path: string, body: S3Body): Promise<boolean> {
-    await this.#pause(SETTLE_MS);
+    await this.#host.clock.sleep(SETTLE_MS, this.#host.signal);
     return this.#isThere(path, body);
   }
 
