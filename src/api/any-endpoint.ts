@@ -26,8 +26,7 @@ export class AnyEndpoint {
   }
 
   /**
-   * The items of a list, page by page; the style (cursors or page numbers) is read off each response. A bare array is
-   * a list of one page. `onResponse` sees every response.
+   * The items of a list, page by page, by cursors or page numbers, as each response shows; a bare array is one page.
    * @throws SvcError `bad_response` for a response that is no list
    */
   pages(

@@ -87,10 +87,7 @@ export const LOG_FIELDS = [
 
 const oddities = new WeakMap<Log, LogOddity>();
 
-/**
- * The entry of an item of a list: its members, as far as they have the documented types and are not nested too deep;
- * without a time, `created_at` is empty. The text that was sent stays with it (`sourceOf`).
- */
+/** The members of an item that have the documented types; without a time, `created_at` is empty. */
 function logFrom(item: unknown, source: JsonSource): Log {
   if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
   if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');

@@ -78,10 +78,7 @@ export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
-/**
- * A list in the cursor style: `start` and `size` go out, `pagination.next` comes back, byte for byte. `read` makes
- * the items from what the shape gives and the text of the page.
- */
+/** A list in the cursor style; `read` makes the items from what the shape gives and the text of the page. */
 export function cursorPages<T, Item>(
   core: HttpCore,
   options: PageOptions,

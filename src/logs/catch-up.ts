@@ -89,9 +89,8 @@ const PARTS = 4;
 const LEEWAY_MS = 2 * SECOND_MS;
 
 /**
- * Reads several ranges of the past at once and gives them in order of time. Requests are scarce, as a key has 200 a
- * minute: so a range is as wide as a few pages, and what it holds decides how wide the next ones are. The ranges ahead
- * wait until the reader has taken those before.
+ * Reads several ranges of the past at once and gives them in order of time. A key has 200 requests a minute: so each is a
+ * few pages wide, by what the last ones held.
  */
 export class Backfill {
   readonly #source: LogSource;

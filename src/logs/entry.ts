@@ -24,10 +24,7 @@ export function entryOf(log: Log): Entry {
   return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
 }
 
-/**
- * 132 bits of SHA-256 over the entry with its members sorted, as the service may order them differently each time; over
- * its text where the members do not say all of it. Checkpoints and archives hold these keys.
- */
+/** 132 bits of SHA-256 over the entry with its members sorted, as their order may change; kept in checkpoints and archives. */
 function fingerprint(log: Log): string {
   return hash('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);
 }

@@ -32,10 +32,7 @@ export async function* followLogs(
   yield* new Tail(serviceLogs(client, subject), { ...options, begin, overlapMs, retentionMs }).batches();
 }
 
-/**
- * The position of a tail that begins at a time, given the service's present. That is learned first: with a clock that
- * is ahead the tail would begin too late. Where no response comes, the tail will wait for one.
- */
+/** The position of a tail that begins at a time, given the service's present, which is learned first, if possible. */
 export async function beginNow(
   client: Client,
   subject: LogSubject,

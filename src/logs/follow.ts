@@ -264,11 +264,7 @@ export async function within<T>(
 /** Reads are remembered by their content, the last so many of them. */
 const MAX_KNOWN = 100;
 
-/**
- * Distinguishes the entries that a tail's own requests leave in the log from those of others: reads that equal an
- * earlier one but for their time, one for each request. Without that, a tail of a service that logs reads would never
- * be idle.
- */
+/** Distinguishes a tail's own reads, which the service may log, from those of others: else a tail would never be idle. */
 class SelfEventFilter {
   readonly #known = new Set<string>();
   /** Requests whose entry was not met yet. The first one learned the service's time. */

@@ -32,9 +32,8 @@ const MS_PER_PAGE = 2_500;
 const MANY_EQUAL = 10;
 
 /**
- * Polls the present. Where the unsettled range fits a page, each poll reads all of it. On a busy log it has dozens of
- * pages: then most polls begin shortly before the last one, and the whole range is read at intervals, for late entries,
- * or not at all while parts of it are read once more before they are settled.
+ * Polls the present. On a busy log, whose unsettled range has dozens of pages, most polls begin shortly before the last
+ * one; the whole range is read at intervals, for late entries, or when it is settled.
  */
 export class LiveWindow {
   readonly #source: LogSource;
@@ -62,9 +61,8 @@ export class LiveWindow {
   }
 
   /**
-   * Passes on what is certain. More of the same entry from several pages may be one entry where two pages meet: some of
-   * those seconds are read again at once, the others come again with the next polls. What can be settled then is read
-   * once more, as a whole and when nothing late can come to it any more.
+   * Passes on what is certain. More of an entry from several pages may be one entry where two pages meet: such seconds are
+   * read again, now or with the next polls. What is settled is read once more as a whole.
    */
   async #read(from: number): Promise<Poll> {
     const [source, state] = [this.#source, this.#state];
@@ -132,10 +130,7 @@ function newestOf(state: TailState, entries: readonly Entry[], now: number): num
   return newest;
 }
 
-/**
- * The seconds to be read again, as there may be more of an entry than was passed on. A short poll leaves the few that
- * may have been duplicated where two pages meet to those that follow.
- */
+/** The seconds to read again for more of an entry; a short poll leaves a few possible duplicates to the next ones. */
 function uncertainSeconds(
   { passed }: TailState,
   { entries, uncertain }: Found,

@@ -96,10 +96,7 @@ export async function readOnce(
   }
 }
 
-/**
- * What came on several pages: where pages shift, the end of one is repeated at the beginning of the next. A page is of
- * one moment, so as many equal entries as one page holds are certain.
- */
+/** What may be duplicated where pages shift. A page is of one moment: as many equal entries as one holds are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   if (pages.length < 2) return [];
   const certain = new Map<string, number>();
@@ -112,11 +109,7 @@ function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   });
 }
 
-/**
- * Reads a range until its entries are certain. One page is an answer of one moment. Several may shift while they are
- * read, so that one entry is taken for two or missed: they are read again until two reads agree. A range that never
- * settles is read in halves.
- */
+/** Reads a range until two reads agree, as several pages may shift while they are read; one that never settles, in halves. */
 export async function readReliably(
   source: LogSource,
   range: TimeRange,
@@ -158,9 +151,8 @@ async function readHalves(
 }
 
 /**
- * Reads a range of the past that no more entries are added to. One read suffices, as nothing shifts: unless retention
- * removed something meanwhile (`isStable` is called at the end), or an entry came on two pages, as happens where the
- * service does not keep its order. That is read again until two reads agree.
+ * Reads a range of the past once, as nothing is added to it. Only where retention removed something meanwhile, or an entry
+ * came on two pages, that part is read until two reads agree.
  */
 export async function readSettled(
   source: LogSource,

@@ -13,11 +13,7 @@ import type { Environment } from '../../system.ts';
 
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
 
-/**
- * Opens the archive at a location, without reading it. From here on the credentials of a bucket are kept out of all
- * output. `signal` ends its work; by default the command's.
- * @throws SvcError `usage`, and for a bucket `key_missing`, `config`
- */
+/** Opens an archive without reading it; from here on the credentials of a bucket are kept out of all output. */
 export async function openArchive(
   context: Context,
   location: string,

@@ -226,10 +226,7 @@ function checkInterval({ settings }: Context, intervalMs: number | undefined): v
   });
 }
 
-/**
- * The command that resumes a tail behind the entries that were taken, with its filters and format. A tail without a
- * checkpoint gets one of its own; where that cannot be written, a time from which nothing is missed, but some repeated.
- */
+/** The command that resumes a tail exactly; without any checkpoint, from a time that misses nothing but may repeat some. */
 function resume(
   context: Context,
   input: TailInput,

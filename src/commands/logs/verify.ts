@@ -144,10 +144,7 @@ function isoRange({ from, to }: TimeRange): { from: string; to: string } {
   return { from: isoTime(from), to: isoTime(to) };
 }
 
-/**
- * A row of the output: a problem, a time range that is covered or not, and last the archive as a whole. Every row has
- * the same members; those that do not apply are null.
- */
+/** Every row has the same members; those that do not apply are null. The last row is the archive as a whole. */
 export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,

@@ -39,8 +39,7 @@ export interface ArchiveRun extends RunBegin {
 }
 
 /**
- * Brings an archive up to date, or begins it; with `follow` keeps it so until a signal comes. Nothing is written before
- * it is known that the service and the tenant are the archive's.
+ * Creates or updates an archive, or with `follow` keeps it up to date until a signal comes.
  * @throws SvcError that ended it, with how much time is left to fix it
  */
 export async function runArchive(

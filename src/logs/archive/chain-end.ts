@@ -113,10 +113,7 @@ async function dropSegments(
   for (const { path } of segments) if (!named.has(path)) await store.remove(path);
 }
 
-/**
- * Removes segments that a killed run left: those with this record's number that it does not name. Only once the record
- * is there: until then another machine may be about to commit them.
- */
+/** Removes this record's unnamed segments, left by a killed run; before the record is there, another machine may commit them. */
 async function removeOrphans(
   store: ArchiveStore,
   tenantId: string,

@@ -35,8 +35,7 @@ const headSchema = z.looseObject({
 type Head = z.infer<typeof headSchema>;
 
 /**
- * All records from the first on, each checked against the one before, and in the end against the head. None where
- * there is no archive.
+ * All records, checked like `checkChain` does; none where there is no archive.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {

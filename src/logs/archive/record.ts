@@ -70,10 +70,7 @@ export interface Link {
   readonly sha256: string;
 }
 
-/**
- * The name of a segment's file in the folder of its day. Raw ones hold entries that some JSON readers reject, and do
- * not match the pattern by which others read the archive.
- */
+/** The name of a segment's file. Other readers' pattern does not match raw ones, which some of them would reject. */
 export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
   return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
 }
@@ -161,10 +158,7 @@ export function tenantFolder(tenantId: string): string {
   return `tenant=${isGood ? name : sha256Of(tenantId)}`;
 }
 
-/**
- * The id of the key's tenant: from the service or, where the key may not read it, from the newest log entries. These may
- * be shared with other tenants: `expected` counts if it is among them. Undefined where the entries do not show it.
- */
+/** The key's tenant, by the service or, where the key may not read it, by the newest entries, of which some may be shared. */
 export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
   try {
     return (await client.tenant.read()).id;

@@ -32,8 +32,7 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
 const BATCH_SIZE = 500;
 
 /**
- * Entries in order of time, late ones included; those without a readable time come last. Every segment that is opened
- * is read to its end, and so checked.
+ * Entries in order of time, those without one last. Every segment opened is read to its end, and so checked.
  * @throws SvcError `checksum_mismatch` naming a segment that was changed
  */
 export async function* searchSegments(
@@ -93,9 +92,8 @@ export interface LiveOptions extends Bounds {
 }
 
 /**
- * What the service has and the archive does not, up to the present, in order of time: read from the archive's position,
- * as its next run would, so that nothing is lost or duplicated where they meet. Entries that late ones may precede are
- * held back.
+ * What the service has beyond the archive, in order of time, read as its next run would: no loss and no duplicates.
+ * Entries that late ones may precede are held back.
  */
 export function liveLane(source: LogSource, position: TailPosition, options: LiveOptions): Lane {
   return { first: position.settled, read: () => read(source, position, options) };
@@ -138,10 +136,7 @@ function byTime(one: Timed, other: Timed): number {
   return one.at - other.at || 0;
 }
 
-/**
- * Merges lanes by time; entries of equal times come in the order of the lanes. A lane is opened when the others have
- * reached its first entry, so little of each is held. A batch has at least `batchSize` entries, except for the last.
- */
+/** Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held. */
 export async function* merged(
   lanes: readonly Lane[],
   batchSize = BATCH_SIZE,

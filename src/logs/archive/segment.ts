@@ -121,9 +121,8 @@ export interface ReadSegmentOptions {
 const LONGEST_LINE = 16 * 1024 * 1024;
 
 /**
- * The entries of a segment in the order of the file, in batches and flat memory. Only at the end is it known whether the
- * file was changed: read to the end.
- * @throws SvcError `checksum_mismatch` when it is not, `not_found` when it is gone
+ * The entries of a segment, in flat memory. Whether the file was changed is known only at the end: read to the end.
+ * @throws SvcError `checksum_mismatch` when it was, `not_found` when it is gone
  */
 export async function* readSegment(
   store: ArchiveStore,

@@ -22,17 +22,11 @@ export interface LocalFile {
   readonly sha256: string;
 }
 
-/**
- * Where an archive lives: a directory, or a bucket below a prefix. Paths are relative, with `/`. Every method throws
- * `SvcError` `local` (a directory) or as the network gives it.
- */
+/** A directory, or a bucket below a prefix. Paths are relative, with `/`. */
 export interface ArchiveStore {
   /** For messages: the directory, or `s3://bucket/prefix`. */
   readonly name: string;
-  /**
-   * A directory on this machine where files are prepared for `create`. It exists while the lock is held and belongs to
-   * its holder: what is found there was left by a killed run.
-   */
+  /** Where files are prepared for `create`; it exists, and belongs to the writer, while the lock is held. */
   readonly workDirectory: string;
   /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
   list(prefix: string): AsyncIterable<StoredFile>;
@@ -42,10 +36,7 @@ export interface ArchiveStore {
   read(path: string): AsyncIterable<Uint8Array>;
   /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
-  /**
-   * Creates a file that must not exist yet, whole or not at all; false when it exists. On true it is durable. A local
-   * file may be moved rather than copied.
-   */
+  /** Creates a file durably, whole or not at all; false when it exists. A local file may be moved rather than copied. */
   create(path: string, content: LocalFile | string): Promise<boolean>;
   replace(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;

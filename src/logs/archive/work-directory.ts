@@ -38,10 +38,7 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
   }
 }
 
-/**
- * Makes a directory below `top` with all between, each its owner's alone, and flushes the names. One level at a time:
- * the recursive mkdir can spin forever on an impossible directory. Throws as the file system does.
- */
+/** Makes and flushes directories, owner only, one by one: recursive mkdir can spin forever on an impossible one. */
 export function makeDirectories(top: string, directory: string): void {
   if (fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const parent = path.dirname(directory);

@@ -100,8 +100,7 @@ export class ArchiveWriter {
   }
 
   /**
-   * Commits all entries taken. The position must be that behind the last of them. Nothing is written where nothing is
-   * new.
+   * Commits all entries taken, if any are new. The position must be that behind the last of them.
    * @throws SvcError `conflict` when another writer was faster, `local`
    */
   async commit(tailPosition: TailPosition): Promise<void> {

@@ -99,7 +99,7 @@ export function collectorError(url: URL, posted: Posted): SvcError {
   if (status < 400) {
     const target = URL.canParse(location) ? displayHost(new URL(location)) : 'another address';
     const redirects = `redirects to ${target}, and redirects are not followed`;
-    const words = status < 300 ? 'answers with a web page' : redirects;
+    const words = status < 300 ? 'responds with a web page' : redirects;
     return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: ADDRESS });
   }
   const { code, words, hint } = REFUSALS.get(String(status)) ?? (status < 500 ? REJECTED : FAILED);

@@ -68,10 +68,7 @@ export interface RecordOptions {
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
 }
 
-/**
- * An entry as an OTLP log record, in JSON: its message is the body, every other field an attribute `svc.<field>`,
- * except for the tenant's id, which belongs to the resource. A time that cannot be kept exactly is an attribute too.
- */
+/** An entry as an OTLP log record: its message is the body, every other field but the tenant an attribute `svc.<field>`. */
 export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
   const exact = exactValue(log);
   const members = isObject(exact) ? exact : { entry: exact };
@@ -145,10 +142,7 @@ function keyValues(members: object, clean: (text: string) => string, prefix = ''
 
 const FRACTION = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.(\d{1,9})(?=Z|[+-]|$)/i;
 
-/**
- * Nanoseconds since the epoch of an ISO 8601 time, as OTLP's JSON writes them: a decimal number in a string, exact to
- * the last digit of the fraction. Undefined where the time cannot be read, is not after 1970 began, or is finer than that.
- */
+/** Nanoseconds since the epoch, exact, as a decimal string; undefined for times that are unreadable, too early or finer. */
 export function unixNano(iso: string): string | undefined {
   const [, whole = iso, fraction = ''] = FRACTION.exec(iso) ?? [];
   const rest = fraction === '' ? '' : iso.slice(whole.length + 1 + fraction.length);

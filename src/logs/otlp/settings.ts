@@ -84,8 +84,7 @@ const SCHEME = /^otlp\+(?=https?:)/i;
 const LOGS_PATH = '/v1/logs';
 
 /**
- * Reads where logs go, such as `otlp+https://collector.example:4318`: the address of an OTLP/HTTP receiver. Its path
- * for logs is added unless it is there. https, or http on this machine.
+ * Reads the address of an OTLP/HTTP receiver such as `otlp+https://collector.example:4318`, and adds the path for logs.
  * @throws SvcError `usage`, without the address
  */
 export function parseDestination(text: string): URL {

@@ -175,10 +175,7 @@ function plain(region: string | undefined): string | undefined {
   return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
 }
 
-/**
- * The address of an object, or with an empty key that of the bucket. At AWS the bucket is in the host; elsewhere, and
- * where its name has dots, which no certificate covers, in the path.
- */
+/** The address of an object or, without a key, the bucket: in the host at AWS, unless its name has dots; else in the path. */
 export function objectAddress(
   { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
   bucket: string,
