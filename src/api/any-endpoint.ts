@@ -31,17 +31,17 @@ export class AnyEndpoint {
    */
   pages(
     request: Omit<AnyRequest, 'method' | 'body'>,
-    onResponse: (answer: AnyResponse) => void = () => undefined,
+    onResponse: (response: AnyResponse) => void = () => undefined,
   ): Pages<unknown> {
     // The cursor of the pages carries its parameter with it: `start=…` or `page=…`.
     return new Pages(async (cursor) => {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
-      const answer = await this.#core.callAny({ ...request, method: 'GET', query });
-      onResponse(answer);
-      const page = answer.body && pageIn(answer.body, query);
+      const response = await this.#core.callAny({ ...request, method: 'GET', query });
+      onResponse(response);
+      const page = response.body && pageIn(response.body, query);
       if (page) return page;
       throw new SvcError('bad_response', `the response to GET ${request.path} is not a list`, {
-        status: answer.status,
+        status: response.status,
         hint: 'Request it without paging to see it.',
       });
     });
@@ -77,11 +77,11 @@ function queryFrom(cursor: string): Query {
   return { [cursor.slice(0, at)]: cursor.slice(at + 1) };
 }
 
-/** Where a request goes below the base URL, as somebody typed it. */
+/** Where a request goes below the base URL, as it was typed. */
 export interface EndpointPath {
   /** Begins with a slash; already percent-encoded. */
   readonly path: string;
-  /** What stood behind a question mark. */
+  /** What followed a question mark. */
   readonly query: URLSearchParams;
 }
 

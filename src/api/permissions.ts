@@ -26,9 +26,9 @@ export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 export interface Tried {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;
-  /** What the service answered, where it allowed the read and sent JSON. */
+  /** The response, where it allowed the read and sent JSON. */
   readonly answer?: unknown;
-  /** What was said instead. */
+  /** The error instead of a response. */
   readonly error?: SvcError | undefined;
 }
 

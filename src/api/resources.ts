@@ -163,7 +163,7 @@ export function usageRequest(): ApiRequest<UsageReport> {
   };
 }
 
-/** 3-D Secure: sessions for card tokens, their authentication, and what came of a challenge. */
+/** 3-D Secure: sessions for card tokens, their authentication, and the results of challenges. */
 export class ThreeDs {
   readonly #core: HttpCore;
 

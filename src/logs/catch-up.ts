@@ -70,7 +70,7 @@ export class CatchUpReader {
   }
 }
 
-/** A range that is being read, was read, or failed until it is asked for again. */
+/** A range that is being read, was read, or failed until it is requested again. */
 interface Slot extends TimeRange {
   reading: Promise<Found> | undefined;
   failure: unknown;

@@ -24,7 +24,7 @@ export function entryOf(log: Log): Entry {
   return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
 }
 
-/** 132 bits of SHA-256 over the entry with its members sorted, as their order may change; kept in checkpoints and archives. */
+/** 132 bits of SHA-256 over the entry with its members sorted; checkpoints and archives keep them. */
 function fingerprint(log: Log): string {
   return hash('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);
 }

@@ -264,7 +264,7 @@ export async function within<T>(
 /** Reads are remembered by their content, the last so many of them. */
 const MAX_KNOWN = 100;
 
-/** Distinguishes a tail's own reads, which the service may log, from those of others: else a tail would never be idle. */
+/** Recognizes a tail's own reads, which the service may log: otherwise a tail would never be idle. */
 class SelfEventFilter {
   readonly #known = new Set<string>();
   /** Requests whose entry was not met yet. The first one learned the service's time. */

@@ -4,7 +4,7 @@ import { Tally, type TallyLine, wholeSecond } from './entry.ts';
 export interface TailPosition {
   /** All entries from before this time have been passed on. */
   readonly settled: number;
-  /** The log was read up to here; late entries from before are still looked for. */
+  /** The log was read up to here; late entries from before may still come. */
   readonly readTo: number;
   /** The time of the newest entry met. */
   readonly newest: number | undefined;

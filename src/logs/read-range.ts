@@ -96,7 +96,7 @@ export async function readOnce(
   }
 }
 
-/** What may be duplicated where pages shift. A page is of one moment: as many equal entries as one holds are certain. */
+/** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   if (pages.length < 2) return [];
   const certain = new Map<string, number>();
@@ -109,7 +109,7 @@ function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   });
 }
 
-/** Reads a range until two reads agree, as several pages may shift while they are read; one that never settles, in halves. */
+/** Reads a range until two reads agree, as pages may shift meanwhile; one that never settles, in halves. */
 export async function readReliably(
   source: LogSource,
   range: TimeRange,

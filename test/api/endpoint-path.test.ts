@@ -86,7 +86,7 @@ describe('a typed path', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
-  it('keeps what stands behind the question mark as a query', () => {
+  it('keeps what follows the question mark as a query', () => {
     const { path, query } = readEndpointPath('/logs?size=5&start=a%2Bb%3D%3D&x=1&x=2&y=?');
     expect(path).toBe('/logs');
     expect(queryOf(query)).toEqual({ size: '5', start: 'a+b==', x: ['1', '2'], y: '?' });

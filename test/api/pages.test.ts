@@ -45,7 +45,7 @@ describe('pages', () => {
     );
   });
 
-  it('R26 goes on after an empty page that has a next cursor', async () => {
+  it('R26 continues after an empty page that has a next cursor', async () => {
     const { pages } = serve([[1], [], [], [2]], ['a', 'b', 'c', 'd']);
     expect(await gather(pages)).toEqual([1, 2]);
   });

@@ -90,7 +90,7 @@ describe('a tail', () => {
     expect(told.slice(-3)).toEqual([100, 200, 240]);
   });
 
-  it('R30 goes on through an outage and says once that it is cut off and once that it has caught up', async () => {
+  it('R30 continues after an outage, and reports once that it was disconnected and once that it caught up', async () => {
     const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
     const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], {
       outages,

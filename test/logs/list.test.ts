@@ -58,7 +58,7 @@ function text(list: readonly Log[]): string[] {
 
 describe('a list of logs', () => {
   it.each([1, -1])(
-    'R27 goes on where its cursor expired, without loss or doubles (direction %i)',
+    'R27 continues where its cursor expired, without loss or duplicates (direction %i)',
     async (sign) => {
       let expired = 0;
       await fc.assert(

@@ -110,12 +110,11 @@ export const archive = defineCommand({
     const { marginHours, marginMs } = await import('../../logs/archive/coverage.ts');
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
     const now = (await context.client()).now();
-    const summary = summaryOf(run, {
-      archive: store.name,
-      service,
+    const hours = {
       hours_left_before: run.isNew ? null : marginHours(marginBeforeMs),
       hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
-    });
+    };
+    const summary = summaryOf(run, { archive: store.name, service }, hours);
     if (isForPeople(context) && context.globals.fields === undefined)
       await context.out.write(summaryText(context, run, summary));
     else await print(summary);
@@ -131,24 +130,17 @@ function locationOf({ dir, to }: ArchiveInput): string {
   });
 }
 
-interface Surroundings {
-  readonly archive: string;
-  readonly service: string;
-  /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
-  readonly hours_left_before: number | null;
-  readonly hours_left: number;
-}
-
 /** What a run of the archive did. Times are RFC 3339, UTC. */
 export type ArchiveSummary = ReturnType<typeof summaryOf>;
 
 function summaryOf(
   { tenantId, readTo, archivedTo, written, record, sha256 }: ArchiveRun,
-  { archive, service, hours_left_before, hours_left }: Surroundings,
+  names: { readonly archive: string; readonly service: string },
+  /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
+  hours: { readonly hours_left_before: number | null; readonly hours_left: number },
 ) {
   return {
-    archive,
-    service,
+    ...names,
     tenant_id: tenantId,
     entries: written.entries,
     late: written.late,
@@ -160,8 +152,7 @@ function summaryOf(
     read_from: isoTime(readTo),
     read_to: isoTime(archivedTo),
     gaps: written.gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) })),
-    hours_left_before,
-    hours_left,
+    ...hours,
     // The newest record and its hash, which `svc logs verify --expect` takes.
     record,
     sha256,

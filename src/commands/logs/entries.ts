@@ -111,19 +111,16 @@ export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolea
 }
 
 export function matches(log: Log, input: EntryInput & EntityInput): boolean {
+  const { entityId, entityType } = input;
+  // The API documents an id together with its type: a service may ignore an id alone, so it is checked here.
+  const isIdOnly = entityId !== undefined && entityType === undefined;
   return (
-    isAboutId(log, input) &&
+    (!isIdOnly || log.entity_id?.toLowerCase() === entityId.toLowerCase()) &&
     isOneOf(log.operation, input.operation) &&
     isOneOf(log.actor_id, input.actor) &&
     isOneOf(log.actor_type, input.actorType) &&
     (input.grep === undefined || input.grep.test(log.message ?? ''))
   );
-}
-
-// The API documents an id together with its type: a service may ignore an id alone, so it is checked here.
-function isAboutId({ entity_id: id }: Log, { entityType, entityId }: EntityInput): boolean {
-  if (entityId === undefined || entityType !== undefined) return true;
-  return id?.toLowerCase() === entityId.toLowerCase();
 }
 
 /** Reports how many of the entries that the service sent were dropped here. */

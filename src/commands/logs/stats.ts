@@ -178,10 +178,13 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
     context.notices.note(
       `the archive holds less than 7 days before ${isoTime(interval.since)}: too little to tell what is new or unusual`,
     );
-  const isCounted = (log: Log): boolean => isAbout(log, input) && matches(log, input);
-  const read = await readSegments(context, store, manifest, (log) =>
-    count(log, isCounted(log), { counts, past, interval }),
-  );
+  const read = await readSegments(context, store, manifest, (log) => {
+    const at = parseTime(log.created_at);
+    if (at === undefined || at >= interval.until) return;
+    const isMatch = isAbout(log, input) && matches(log, input);
+    past.add(log, at, isMatch);
+    if (isMatch && at >= interval.since) counts.add(log);
+  });
   context.notices.debug(`read ${countText(read, 'entry')} of the archive`);
   return { counts, interval, past };
 }
@@ -207,15 +210,4 @@ async function readSegments(
     for await (const entries of reading) read += entries;
     return read;
   });
-}
-
-function count(
-  log: Log,
-  isCounted: boolean,
-  { counts, past, interval }: { counts: LogCounts; past: StatsBackfill; interval: Interval },
-): void {
-  const at = parseTime(log.created_at);
-  if (at === undefined || at >= interval.until) return;
-  past.add(log, at, isCounted);
-  if (isCounted && at >= interval.since) counts.add(log);
 }

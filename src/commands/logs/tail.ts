@@ -13,7 +13,7 @@ import {
   resolvePath,
   text,
 } from '../../app/parameter.ts';
-import { listPrinter } from '../../app/print.ts';
+import { type ListPrinter, listPrinter } from '../../app/print.ts';
 import { stateDirectory } from '../../config/paths.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
@@ -101,7 +101,7 @@ export const tail = defineCommand({
     const { serviceOf } = await import('../au/runs.ts');
     const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
     const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
-    const work = (): Promise<number> => follow(context, input, { subject, file, print });
+    const work = (): Promise<number> => follow(context, input, { subject, file }, print);
     if (file === undefined) return work();
     const { system, clock, signal } = context;
     const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
@@ -114,16 +114,11 @@ export const tail = defineCommand({
   },
 });
 
-interface Following {
-  readonly subject: Subject;
-  readonly file: string | undefined;
-  readonly print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>;
-}
-
 async function follow(
   context: Context,
   input: TailInput,
-  { subject, file, print }: Following,
+  { subject, file }: { readonly subject: Subject; readonly file: string | undefined },
+  print: ListPrinter<Log>,
 ): Promise<number> {
   const [{ readCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
     import('../../logs/checkpoint.ts'),
@@ -226,7 +221,7 @@ function checkInterval({ settings }: Context, intervalMs: number | undefined): v
   });
 }
 
-/** The command that resumes a tail exactly; without any checkpoint, from a time that misses nothing but may repeat some. */
+/** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
 function resume(
   context: Context,
   input: TailInput,

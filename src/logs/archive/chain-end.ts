@@ -113,7 +113,7 @@ async function dropSegments(
   for (const { path } of segments) if (!named.has(path)) await store.remove(path);
 }
 
-/** Removes this record's unnamed segments, left by a killed run; before the record is there, another machine may commit them. */
+/** Removes segments that a killed run left. Before the record is there, another machine may still commit them. */
 async function removeOrphans(
   store: ArchiveStore,
   tenantId: string,

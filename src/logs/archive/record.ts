@@ -158,7 +158,7 @@ export function tenantFolder(tenantId: string): string {
   return `tenant=${isGood ? name : sha256Of(tenantId)}`;
 }
 
-/** The key's tenant, by the service or, where the key may not read it, by the newest entries, of which some may be shared. */
+/** The id of the key's tenant or, where the key may not read it, that of the newest entries, if it is certain. */
 export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
   try {
     return (await client.tenant.read()).id;

@@ -144,11 +144,12 @@ export async function* merged(
   const waiting = lanes
     .map((lane, order) => ({ lane, order }))
     .toSorted((one, other) => one.lane.first - other.lane.first);
-  const open: OpenLane[] = [];
+  let open: OpenLane[] = [];
   let batch: Timed[] = [];
   try {
     for (let next = 0; next < waiting.length || open.length > 0;) {
-      const [lane, other] = open.sort(inTurn);
+      open = open.toSorted(inTurn);
+      const [lane, other] = open;
       const due = waiting[next];
       if (due && (lane === undefined || due.lane.first <= lane.at)) {
         next += 1;

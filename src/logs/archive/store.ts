@@ -36,7 +36,7 @@ export interface ArchiveStore {
   read(path: string): AsyncIterable<Uint8Array>;
   /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
-  /** Creates a file durably, whole or not at all; false when it exists. A local file may be moved rather than copied. */
+  /** Creates a file durably, whole or not at all; false when it exists. A local file may be moved. */
   create(path: string, content: LocalFile | string): Promise<boolean>;
   replace(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;

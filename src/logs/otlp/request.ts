@@ -68,7 +68,7 @@ export interface RecordOptions {
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
 }
 
-/** An entry as an OTLP log record: its message is the body, every other field but the tenant an attribute `svc.<field>`. */
+/** An entry as an OTLP log record: the message is the body, other fields but the tenant are attributes `svc.<field>`. */
 export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
   const exact = exactValue(log);
   const members = isObject(exact) ? exact : { entry: exact };
@@ -142,7 +142,7 @@ function keyValues(members: object, clean: (text: string) => string, prefix = ''
 
 const FRACTION = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.(\d{1,9})(?=Z|[+-]|$)/i;
 
-/** Nanoseconds since the epoch, exact, as a decimal string; undefined for times that are unreadable, too early or finer. */
+/** Exact nanoseconds since the epoch as a decimal string; undefined for what is unreadable, too early or finer. */
 export function unixNano(iso: string): string | undefined {
   const [, whole = iso, fraction = ''] = FRACTION.exec(iso) ?? [];
   const rest = fraction === '' ? '' : iso.slice(whole.length + 1 + fraction.length);

@@ -175,7 +175,7 @@ function plain(region: string | undefined): string | undefined {
   return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
 }
 
-/** The address of an object or, without a key, the bucket: in the host at AWS, unless its name has dots; else in the path. */
+/** The address of an object, or of the bucket. AWS has the bucket in the host, unless its name has dots. */
 export function objectAddress(
   { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
   bucket: string,

@@ -213,7 +213,7 @@ describe('svc logs archive', () => {
     expect(fs.existsSync(place)).toBe(false);
   });
 
-  it('reads nothing while the clock stands before the end of the archive, and then goes on', async () => {
+  it('reads nothing while the clock is before the end of the archive, and then continues', async () => {
     server.logs.push(entry(5_000, 'one'));
     await summary();
     server.aheadMs = -3 * HOUR;

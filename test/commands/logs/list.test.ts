@@ -37,7 +37,7 @@ describe('svc logs list', () => {
     ]);
   });
 
-  it('R27 goes on where a cursor expired, without loss or doubles', async () => {
+  it('R27 continues where a cursor expired, without loss or duplicates', async () => {
     server.pagesPerCursor = 3;
     for (let index = 0; index < 950; index += 1)
       server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));

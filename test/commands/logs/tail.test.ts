@@ -133,7 +133,7 @@ describe('svc logs tail', () => {
     expect((await tail('--since', '23h', '--idle-exit', '2s', '--strict')).code).toBe(0);
   });
 
-  it('R53 ends with 130 on Ctrl-C and says which command goes on; that one goes on exactly there', async () => {
+  it('R53 ends with 130 on Ctrl-C and prints the command that resumes exactly there', async () => {
     for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(10_000, 'twin'));
     const argv = ['logs', 'tail', '--checkpoint', 'stopped.json', '--entity-type', 'token'];
     const child = home.start([...argv, '--since', '1h'], { env: env() });

@@ -105,7 +105,7 @@ describe('a chain of records', () => {
     expect(fs.readFileSync(file(1), 'utf8')).toBe(recordText(written[1]!.record));
   });
 
-  it('goes on where a crash kept the head behind', async () => {
+  it('continues where a crash left the head behind', async () => {
     const written = await write(begin, segments, gap);
     const { sha256 } = written[0]!;
     fs.writeFileSync(
@@ -182,7 +182,7 @@ describe('a record', () => {
       expect(sequenceOf(other)).toBeUndefined();
   });
 
-  it('keeps where a tail stands', () => {
+  it('keeps the position of a tail', () => {
     const stood = { settled: 1000, readTo: 2000, newest: 1500, passed: [['k', 1500, 2]] } as const;
     expect(fromStored(toStored(stood))).toEqual(stood);
     expect(fromStored(standing).newest).toBeUndefined();

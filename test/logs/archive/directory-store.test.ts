@@ -113,7 +113,7 @@ describe('an archive in a directory', () => {
     expect([order[0], order[2]]).toEqual([order[1], order[3]]);
   });
 
-  it('says what stands in its way', async () => {
+  it('reports what is in its way', async () => {
     const file = path.join(top, 'file');
     fs.writeFileSync(file, '');
     const inFile = new DirectoryStore(file, host);

@@ -160,7 +160,7 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('finds several missing records as one, and goes on behind them', async () => {
+  it('reports several missing records as one problem, and continues after them', async () => {
     const { top } = await buildArchive(START, COMMITS);
     for (const sequence of [1, 2, 3]) fs.rmSync(path.join(top, recordPath(sequence)));
     const found = await verified(top);
@@ -283,7 +283,7 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('R66 finds unknown files, and passes over the reserved folder and hidden names', async () => {
+  it('R66 finds unknown files, and ignores the reserved folder and hidden names', async () => {
     const { top } = await buildArchive(START, COMMITS);
     fs.mkdirSync(path.join(top, '_index/deep'), { recursive: true });
     for (const name of ['_index/deep/x', '.DS_Store', `tenant=${TENANT}/.DS_Store`, '_manifest/.DS_Store'])

@@ -156,14 +156,17 @@ describe('an archive in a bucket', () => {
   it.each([
     [501, 'NotImplemented'],
     [400, 'InvalidArgument'],
-  ])('looks first where the store answers %i to a condition, and says so once', async (status, code) => {
-    meddle = withoutConditions(status, code);
-    expect(await store.create('a', 'one')).toBe(true);
-    expect(await store.create('a', 'two')).toBe(false);
-    expect(await store.create('b', 'two')).toBe(true);
-    expect(await store.readText('a')).toBe('one');
-    expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
-  });
+  ])(
+    'checks first where the store responds with %i to a condition, and says so once',
+    async (status, code) => {
+      meddle = withoutConditions(status, code);
+      expect(await store.create('a', 'one')).toBe(true);
+      expect(await store.create('a', 'two')).toBe(false);
+      expect(await store.create('b', 'two')).toBe(true);
+      expect(await store.readText('a')).toBe('one');
+      expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
+    },
+  );
 
   it('notices another writer that was last, in a store without conditional writes', async () => {
     let other: ArchiveStore | undefined;
@@ -185,7 +188,7 @@ describe('an archive in a bucket', () => {
     expect(await store.readText('a')).toBe('theirs');
   });
 
-  it('notices a store that passes over the condition in silence', async () => {
+  it('notices a store that silently ignores the condition', async () => {
     const loose = await openArchiveStore(host(), 's3://sandbox/loose');
     const keepAnyway = async (...[incoming, outgoing]: Parameters<typeof meddle>): Promise<void> => {
       await loose.replace('a', await textOf(incoming));
@@ -239,7 +242,7 @@ describe('an archive in a bucket', () => {
     expect(slept.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('R46 goes on with a body that breaks off, on the very same object', async () => {
+  it('R46 resumes a body that breaks off, on the very same object', async () => {
     const content = createHash('sha512').update('seed').digest('hex').repeat(20_000);
     await store.lock(async () => void (await store.create('big', localFile(content))));
     let gets = 0;
