@@ -99,7 +99,10 @@ async function recordMissing(work: RunWork, part: RunPart): Promise<void> {
 
 /** Lets a part have another job: its own is deleted without a file, or failed. */
 export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
-  if (part.job !== undefined) part.earlier_jobs = [...(part.earlier_jobs ?? []), { job: part.job, ended }];
+  const { job, sent_at: sentAt } = part;
+  const mayHaveFile = ended === 'gone' && sentOf(part) !== 'some' && sentAt !== undefined;
+  const earlier = job && { job, ended, ...(mayHaveFile && { sent_at: sentAt }) };
+  if (earlier) part.earlier_jobs = [...(part.earlier_jobs ?? []), earlier];
   for (const name of OF_A_JOB) delete part[name];
   part.state = 'planned';
 }

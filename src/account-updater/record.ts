@@ -73,6 +73,8 @@ export interface ResultsFile {
 export interface EarlierJob {
   readonly job: string;
   readonly ended: 'gone' | 'failed';
+  /** When its upload began, of a job that is gone although all of its file was sent. */
+  readonly sent_at?: string;
 }
 
 /** A run: everything needed to resume it, on this machine or another. */
@@ -248,7 +250,7 @@ const PART: Readonly<Record<string, Check>> = {
   results: optional(isResults),
   unproven: optional(isResults),
   errors: optional(listOf(isText)),
-  earlier_jobs: optional(listOf(shape({ job: isText }))),
+  earlier_jobs: optional(listOf(shape({ job: isText, sent_at: optional(isText) }))),
 };
 
 function isPart(value: unknown): boolean {

@@ -3,7 +3,9 @@ import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UploadUnclear } from '../transfer/store.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
-import { findJob, jobPages, type RunOptions } from './job.ts';
+import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
+import { pollUntil } from './poll.ts';
 import {
   detachJob,
   recordMissingSince,
@@ -148,6 +150,7 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
   const { client, part, source, save } = work;
   const job = created ?? (await findJob(client, part.job ?? ''));
   if (job?.status !== 'pending') return recordPoll(work, part, job);
+  if (await restoreListed(work, job)) return;
   part.state = 'uploading';
   part.sent = 'some';
   part.sent_at = new Date(client.now()).toISOString();
@@ -222,17 +225,69 @@ async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
  * Goes back to a job that seemed to be gone and has its file after all: a replica had lagged.
  * @returns whether there was one, so that nothing is to be uploaded
  */
-async function restoreJob({ client, part, save }: PartWork): Promise<boolean> {
-  for (const { job: id, ended } of part.earlier_jobs ?? []) {
-    const job = ended === 'gone' ? await findJob(client, id) : undefined;
-    if (job === undefined || job.status === 'pending' || job.status === 'failed') continue;
-    part.earlier_jobs = part.earlier_jobs?.filter((earlier) => earlier.job !== id) ?? [];
-    delete part.creating_since;
-    [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
-    save();
-    return true;
+async function restoreJob(work: PartWork): Promise<boolean> {
+  for (const { job: id, ended } of work.part.earlier_jobs ?? []) {
+    const job = ended === 'gone' ? await findJob(work.client, id) : undefined;
+    if (job && restore(work, job)) return true;
   }
   return false;
+}
+
+function restore({ part, save }: PartWork, { id, status }: AccountUpdaterJob): boolean {
+  if (status === 'pending' || status === 'failed') return false;
+  part.earlier_jobs = part.earlier_jobs?.filter((earlier) => earlier.job !== id) ?? [];
+  delete part.creating_since;
+  [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
+  save();
+  return true;
+}
+
+/**
+ * Checks earlier jobs that were sent all of the file once more, in the list. A false 404 and, hours later, a replica
+ * that is hours behind make such a job seem gone; but a list that shows the new job shows an earlier one with a file.
+ * @returns whether there was one, so that nothing is to be uploaded
+ * @throws SvcError `bad_response` when the list does not show the new job, or shows an earlier one as pending
+ */
+async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promise<boolean> {
+  const doubtful = work.part.earlier_jobs?.filter(({ sent_at: at }) => at !== undefined) ?? [];
+  if (doubtful.length === 0) return false;
+  const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
+  const ids = new Set([current.id, ...doubtful.map(({ job }) => job)]);
+  const { clock, signal } = work.client;
+  const listed = await pollUntil({
+    poll: () => listOf(work.client, ids, since),
+    isDone: (found) => found.has(current.id),
+    limitMs: () => MISSING_MS,
+    clock,
+    signal,
+    random: work.random,
+  });
+  const earlier = doubtful.flatMap(({ job }) => listed?.get(job) ?? []);
+  if (earlier.some((job) => restore(work, job))) return true;
+  if (listed?.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
+  throw new SvcError(
+    'bad_response',
+    `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`,
+    {
+      hint: 'Nothing was uploaded. Submit the file again in a few minutes.',
+      retryable: true,
+      facts: { run: work.record.id, jobs: [...ids] },
+    },
+  );
+}
+
+/** What the list shows of some jobs, back to the time `since`. */
+async function listOf(
+  client: Client,
+  ids: ReadonlySet<string>,
+  since: number,
+): Promise<Map<string, AccountUpdaterJob>> {
+  const found = new Map<string, AccountUpdaterJob>();
+  for await (const jobs of jobPages(client)) {
+    for (const job of jobs) if (ids.has(job.id)) found.set(job.id, job);
+    if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
+  }
+  return found;
 }
 
 function forgetCreation({ part, save }: PartWork): void {

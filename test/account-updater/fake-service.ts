@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import { Client } from '../../src/api/client.ts';
 import { Pages } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
@@ -70,22 +69,18 @@ export class FakeService {
   /** A client whose requests come here. */
   client(signal: AbortSignal, step: Step): Client {
     const client = new Client({ baseUrl: 'http://127.0.0.1:9', clock: this.#clock, signal, pacing: false });
-    const { accountUpdater } = client;
-    vi.spyOn(client, 'accountUpdater', 'get').mockReturnValue(accountUpdater);
-    vi.spyOn(accountUpdater, 'create').mockImplementation(() =>
-      this.#request(step, (it) => this.#create(it)),
-    );
-    vi.spyOn(accountUpdater, 'read').mockImplementation((id) =>
-      this.#request(step, (trouble) => this.#read(id, trouble)),
-    );
-    vi.spyOn(accountUpdater, 'list').mockImplementation(
-      () =>
+    // Plain properties and no spies: those keep every client of thousands of histories in memory.
+    const accountUpdater = Object.assign(client.accountUpdater, {
+      create: () => this.#request(step, (trouble) => this.#create(trouble)),
+      read: (id: string) => this.#request(step, (trouble) => this.#read(id, trouble)),
+      list: () =>
         new Pages(async () => ({
           items: await this.#request(step, (trouble) => this.#list(trouble)),
           next: undefined,
         })),
-    );
-    vi.spyOn(client.any, 'send').mockRejectedValue(new SvcError('forbidden', 'not allowed', { status: 403 }));
+    });
+    const any = Object.assign(client.any, { send: forbidden });
+    Object.defineProperties(client, { accountUpdater: { value: accountUpdater }, any: { value: any } });
     return client;
   }
 
@@ -193,6 +188,10 @@ export class FakeService {
     step();
     return { bytes: source.size, sha256: source.sha256 ?? '', attempts: 1 };
   }
+}
+
+async function forbidden(): Promise<never> {
+  throw new SvcError('forbidden', 'not allowed', { status: 403 });
 }
 
 function expired(url: URL): AddressExpired {

@@ -41,6 +41,8 @@ interface History {
   /** Troubles by the number of the request. */
   readonly troubles: readonly (readonly [request: number, trouble: Trouble])[];
   readonly failing: number;
+  /** What the jitter of its pauses is drawn from. */
+  readonly seed: number;
 }
 
 class Killed extends Error {}
@@ -74,11 +76,14 @@ class World {
   /** The record on disk. */
   disk: string;
 
-  private constructor(record: RunRecord) {
+  readonly #random: () => number;
+
+  private constructor(record: RunRecord, seed: number) {
     this.disk = recordText(record);
+    this.#random = seededRandom(seed);
   }
 
-  static async begin({ rows, rowsInPart, troubles, failing }: History): Promise<World> {
+  static async begin({ rows, rowsInPart, troubles, failing, seed }: History): Promise<World> {
     const lines = Array.from({ length: rows }, (_, row) => `token-${row},,,\n`);
     outside.file = Buffer.from(`token,expiration_year,expiration_month,merchant_id\n${lines.join('')}`);
     const check = await checkRequestFile((await fileSource('')).open(), {
@@ -94,7 +99,7 @@ class World {
       input: { name: 'tokens.csv', path: '/tokens.csv', rows, bytes, sha256, header_bytes: headerBytes },
       parts: plannedParts(check),
     };
-    const world = new World(record);
+    const world = new World(record, seed);
     await world.#seed();
     world.service.troubles = new Map(troubles);
     world.service.failing = failing;
@@ -140,12 +145,12 @@ class World {
       step();
     };
     const run = { record, name: record.id, save };
-    const upload = (): Promise<void> => uploadParts(client, run, '', {});
+    const upload = (): Promise<void> => uploadParts(client, run, '', { random: this.#random });
     try {
       if (command === 'submit') await retryFailed(client, run);
       if (needsFile(record) || (command === 'submit' && hasUnknown(record))) await upload();
       for (let poll = 0; poll < (command === 'submit' ? 4 : 1); poll += 1) {
-        await pollJobs({ client, record, save });
+        await pollJobs({ client, record, save, random: this.#random });
         if (record.parts.every(({ state }) => state !== 'uploaded')) break;
         await this.clock.sleep(5 * 60_000);
       }
@@ -202,6 +207,15 @@ function checkPaidOnce(world: World): void {
   expect(new Set(paid).size).toBe(paid.length);
 }
 
+/** The same numbers from 0 to 1 for the same seed, so that a history that fails does so again. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
 const often = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constant(usual) },
@@ -225,9 +239,26 @@ const histories: fc.Arbitrary<History> = fc.record({
     maxLength: 12,
   }),
   failing: often(0, 1, 2),
+  seed: fc.nat(),
 });
 
+/** The same trouble with every request. */
+function always(trouble: Trouble): [request: number, trouble: Trouble][] {
+  return Array.from({ length: 200 }, (_, index) => [index + 1, trouble]);
+}
+
 describe('a run through kills, false responses, other keys and damaged records', () => {
+  it('R58: uploads no part again after false 404s and, hours later, a replica that is hours behind', async () => {
+    const world = await World.begin({ rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, seed: 1 });
+    world.service.troubles = new Map([...always('404'), [2, 'kept reset']]);
+    await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await world.clock.advance(2 * HOUR);
+    world.service.troubles = new Map(always('replica'));
+    await world.live(OK);
+    expect(world.service.taken).toHaveLength(1);
+    expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
+  });
+
   it(`R58 and R36: has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
     let number = 0;
     await fc.assert(
