@@ -1,6 +1,7 @@
 import { SvcError } from '../errors.ts';
 import type { HttpCore } from '../http/core.ts';
-import type { ApiRequest, KeyType, Query } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
+import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';

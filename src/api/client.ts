@@ -1,7 +1,8 @@
 import { SvcError } from '../errors.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import { type KeyType, KNOWN_RATES, Pacer } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
+import { KNOWN_RATES, Pacer } from '../http/request.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { isSafeAddress, readAddress } from '../security/address.ts';

@@ -1,5 +1,6 @@
 import { isSvcError, type SvcError } from '../errors.ts';
-import type { KeyType, Query } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
+import type { Query } from '../http/request.ts';
 import type { Client } from './client.ts';
 
 /** A permission to read, and a request that needs just that and changes nothing. */

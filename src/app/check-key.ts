@@ -9,12 +9,11 @@ import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import type { ApiKey } from '../http/core.ts';
-import type { KeyType } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import { cleanText } from '../output/text.ts';
 import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
 
-/** What is shown of a tenant. */
 export interface TenantFacts {
   readonly id: string;
   readonly name: string;
@@ -27,7 +26,6 @@ export interface TenantFacts {
  */
 export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
 
-/** A key that was checked. */
 export interface KeyCheck {
   readonly kind: KeyType;
   readonly verdict: Verdict;
@@ -80,7 +78,6 @@ function timeUp(): SvcError {
   });
 }
 
-/** The names of the permissions with one of these results. */
 export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
   return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }

@@ -2,7 +2,8 @@ import type { Client } from '../api/client.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import type { ApiRequest, KeyType } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
+import type { ApiRequest } from '../http/request.ts';
 import type { Query } from '../output/jq.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Output } from '../output/output.ts';
@@ -21,7 +22,6 @@ export interface CommandFacts {
   readonly description?: string;
   /** First in the help. */
   readonly examples: readonly Example[];
-  /** Permissions that the key needs. */
   readonly permissions?: readonly string[];
   /** Runs with settings that cannot be used as well: those of them that can be used stay. */
   readonly anySettings?: boolean;
@@ -31,7 +31,6 @@ export interface CommandFacts {
   readonly worksElsewhere?: boolean;
   /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
   readonly paged?: boolean;
-  /** The profile that is named need not exist yet. */
   readonly newProfile?: boolean;
   /** What `--fields` can choose from in what this command prints. */
   readonly fields?: readonly string[];
@@ -49,23 +48,19 @@ export interface CommandSpec extends CommandFacts {
   readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
 }
 
-/** Several commands under one word, as its file declares them. */
 export interface GroupSpec {
   readonly commands: readonly Entry<Command>[];
   /** The command that runs when none is named. */
   readonly defaultCommand?: string;
 }
 
-/** The word that is typed for a command or group, and one line about it. */
 interface Named {
   readonly name: string;
   readonly summary: string;
 }
 
-/** A command of the tree. */
 export type Command = Named & CommandSpec;
 
-/** A group of the tree. */
 export type Group = Named & GroupSpec;
 
 /** A word of the tree. The file behind it loads only when it is typed. */
@@ -91,7 +86,6 @@ export function entry<Spec extends CommandSpec | GroupSpec>(
   return { name, summary, hidden, load: async () => ({ ...(await load()), name, summary }) };
 }
 
-/** Whether a node of the tree holds commands of its own. */
 export function isGroup(node: Group | Command): node is Group {
   return 'commands' in node;
 }
@@ -104,7 +98,6 @@ export interface CommandInTree {
   readonly isDefault: boolean;
 }
 
-/** Every command behind a word of the tree, in order. */
 export async function commandsBehind(entry: Entry): Promise<CommandInTree[]> {
   const node = await entry.load();
   if (!isGroup(node)) return [{ words: node.name, command: node, isDefault: false }];
@@ -158,7 +151,6 @@ export interface Context {
   readonly clock: Clock;
   /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
-  /** What `--jq` asks for, where it is given. */
   readonly query: Query | undefined;
   /** Data, and only data. */
   readonly out: Output;
@@ -168,9 +160,7 @@ export interface Context {
   readonly progress: Progress;
   /** Questions to the person at the terminal, if there is one. */
   readonly prompts: Prompts;
-  /** Colours of stdout. */
   readonly palette: Palette;
-  /** Colours of stderr. */
   readonly noticePalette: Palette;
   /** Whether block characters may be drawn. */
   readonly unicode: boolean;
@@ -178,7 +168,7 @@ export interface Context {
   readonly marks: boolean;
   /** Whether words are to stand in for pictures and tables (`--plain`). */
   readonly plain: boolean;
-  /** Tells of exchanges with `--debug`, and of long pauses always. */
+  /** Reports exchanges with `--debug`, and of long pauses always. */
   readonly trace: Trace;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
@@ -207,7 +197,6 @@ export interface DirectRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** The file that would be the body, as the operator called it. */
   readonly file?: { readonly name: string; readonly bytes: number } | undefined;
 }
 

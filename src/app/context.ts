@@ -8,7 +8,7 @@ import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { Trace, TraceEvent } from '../http/exchange.ts';
-import type { KeyType } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatDuration } from '../output/time.ts';
@@ -19,7 +19,6 @@ import type { ClientChoice, Context } from './command.ts';
 import { noteNext } from './hint.ts';
 import type { Globals } from './parameter.ts';
 
-/** What a context is put together from. */
 export interface ContextDeps {
   readonly system: System;
   readonly globals: Globals;
@@ -33,7 +32,6 @@ export interface ContextDeps {
 /** A context that is to be closed when the command is over. */
 export type OpenContext = Context & { close(): Promise<void> };
 
-/** Puts the context of a command together. The client, and all that it needs, loads on first use. */
 export function createContext(deps: ContextDeps): OpenContext {
   const { system, terminal, settings, globals } = deps;
   const closers: (() => Promise<void> | void)[] = [];
@@ -141,7 +139,6 @@ function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {
   return sandbox && baseUrl === undefined;
 }
 
-/** A sandbox inside this process. */
 interface EmbeddedSandbox {
   readonly url: URL;
   /** The variables with which its buckets are reached. */

@@ -25,7 +25,6 @@ async function pageAbout(about: About): Promise<Page> {
   }
 }
 
-/** Help of the whole tool. */
 export function rootPage(tree: readonly Entry[]): Page {
   const listed = tree.filter(({ hidden }) => !hidden);
   return {
@@ -54,7 +53,6 @@ const ROOT_EXAMPLES: readonly Example[] = [
   ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarize'],
 ];
 
-/** Help of a group, with the options of its default command. */
 async function groupPage(group: Group): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
   const commands = await Promise.all(shown.map((each) => each.load()));
@@ -141,7 +139,6 @@ const BESIDE_FROM = 60;
 const MAX_TERM = 32;
 const SHORT_TERM = 8;
 
-/** Whether a section has anything in it. */
 export function isFilled({ text, examples = [], rows = [] }: Section): boolean {
   return text !== undefined || examples.length + rows.length > 0;
 }

@@ -19,7 +19,6 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
-/** A command to run next, as the words behind `svc`. */
 export interface NextCommand {
   readonly command: readonly string[];
 }

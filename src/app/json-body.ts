@@ -1,11 +1,11 @@
-import type { Readable } from 'node:stream';
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readFileOrPipe } from '../files/read-pipe.ts';
+import { readInput } from '../output/prompt.ts';
+import type { InputStream } from '../system.ts';
 import type { Context } from './command.ts';
 import { nameValue, resolvePath, type ValueParser } from './parameter.ts';
 
-/** The most that a body may hold, in bytes. */
 const LARGEST_BODY = 1_000_000;
 
 /**
@@ -58,30 +58,21 @@ async function bytesOf(context: Context, typed: string, name: string): Promise<B
       hint: 'Pipe the body in, or name its file.',
     });
   }
-  return gathered(stdin, signal, name);
+  return gathered(stdin, signal);
 }
 
-async function gathered(input: Readable, signal: AbortSignal, name: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+async function gathered(stdin: InputStream, signal: AbortSignal): Promise<Buffer> {
   // A pipe that stays silent must not keep an interrupted command alive.
-  const stop = (): void => void input.destroy();
+  const stop = (): void => void stdin.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    for await (const chunk of input as AsyncIterable<Buffer | string>) {
-      const bytes = Buffer.from(chunk);
-      size += bytes.byteLength;
-      if (size > LARGEST_BODY) throw tooLong(name);
-      chunks.push(bytes);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw unreadable(name, error);
+    return await readInput(stdin, LARGEST_BODY).catch((error: unknown) => {
+      throw unreadable('standard input', error);
+    });
   } finally {
     signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
   }
-  signal.throwIfAborted();
-  return Buffer.concat(chunks);
 }
 
 function tooLong(name: string): SvcError {
@@ -117,7 +108,6 @@ function decoded(bytes: Buffer, name: string): string {
   }
 }
 
-/** A value for a dotted path of a body. */
 export interface Assignment {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -129,7 +119,6 @@ export const textAssignment: ValueParser<Assignment> = (typed) => {
   return { path: pathIn(name), value };
 };
 
-/** Reads `a.b=<json>`. */
 export const jsonAssignment: ValueParser<Assignment> = (typed) => {
   const { name, value } = nameValue(typed);
   try {

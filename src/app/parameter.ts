@@ -42,12 +42,10 @@ export type Input<P extends Parameters> = {
 
 const asTyped: ValueParser<string> = (value) => value;
 
-/** An argument that must be given. */
 export function argument(syntax: `<${string}>`, description: string, parse = asTyped): Parameter<string> {
   return { kind: 'argument', syntax, description, parse };
 }
 
-/** An argument that may be left out. */
 export function optionalArgument(
   syntax: `[${string}]`,
   description: string,
@@ -61,12 +59,10 @@ export function rest(syntax: `<${string}...>`, description: string): Parameter<r
   return { kind: 'argument', syntax, description, parse: asTyped };
 }
 
-/** A switch: true when given. */
 export function flag(syntax: string, description: string): Parameter<boolean> {
   return { kind: 'flag', syntax, description, default: false, parse: () => true };
 }
 
-/** An option with a value that may be left out. */
 export function value<T>(
   syntax: string,
   description: string,
@@ -75,7 +71,6 @@ export function value<T>(
   return { kind: 'value', syntax, description, parse };
 }
 
-/** An option with a value of a known few. */
 export function choice<const C extends string>(
   syntax: string,
   description: string,
@@ -84,7 +79,6 @@ export function choice<const C extends string>(
   return { kind: 'value', syntax, description, choices, parse: asTyped };
 }
 
-/** An option that may be given several times. */
 export function repeated<T>(
   syntax: string,
   description: string,
@@ -93,19 +87,16 @@ export function repeated<T>(
   return { kind: 'repeated', syntax, description, default: [], parse };
 }
 
-/** The option's words: `['-p', '--profile']`. */
 export function optionWords(parameter: Parameter<unknown>): string[] {
   // Not those of the value's name: `<json|->` holds a dash too.
   const words = parameter.syntax.replace(/ [<[].*$/, '').split(/[ ,]+/);
   return words.filter((word) => word.startsWith('-'));
 }
 
-/** The parameter with values for completion to offer. */
 export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, suggest };
 }
 
-/** The option, which cannot be used with the ones of these names. */
 export function conflicting<T>(conflicts: readonly string[], parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, conflicts };
 }
@@ -118,13 +109,11 @@ export function takesValue(parameter: Parameter<unknown>): boolean {
 /** Reads the text of an option or argument; throws a usage error that never repeats the text (R05). */
 export type ValueParser<T> = (text: string) => T;
 
-/** Any text but the empty one. */
 export const text: ValueParser<string> = (value) => {
   if (value === '') throw new SvcError('usage', 'must not be empty');
   return value;
 };
 
-/** A whole number within bounds, both included. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueParser<number> {
   const words = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return (value) => {
@@ -135,7 +124,6 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Val
   };
 }
 
-/** A regular expression, Unicode-aware. */
 export const pattern: ValueParser<RegExp> = (value) => {
   try {
     return new RegExp(value, 'u');
@@ -150,7 +138,6 @@ export const sha256: ValueParser<string> = (value) => {
   return value.toLowerCase();
 };
 
-/** The name of a host, without a port. */
 export const hostName: ValueParser<string> = (value) => {
   if (!/^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])$/i.test(value))
     throw new SvcError('usage', 'must be the name of a host, without scheme and port');
@@ -164,7 +151,6 @@ const words: ValueParser<string> = (value) => {
   return value;
 };
 
-/** Reads a duration such as `90s`, `15m`, `1h30m` or `7d`, in milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m or 7d');
@@ -216,7 +202,6 @@ export function percent(text: string): number {
   return Number(digits);
 }
 
-/** One `name=value` as typed. */
 export interface NameValue {
   readonly name: string;
   readonly value: string;
@@ -229,7 +214,6 @@ export const nameValue: ValueParser<NameValue> = (typed) => {
   return { name: typed.slice(0, at), value: typed.slice(at + 1) };
 };
 
-/** A path as typed, resolved against the directory that the command runs in. */
 export function resolvePath({ system }: { readonly system: Pick<System, 'cwd'> }, typed: string): string {
   return path.resolve(system.cwd, typed);
 }
@@ -241,7 +225,6 @@ export async function requireFile(target: string, force: boolean): Promise<void>
   throw new SvcError('usage', `${target} is not a file`, { hint: 'Give a file, not a pipe or a device.' });
 }
 
-/** Options that every command takes, before or after its own. */
 export const GLOBAL_PARAMETERS = {
   profile: from(
     'SVC_PROFILE',
@@ -308,7 +291,6 @@ export const GLOBAL_PARAMETERS = {
   yes: flag('-y, --yes', "skip confirmation prompts (except 'tenant delete')"),
 } as const;
 
-/** The global options of one command line. */
 export type Globals = Input<typeof GLOBAL_PARAMETERS>;
 
 function from<T>(environment: string, parameter: Parameter<T>): Parameter<T> {

@@ -1,6 +1,6 @@
-import { KEY_KINDS } from '../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin, keyVariable } from '../config/keys.ts';
-import { buildUrl, type KeyType } from '../http/request.ts';
+import { buildUrl } from '../http/request.ts';
 import type { View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext } from './hint.ts';
@@ -19,7 +19,6 @@ export async function showPreview(context: Context, request: PreviewRequest, dry
   reportNotSent(context, planned);
 }
 
-/** A request of either type in one form. */
 interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
   readonly method: string;
   readonly url: string;
@@ -93,7 +92,7 @@ function reportNotSent(context: Context, { method, key }: Planned): void {
 
 // What is shown may hold a key. Only those at hand are looked for; no key command is run for it.
 async function hideKeys({ system, settings, key }: Context): Promise<void> {
-  for (const kind of KEY_KINDS) {
+  for (const kind of KEY_TYPES) {
     const isAtHand =
       keyOrigin(system, settings, kind)?.kind === 'environment' ||
       settings.stored?.keys?.[kind]?.value !== undefined;
@@ -112,7 +111,6 @@ export interface PlannedRequest {
   readonly body?: unknown;
 }
 
-/** How a request that was not sent is shown. */
 const plannedRequestView: View<PlannedRequest> = {
   name: 'request that was not sent',
   fields: ['method', 'url', 'key', 'bytes', 'body.*'],
@@ -123,17 +121,13 @@ const plannedRequestView: View<PlannedRequest> = {
   ],
 };
 
-/** A request as curl is to send it. */
 export interface CurlRequest {
   readonly method: string;
   /** Quoted as it is, unless it is `{ variable }`: then the shell puts it in. */
   readonly url: string | { readonly variable: string };
   readonly headers: Readonly<Record<string, string>>;
-  /** The variable that holds the key. */
   readonly keyVariable?: string | undefined;
-  /** Text of the body. */
   readonly body?: string | undefined;
-  /** A file that is the body. */
   readonly upload?: string | undefined;
 }
 
@@ -153,7 +147,6 @@ export function curlCommand({ method, url, headers, keyVariable, body, upload }:
   return `curl ${options.join(' \\\n  ')}\n`;
 }
 
-/** One word of a POSIX shell, whatever the text holds. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -56,12 +56,10 @@ export async function recordPrinter<T>(
   };
 }
 
-/** The items of pages, page by page. */
 export async function* batches<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<readonly T[]> {
   for await (const page of pages) yield page.items;
 }
 
-/** A complete list, as batches. */
 export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
@@ -90,7 +88,6 @@ async function rendererFor<T>(
   return createRenderer(format, options);
 }
 
-/** The options of every list with cursors. */
 export const PAGING_PARAMETERS = {
   limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
   all: flag('--all', 'every page, not only the newest'),
@@ -101,7 +98,6 @@ export const PAGING_PARAMETERS = {
 /** What was given of {@link PAGING_PARAMETERS}. */
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;
 
-/** How far a list was printed. */
 export interface ListProgress {
   read: number;
   shown: number;
@@ -111,7 +107,6 @@ export interface ListProgress {
   next: string | undefined;
 }
 
-/** A list of which nothing has been read. */
 export function newListProgress(): ListProgress {
   return { read: 0, shown: 0, more: false, next: undefined };
 }

@@ -24,7 +24,6 @@ export async function run(argv: readonly string[], system: System, program: Prog
   return execute(parsed, argv, system);
 }
 
-/** What a command line asks for. */
 export type Invocation = HelpRequest | RunRequest;
 
 /** A command to run with its typed input. */
@@ -37,7 +36,6 @@ export interface RunRequest {
   readonly globals: Globals;
 }
 
-/** Which help is asked for. */
 export interface HelpRequest {
   readonly kind: 'help';
   readonly about: About;
@@ -45,14 +43,12 @@ export interface HelpRequest {
   readonly short: boolean;
 }
 
-/** What help is asked about. */
 export type About =
   | { readonly kind: 'tool'; readonly tree: readonly Entry[] }
   | { readonly kind: 'group'; readonly group: Group }
   | { readonly kind: 'command'; readonly command: Command; readonly words: string }
   | { readonly kind: 'topic'; readonly topic: TopicName };
 
-/** How far the command line has been read. */
 interface Position {
   readonly root: Parser;
   readonly globals: InputReader;
@@ -220,7 +216,6 @@ function parseError(error: unknown, position: Position): unknown {
   });
 }
 
-/** The error for help on what is neither a command nor a topic. */
 function noHelpOn(typed: string, names: readonly string[]): SvcError {
   const meant = nearest(typed, names);
   return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
@@ -231,7 +226,6 @@ function noHelpOn(typed: string, names: readonly string[]): SvcError {
 
 interface Mistake {
   readonly message: string;
-  /** What was probably meant. */
   readonly meant?: string | undefined;
 }
 

@@ -13,7 +13,6 @@ export const TOPICS = {
   security: 'keys, addresses, card numbers: what svc promises',
 } as const;
 
-/** Name of a topic. */
 export type TopicName = keyof typeof TOPICS;
 
 // The pages of docs/help. Only the one that is shown loads.
@@ -44,17 +43,14 @@ export interface Section {
   readonly rows?: readonly Row[] | undefined;
 }
 
-/** A term and its meaning. */
 export type Row = readonly [term: string, meaning: string];
 
-/** The page of a topic, read from its Markdown. */
 export async function topicPage(name: TopicName): Promise<Page> {
   const { text: markdown } = await PAGES[name]();
   const [title = '', ...sections] = markdown.split(/^#+ (?=.*\n\n)/m).slice(1);
   return { title: plainText(title), sections: sections.map(readSection) };
 }
 
-/** What each exit code means. */
 export async function exitCodeMeanings(): Promise<ReadonlyMap<number, string>> {
   const { sections } = await topicPage('exit-codes');
   const codes = sections.find(({ title }) => title === 'Codes')?.rows ?? [];

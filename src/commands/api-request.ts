@@ -3,10 +3,9 @@ import type { Context } from '../app/command.ts';
 import { assigned, type Assignment, readJsonBody } from '../app/json-body.ts';
 import type { NameValue } from '../app/parameter.ts';
 import { SvcError } from '../errors.ts';
-import type { KeyType } from '../http/request.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 
-/** What was typed behind `svc api`. */
 export interface ApiInput {
   readonly method: string;
   readonly path: string;

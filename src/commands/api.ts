@@ -36,7 +36,6 @@ const parameters = {
   include: flag('--include', 'show status and headers on stderr, secrets removed'),
 } as const;
 
-/** `svc api` */
 export const api = defineCommand({
   description:
     'The response must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',

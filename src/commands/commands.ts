@@ -8,7 +8,7 @@ import {
 } from '../app/command.ts';
 import { optionWords, type Parameter, type Parameters } from '../app/parameter.ts';
 import { listPrinter, once } from '../app/print.ts';
-import type { View } from '../output/view.ts';
+import { fieldPaths, type View } from '../output/view.ts';
 
 /** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
@@ -79,21 +79,11 @@ function parameterRow(parameter: Parameter<unknown>) {
 /** A command as data: the words that are typed, and if there are some, fewer words that mean the same. */
 export type CommandRow = ReturnType<typeof row>;
 
-/** How commands are shown. */
 const commandView: View<CommandRow> = {
   name: 'command',
-  fields: [
-    'command',
-    'short_form',
-    'summary',
-    'description',
-    'arguments',
-    'options',
-    'fields',
-    'permissions',
-    'exit_codes',
-    'examples',
-  ],
+  fields: fieldPaths(`
+    command short_form summary description arguments options fields permissions exit_codes examples
+  `),
   columns: [
     { path: 'command', kind: 'id' },
     { path: 'summary', kind: 'text' },

@@ -34,7 +34,6 @@ const completionInstallView: View<CompletionInstall> = {
   ],
 };
 
-/** `svc completion install` */
 const install = defineCommand({
   description:
     'Writes one file and names it. Files such as .bashrc are never edited: if a line is needed there, it is printed.',
@@ -66,7 +65,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   powershell: 'svc completion powershell | Out-String | Invoke-Expression',
 };
 
-/** `svc completion` */
 export const completion: GroupSpec = {
   commands: [
     entry('install', 'install the script where the shell looks for it', async () => install),

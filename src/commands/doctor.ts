@@ -1,9 +1,10 @@
+import { once as untilEvent } from 'node:events';
 import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
 import { checkKey, keyFailure } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
-import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import {
   exitCodeOf,
@@ -20,10 +21,8 @@ import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
 import { VERSION } from '../version.ts';
 
-/** A finding with its next command written out. */
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
 
-/** How findings are shown in machine formats, and in a table of chosen fields. */
 const findingView: View<FindingRow> = {
   name: 'finding',
   fields: ['check', 'result', 'found', 'fix', 'next', 'code'],
@@ -34,7 +33,6 @@ const findingView: View<FindingRow> = {
   ],
 };
 
-/** `svc doctor` */
 export const doctor = defineCommand({
   description:
     'Checks Node, the config file, directories, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; a warning does not count as a failure.',
@@ -69,12 +67,9 @@ function rowOf({ next, code, ...finding }: Finding, { globals, settings }: Conte
 }
 
 // A check that waits for the network must not delay an interrupt: it ends with the process.
-function ended(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-  });
+async function ended(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await untilEvent(signal, 'abort');
+  throw signal.reason;
 }
 
 async function runChecks(context: Context): Promise<Finding[]> {
@@ -127,16 +122,15 @@ function summary(findings: readonly Finding[]): readonly [counts: string, isGood
   return [`${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`, failures === 0];
 }
 
-/** Checks both keys and every read permission, in parallel. */
 async function checkKeys(context: Context): Promise<Finding[]> {
-  const has = KEY_KINDS.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
-  const found = await Promise.all(KEY_KINDS.map((kind) => checkKind(context, kind, has.length > 0)));
+  const has = KEY_TYPES.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
+  const found = await Promise.all(KEY_TYPES.map((kind) => checkKind(context, kind, has.length > 0)));
   return [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)];
 }
 
 type Found = readonly [key: Finding, permissions: readonly Finding[]];
 
-async function checkKind(context: Context, kind: KeyKind, hasOther: boolean): Promise<Found> {
+async function checkKind(context: Context, kind: KeyType, hasOther: boolean): Promise<Found> {
   const { system, settings } = context;
   const check = `${kind} key`;
   const origin = keyOrigin(system, settings, kind);
@@ -165,7 +159,7 @@ async function checkKind(context: Context, kind: KeyKind, hasOther: boolean): Pr
   }
 }
 
-function missing(check: string, kind: KeyKind, hasOther: boolean): Finding {
+function missing(check: string, kind: KeyType, hasOther: boolean): Finding {
   const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
   const next = ['login'];
   if (hasOther) return { ...warning(check, 'none is stored', `For ${use}, store one.`), next };
@@ -180,7 +174,7 @@ function permissionFinding({ permission: { name, kind }, status, error }: Tried)
   return warning(name, `not allowed (${error?.status ?? 403})`, fix);
 }
 
-function untried(kind: KeyKind, why: string): Finding[] {
+function untried(kind: KeyType, why: string): Finding[] {
   return READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) =>
     skipped(name, `not checked: ${why}`),
   );

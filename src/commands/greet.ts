@@ -1,7 +1,8 @@
 import { knownTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
-import { KEY_KINDS, type KeyKind, readConfig } from '../config/config-file.ts';
+import { readConfig } from '../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { unknownProfile } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
@@ -9,7 +10,6 @@ import { cleanText, hangingIndent, wrapWords } from '../output/text.ts';
 import { isShowable } from '../security/typed-word.ts';
 import { tenantMark } from './tenant/view.ts';
 
-/** The words behind `svc`, and what the command does. */
 type Step = readonly [words: string, does: string];
 
 /** `svc` alone: the current profile, and what to do next. Sends no request. */
@@ -20,7 +20,7 @@ export const welcome = defineCommand({
   async run(context) {
     refuseWhatMayBeKey(context);
     const { system, settings, globals, out, palette, plain } = context;
-    const kinds = KEY_KINDS.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
+    const kinds = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
     const steps = [...stepsFor(settings.sandbox, kinds), ...MORE].map(([words, does]): Step => [
       nextCommand(words.split(' '), words.startsWith('--') ? undefined : globals),
       does,
@@ -48,7 +48,7 @@ function refuseWhatMayBeKey({ system, settings: { sandbox, stored, profile } }: 
   throw unknownProfile(profile.value, readConfig(system).config, profile.origin.name);
 }
 
-const STEPS: Readonly<Record<KeyKind | 'none' | 'sandbox', readonly Step[]>> = {
+const STEPS: Readonly<Record<KeyType | 'none' | 'sandbox', readonly Step[]>> = {
   none: [
     ['--sandbox logs', 'try it now: no account, no network'],
     ['login', 'save your API keys (verified before saving)'],
@@ -74,10 +74,10 @@ const MORE: readonly Step[] = [
   ['--help', 'all commands'],
 ];
 
-function stepsFor(sandbox: boolean, kinds: readonly KeyKind[]): readonly Step[] {
+function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] {
   if (sandbox) return STEPS.sandbox;
   if (kinds.length === 0) return STEPS.none;
-  const missing = KEY_KINDS.find((kind) => !kinds.includes(kind));
+  const missing = KEY_TYPES.find((kind) => !kinds.includes(kind));
   const last: Step =
     missing === undefined
       ? ['whoami', 'the tenant, and what your keys may read']
@@ -86,7 +86,7 @@ function stepsFor(sandbox: boolean, kinds: readonly KeyKind[]): readonly Step[] 
 }
 
 /** Who this profile is, as far as that is known without a request. */
-function statusLines(context: Context, kinds: readonly KeyKind[], columns: number): string[] {
+function statusLines(context: Context, kinds: readonly KeyType[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;
   if (settings.sandbox)

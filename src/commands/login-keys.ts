@@ -8,7 +8,7 @@ import {
 } from '../app/check-key.ts';
 import type { Context } from '../app/command.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
-import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyFromCommand } from '../config/key-command.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
@@ -16,7 +16,6 @@ import { cleanText } from '../output/text.ts';
 import { displayHost } from '../security/address.ts';
 import { tenantMark } from './tenant/view.ts';
 
-/** How often a question is asked. */
 const TRIES = 3;
 
 /** Where keys go, and whether they are verified there. */
@@ -25,7 +24,6 @@ export interface LoginTarget {
   readonly check: boolean;
 }
 
-/** What the options of `svc login` say about keys. */
 export interface KeyOptions {
   readonly managementKeyStdin: boolean;
   readonly privateKeyStdin: boolean;
@@ -40,10 +38,10 @@ export async function givenKeys(context: Context, options: KeyOptions): Promise<
   const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };
   const piped = await pipedKeys(
     context,
-    KEY_KINDS.filter((kind) => stdin[kind]),
+    KEY_TYPES.filter((kind) => stdin[kind]),
   );
   const printed: GivenKey[] = [];
-  for (const kind of KEY_KINDS) {
+  for (const kind of KEY_TYPES) {
     const command = commands[kind];
     if (command === undefined) continue;
     const value = options.noCheck ? '' : await fromCommand(context, command, kind);
@@ -55,59 +53,57 @@ export async function givenKeys(context: Context, options: KeyOptions): Promise<
 /** Asks for a key until the service takes it, three times at most; undefined when it is left out. */
 export async function askForKey(
   context: Context,
-  kind: KeyKind,
+  kind: KeyType,
   place: LoginTarget,
 ): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
   const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
   const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
-  for (let tries = 1; ; tries += 1) {
+  return repeated(context, async () => {
     const typed = (await context.prompts.promptHidden(question, instead)).trim();
     if (typed === '') return undefined;
-    try {
-      const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
-      context.addSecret(key.value);
-      await checkedKey(context, key, place);
-      return key;
-    } catch (error) {
-      if (!isSvcError(error, 'config') && !isAboutKey(error)) throw error;
-      if (tries >= TRIES) throw error;
-      context.notices.warn(describeKey(error));
-    }
-  }
+    const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
+    context.addSecret(key.value);
+    await checkedKey(context, key, place);
+    return key;
+  });
 }
 
 /** Asks for a line of text until `read` takes it, three times at most. */
 export async function askForText<T>(
-  { prompts, notices }: Context,
+  context: Context,
   question: string,
   instead: string,
   read: (typed: string) => T,
 ): Promise<T> {
+  return repeated(context, async () => read(await context.prompts.promptText(question, instead)));
+}
+
+/** Asks again after an answer that is wrong in itself, such as a key that is refused. */
+async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
-    const typed = await prompts.promptText(question, instead);
     try {
-      return read(typed);
+      return await ask();
     } catch (error) {
-      if (!isSvcError(error) || tries >= TRIES) throw error;
-      notices.warn(describeKey(error));
+      if (!(isSvcError(error, 'config', 'usage') || isAboutKey(error)) || tries >= TRIES) throw error;
+      const { message, hint = '' } = error;
+      notices.warn(`${message.replace(/\.$/, '')}. ${hint}`.trimEnd());
     }
   }
 }
 
-function describeKey({ message, hint = '' }: SvcError): string {
-  return `${message.replace(/\.$/, '')}. ${hint}`.trimEnd();
-}
-
-async function pipedKeys(context: Context, kinds: readonly KeyKind[]): Promise<GivenKey[]> {
+async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<GivenKey[]> {
   if (kinds.length === 0) return [];
   const { stdin } = context.system;
   if (stdin.isTTY === true)
     throw new SvcError('input_needed', 'standard input is a terminal: a key typed there would be visible', {
       hint: 'Pipe the key in, or leave the option out: keys typed at the prompt are not echoed.',
     });
-  const lines = (await readInput(stdin, 10_000)).split('\n').filter((line) => line.trim() !== '');
+  const lines = (await readInput(stdin, 10_000))
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   if (lines.length !== kinds.length) {
     throw new SvcError(
       'usage',
@@ -121,7 +117,7 @@ async function pipedKeys(context: Context, kinds: readonly KeyKind[]): Promise<G
   });
 }
 
-async function fromCommand(context: Context, command: string, kind: KeyKind): Promise<string> {
+async function fromCommand(context: Context, command: string, kind: KeyType): Promise<string> {
   const { env, cwd } = context.system;
   const printed = await keyFromCommand(command, kind, {
     env,
@@ -133,12 +129,10 @@ async function fromCommand(context: Context, command: string, kind: KeyKind): Pr
   return checkKeyText(printed, 'the command');
 }
 
-/** A key that somebody gave, or the command that prints it. */
 export interface GivenKey {
-  readonly kind: KeyKind;
+  readonly kind: KeyType;
   readonly value: string;
   readonly command?: string | undefined;
-  /** Where it came from, for messages. */
   readonly from: string;
   /** The tenant of the key, once it was verified. */
   tenant?: TenantFacts | undefined;
@@ -184,7 +178,7 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 
-function notStored(error: SvcError, kind: KeyKind): SvcError {
+function notStored(error: SvcError, kind: KeyType): SvcError {
   const isOther = error.facts?.['key_kind'] !== undefined;
   const { status, requestId, facts } = error;
   const hint = isOther

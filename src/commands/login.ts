@@ -3,7 +3,8 @@ import { type Context, defineCommand } from '../app/command.ts';
 import { noteNext } from '../app/hint.ts';
 import { conflicting, flag, text, value } from '../app/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
-import { KEY_KINDS, type StoredKey, updateConfig } from '../config/config-file.ts';
+import { type StoredKey, updateConfig } from '../config/config-file.ts';
+import { KEY_TYPES } from '../schema/key-type.ts';
 import { SvcError } from '../errors.ts';
 import {
   askForKey,
@@ -37,7 +38,6 @@ const parameters = {
   dryRun: flag('--dry-run', 'verify the keys, and store nothing'),
 } as const;
 
-/** `svc login` */
 export const login = defineCommand({
   description:
     'Asks for the base URL and both keys. Keys are not echoed; an empty answer keeps the stored key. Each key is verified before it is stored, and sent only to the base URL that it was stored with. No option takes a key, because process lists show options.',
@@ -101,7 +101,7 @@ async function checkAll(
 
 async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
-  for (const kind of KEY_KINDS) {
+  for (const kind of KEY_TYPES) {
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
       // A key that was accepted before is kept.
       if (keys.length === 0 || !isAboutKey(error)) throw error;

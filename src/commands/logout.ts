@@ -3,7 +3,6 @@ import { flag } from '../app/parameter.ts';
 import { updateConfig } from '../config/config-file.ts';
 import { SvcError } from '../errors.ts';
 
-/** `svc logout` */
 export const logout = defineCommand({
   description:
     'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',

@@ -1,7 +1,6 @@
 import { entry, type Entry, type Program } from '../app/command.ts';
 import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
 
-/** The whole program, in the order of its help. */
 export const TREE: readonly Entry[] = [
   entry('logs', 'read, follow and archive audit logs', async () => (await import('./logs/group.ts')).logs),
   entry(
@@ -66,7 +65,6 @@ export const TREE: readonly Entry[] = [
   }),
 ];
 
-/** The tree, and what `svc` alone runs. */
 export const PROGRAM: Program = {
   tree: TREE,
   welcome: entry(

@@ -3,39 +3,21 @@ import { checkKey, isAboutKey, type KeyCheck, keyFailure, rememberTenant } from 
 import { type Context, defineCommand } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { baseUrlText } from '../config/values.ts';
-import { KEY_KINDS, type KeyKind } from '../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import type { View } from '../output/view.ts';
+import { fieldPaths, type View } from '../output/view.ts';
 import { tenantMark } from './tenant/view.ts';
 
-/** How `svc whoami` is shown. */
 const whoamiView: View = {
   name: 'identity',
-  fields: [
-    'profile',
-    'base_url',
-    'tenant.name',
-    'tenant.type',
-    'tenant.id',
-    'management_key.state',
-    'management_key.from',
-    'management_key.problem',
-    'private_key.state',
-    'private_key.from',
-    'private_key.problem',
-    'permissions.log:read',
-    'permissions.tenant:read',
-    'permissions.report:read',
-    'permissions.3ds:session:read',
-    'permissions.account-updater:job:read',
-    'origins.profile',
-    'origins.base_url',
-    'origins.output',
-    'origins.time',
-    'origins.timeout',
-    'origins.max_wait',
-  ],
+  fields: fieldPaths(`
+    profile base_url tenant.name tenant.type tenant.id management_key.state management_key.from
+    management_key.problem private_key.state private_key.from private_key.problem permissions.log:read
+    permissions.tenant:read permissions.report:read permissions.3ds:session:read
+    permissions.account-updater:job:read origins.profile origins.base_url origins.output origins.time
+    origins.timeout origins.max_wait
+  `),
   columns: [
     { path: 'profile', kind: 'text' },
     { path: 'base_url', kind: 'text' },
@@ -45,7 +27,6 @@ const whoamiView: View = {
   ],
 };
 
-/** `svc whoami` */
 export const whoami = defineCommand({
   description:
     'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any.',
@@ -58,7 +39,7 @@ export const whoami = defineCommand({
   parameters: {},
   async run(context) {
     const print = await recordPrinter(context, whoamiView);
-    const keys = await Promise.all(KEY_KINDS.map((kind) => inspectKey(context, kind)));
+    const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
     const isShort = isForPeople(context) && context.globals.fields === undefined;
     if (row.tenant && isShort) await context.out.write(`${tenantMark(row.tenant.type, context.palette)}\n`);
@@ -70,14 +51,13 @@ export const whoami = defineCommand({
   },
 });
 
-/** What is known of a key: it was tried, or it could not be. */
 interface KeyReport {
-  readonly kind: KeyKind;
+  readonly kind: KeyType;
   readonly check?: KeyCheck;
   readonly failure?: SvcError | undefined;
 }
 
-async function inspectKey(context: Context, kind: KeyKind): Promise<KeyReport> {
+async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
   try {
     const key = await context.key(kind);
     const check = await checkKey(context, kind, key);
@@ -88,10 +68,10 @@ async function inspectKey(context: Context, kind: KeyKind): Promise<KeyReport> {
   }
 }
 
-function rowOf(context: Context, keys: readonly KeyReport[]): WhoamiRow {
+function rowOf(context: Context, keys: readonly KeyReport[]) {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
-  const keyRow = (kind: KeyKind): KeyRow => keyRowOf(context, kind, keys);
+  const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
   return {
     profile: profile.value,
     base_url: baseUrl === undefined ? null : baseUrlText(baseUrl.value),
@@ -110,12 +90,12 @@ function rowOf(context: Context, keys: readonly KeyReport[]): WhoamiRow {
   };
 }
 
-// A person is not told what is not there.
-function withoutNothing(row: WhoamiRow): unknown {
+// A person is not shown what is not there.
+function withoutNothing(row: object): unknown {
   return JSON.parse(JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)));
 }
 
-function keyRowOf({ system, settings }: Context, kind: KeyKind, keys: readonly KeyReport[]): KeyRow {
+function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
   const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
@@ -137,29 +117,6 @@ function worst(keys: readonly KeyReport[]): SvcError | undefined {
     failures.find(({ code }) => code !== 'key_missing') ??
     failures[0]
   );
-}
-
-/** How one key stands. */
-export interface KeyRow {
-  /** `accepted`, `powerless`, `other kind`, `refused`, `unclear`, `unusable` or `missing`. */
-  readonly state: string;
-  /** Where it comes from. */
-  readonly from: string | null;
-  /** What is wrong with it. */
-  readonly problem: string | null;
-}
-
-/** Who the tool is for the service, and where that was set. */
-export interface WhoamiRow {
-  readonly profile: string;
-  readonly base_url: string | null;
-  readonly tenant: { readonly id: string; readonly name: string; readonly type: string } | null;
-  readonly management_key: KeyRow;
-  readonly private_key: KeyRow;
-  /** By permission: `allowed`, `forbidden`, `refused` or `unclear`; null where it was not tried. */
-  readonly permissions: Readonly<Record<string, string | null>>;
-  /** Where each setting came from. */
-  readonly origins: Readonly<Record<string, string>>;
 }
 
 function stateTone(value: unknown): 'good' | 'warn' | 'bad' {

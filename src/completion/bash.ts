@@ -76,7 +76,6 @@ function table(found: readonly (readonly [string, string])[], columns: number): 
 /** A quotation that is still open where the text ends. */
 export type OpenQuote = '' | '"' | "'";
 
-/** A command line up to the cursor, in words. */
 export interface Line {
   /** Words that are complete, unquoted, from the command on; redirections are left out. */
   readonly words: readonly string[];
@@ -132,7 +131,6 @@ export function quoted(text: string, open: OpenQuote): string | undefined {
   return text.replaceAll(/[^\p{L}\p{N}_@%+=:,./^-]/gu, String.raw`\$&`);
 }
 
-/** What a shell asks when TAB is pressed. */
 export interface Question {
   /** The words before the one being typed, without `svc`, as the command would get them. */
   readonly words: readonly string[];

@@ -7,7 +7,6 @@ import { cleanText, isUnsafe } from '../output/text.ts';
 import { isObject } from '../schema/guards.ts';
 import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
-/** What can be completed at the cursor. */
 export interface Candidates {
   /** `files` and `directories` are left to the shell, which knows best how to complete them. */
   readonly kind: 'words' | 'files' | 'directories';
@@ -18,7 +17,6 @@ export interface Candidates {
   readonly open: boolean;
 }
 
-/** No candidates. */
 export const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
 
 /** What could complete `current`, the start of a word, after the words before it. */

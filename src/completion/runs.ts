@@ -13,7 +13,6 @@ export function runIds(system: PathsHost): Suggestion[] {
   return records(system).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
 }
 
-/** Jobs of those runs. */
 export function jobIds(system: PathsHost): Suggestion[] {
   return records(system).flatMap((run) =>
     run.parts.flatMap(({ job, state, number }): Suggestion[] =>

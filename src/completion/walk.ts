@@ -7,10 +7,8 @@ import {
   takesValue,
 } from '../app/parameter.ts';
 
-/** The program as completion sees it. */
 export interface Completable {
   readonly tree: readonly Entry[];
-  /** Options that every command takes. */
   readonly globals: Parameters;
   /** Words that can follow `svc help` beside commands, and what each is about. */
   readonly topics: readonly Suggestion[];
@@ -18,14 +16,12 @@ export interface Completable {
 
 /** Where the words typed so far lead: what can be said next. */
 export interface ParseState {
-  /** Commands that can come next. */
   readonly next: readonly Entry[];
   /** The command that is being typed, if one is known by now. */
   readonly command: Command | undefined;
   /** Every option that can stand here, the ones already given among them. */
   readonly options: readonly Parameter<unknown>[];
   readonly given: ReadonlySet<Parameter<unknown>>;
-  /** How many arguments were typed. */
   readonly arguments: number;
   /** The option that the next word is the value of. */
   readonly pending: Parameter<unknown> | undefined;
@@ -56,12 +52,10 @@ export async function walk({ tree, globals }: Completable, words: readonly strin
   return at;
 }
 
-/** The option that goes by this word. */
 export function optionNamed(at: ParseState, word: string): Parameter<unknown> | undefined {
   return at.options.find((candidate) => optionWords(candidate).includes(word));
 }
 
-/** The command's arguments, in order. */
 export function argumentsOf(command: Command | undefined): Parameter<unknown>[] {
   return Object.values(command?.parameters ?? {}).filter(({ kind }) => kind === 'argument');
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import type { LockHost } from '../files/lock.ts';
 import {
   closeDirectoryIfPossible,
@@ -22,11 +23,6 @@ import {
   type TimeStyle,
 } from './values.ts';
 
-/** The two kinds of key: `management` for logs and the tenant, `private` for 3DS and Account Updater. */
-export const KEY_KINDS = ['management', 'private'] as const;
-/** One of the two kinds of key. */
-export type KeyKind = (typeof KEY_KINDS)[number];
-
 /**
  * A key in a profile, or the shell command that prints it, and the only base URL that it may go to (R02). With neither
  * there is no key; where both stand, the value counts.
@@ -44,7 +40,7 @@ export interface Profile {
   time?: TimeStyle;
   /** What to do with the rows of a result code, where the operator chose. */
   actions?: Record<string, ResultStep>;
-  keys?: Partial<Record<KeyKind, StoredKey>>;
+  keys?: Partial<Record<KeyType, StoredKey>>;
 }
 
 /** The config file. Members that this version does not know are kept. */
@@ -55,7 +51,6 @@ export interface Config {
   profiles: Record<string, Profile>;
 }
 
-/** A config with nothing in it. */
 function emptyConfig(): Config {
   return { version: 1, profiles: {} };
 }
@@ -90,7 +85,6 @@ function parseConfigBytes(bytes: Buffer, file: string): Config {
   throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));
 }
 
-/** The text of a config, as it is stored. */
 export function configText(config: Config): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
@@ -166,7 +160,6 @@ function mapOf(nameProblem: (name: string) => string | undefined, check: Check):
 /** A config and its file, which is undefined where there is no home directory for one. */
 export interface ConfigFile {
   readonly file: string | undefined;
-  /** Whether the file is there. */
   readonly exists: boolean;
   readonly config: Config;
   readonly notices: Notices;

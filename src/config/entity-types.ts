@@ -5,13 +5,11 @@ import { writeFileAtomicSync } from '../files/draft.ts';
 import { isObject } from '../schema/guards.ts';
 import { cacheDirectory, type PathsHost } from './paths.ts';
 
-/** An entity type and its name for people. */
 type NamedType = readonly [value: string, name: string];
 
 /** Entity types that the interface names; the service can have more. */
 export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
 
-/** The cache file's name in the cache directory. */
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
 /** Entity types as any service last listed them; none where nothing readable is kept. */

@@ -32,7 +32,6 @@ export function readJson(text: string): JsonNode {
   return node;
 }
 
-/** The plain value of a node. */
 export function plainValue(node: JsonNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'array') return node.items.map(plainValue);

@@ -1,8 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
 import { SvcError } from '../errors.ts';
-import { forEachLine, startCommand } from '../security/child-environment.ts';
+import { type ChildEnd, childEnd, forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import type { KeyKind } from './config-file.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';
 
 const LIMIT_MS = 60_000;
@@ -17,7 +16,7 @@ const LONGEST_OUTPUT = 65_536;
  */
 export async function keyFromCommand(
   command: string,
-  kind: KeyKind,
+  kind: KeyType,
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
@@ -34,7 +33,7 @@ export async function keyFromCommand(
   child.stdout.setEncoding('utf8').on('data', onText);
   const late = held(host.onLine ?? (() => undefined));
   forEachLine(child.stderr, late.onLine);
-  const problem = await endOf(child, host.limitMs ?? LIMIT_MS, signal);
+  const problem = problemOf(await childEnd(child, { limitMs: host.limitMs ?? LIMIT_MS, signal }));
   late.flush();
   signal?.throwIfAborted();
   if (problem !== undefined) throw failed(problem);
@@ -70,39 +69,12 @@ function firstLine(text: string): string {
   return (text.split(/\r?\n/, 1)[0] ?? '').trim();
 }
 
-/** Resolves when the command is over, to what was wrong with that. What it started may continue. */
-async function endOf(
-  child: ChildProcess,
-  limitMs: number,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  let problem: string | undefined;
-  const stop = (why: string): void => {
-    problem ??= why;
-    child.kill('SIGKILL');
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-  };
-  const timer = setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
-  const onAbort = (): void => stop('was interrupted');
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await new Promise<string | undefined>((resolve) => {
-      child.on('error', () => resolve('could not be started'));
-      child.on('close', (code, by) => resolve(problem ?? ending(code, by)));
-    });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
+function problemOf({ code, signal, problem }: ChildEnd): string | undefined {
+  if (problem !== undefined || code === 0) return problem;
+  return code === undefined ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`;
 }
 
-function ending(code: number | null, by: NodeJS.Signals | null): string | undefined {
-  if (code === 0) return undefined;
-  return code === null ? `was ended by ${by ?? 'a signal'}` : `ended with exit code ${code}`;
-}
-
-function failure(command: string, kind: KeyKind, how: string, hint?: string): SvcError {
+function failure(command: string, kind: KeyType, how: string, hint?: string): SvcError {
   return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
     hint: hint ?? 'Run the command yourself to see what it needs.',
   });

@@ -3,7 +3,8 @@ import { SvcError, systemCodeOf } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
-import type { KeyKind, Profile, StoredKey } from './config-file.ts';
+import type { Profile, StoredKey } from './config-file.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import {
   baseUrlText,
   DEFAULT_ORIGIN,
@@ -15,13 +16,13 @@ import {
 import type { Settings } from './settings.ts';
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
-export const SANDBOX_KEYS: Readonly<Record<KeyKind, string>> = {
+export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {
   management: 'sandbox-management-key',
   private: 'sandbox-private-key',
 };
 
 /** The variables that may hold a key of this kind, first come first. Each also exists with `_FILE` at its end. */
-export const KEY_VARIABLES: Readonly<Record<KeyKind, readonly string[]>> = {
+export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };
@@ -49,7 +50,7 @@ type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 export async function resolveKey(
   system: KeyHost,
   settings: Settings,
-  kind: KeyKind,
+  kind: KeyType,
   host: KeyCommandHost = {},
 ): Promise<Setting<string>> {
   if (settings.sandbox) return { value: SANDBOX_KEYS[kind], origin: DEFAULT_ORIGIN };
@@ -77,7 +78,7 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
 export function keyOrigin(
   { env }: Pick<System, 'env'>,
   settings: Settings,
-  kind: KeyKind,
+  kind: KeyType,
 ): Origin | undefined {
   if (settings.sandbox) return DEFAULT_ORIGIN;
   const set = KEY_VARIABLES[kind]
@@ -101,7 +102,7 @@ export function keyFiles({
 }
 
 /** The variable that curl is told to take the key from: the one that is set, else the one of this kind. */
-export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyKind): string {
+export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
   const [own, either] = [KEY_VARIABLES[kind][0] ?? '', 'SVC_API_KEY'];
   return !env[own] && env[either] ? either : own;
 }
@@ -136,7 +137,7 @@ async function environmentKey(
 async function storedKey(
   { env, cwd }: Pick<System, 'env' | 'cwd'>,
   settings: Settings,
-  kind: KeyKind,
+  kind: KeyType,
   host: KeyCommandHost,
 ): Promise<Setting<string>> {
   const profile = settings.profile.value;
@@ -162,7 +163,7 @@ function checked(text: string, origin: Origin): Setting<string> {
   return { value: checkKeyText(text, origin.name), origin };
 }
 
-function missing(kind: KeyKind, profile: string): SvcError {
+function missing(kind: KeyType, profile: string): SvcError {
   const variables = KEY_VARIABLES[kind].join(' or ');
   return new SvcError('key_missing', `no ${kind} key for profile ${profile}`, {
     hint: `Set ${variables} (or …_FILE), or store a key.`,
@@ -170,7 +171,7 @@ function missing(kind: KeyKind, profile: string): SvcError {
   });
 }
 
-function notForThere(kind: KeyKind, profile: string, home: string, target: string): SvcError {
+function notForThere(kind: KeyType, profile: string, home: string, target: string): SvcError {
   const variable = KEY_VARIABLES[kind][0];
   return new SvcError(
     'key_refused',

@@ -2,7 +2,6 @@ import nodePath from 'node:path';
 import { SvcError } from '../errors.ts';
 import type { System } from '../system.ts';
 
-/** The config file's name in its directory. */
 export const CONFIG_FILE_NAME = 'config.json';
 
 /** What finding a directory needs of its process. */

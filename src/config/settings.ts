@@ -168,7 +168,6 @@ function noBaseUrl(profile: string): SvcError {
   });
 }
 
-/** The profile in use and what the config file has on it. */
 interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
   readonly name: Setting<string>;
 }
@@ -204,7 +203,6 @@ function sandboxProfile(name: Setting<string>): ChosenProfile {
   return { name, sandbox: true, stored: undefined, configFile: undefined, notices: [] };
 }
 
-/** No such profile; the ones that exist are named. */
 export function unknownProfile(name: string, config: Config, from?: string): SvcError {
   const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted();
   const where = from === undefined ? '' : `, named by ${from}`;

@@ -5,13 +5,10 @@ import type { Environment } from '../system.ts';
 /** Forms in which data is written, the one for people first. */
 export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
 
-/** One of {@link OUTPUT_FORMATS}. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** How a table shows times. */
 export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
 
-/** One of {@link TIME_STYLES}. */
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** The steps that an operator can choose for the rows of a result code. */
@@ -52,7 +49,6 @@ export function parseDuration(text: string): number | undefined {
 /** The profile that always exists: the embedded sandbox. It is built in and never stored. */
 export const SANDBOX_PROFILE = 'sandbox';
 
-/** The profile in use when nothing names one. */
 export const DEFAULT_PROFILE = 'default';
 
 /** Why a profile cannot be stored under this name, as the end of a sentence; undefined when it can. */
@@ -112,16 +108,13 @@ export interface Origin {
   readonly name: string;
 }
 
-/** A setting and where it came from. */
 export interface Setting<T> {
   readonly value: T;
   readonly origin: Origin;
 }
 
-/** The origin of a value that nobody chose. */
 export const DEFAULT_ORIGIN: Origin = { kind: 'default', name: 'default' };
 
-/** The origin of a value from a profile of the config file. */
 export function fromProfile(profile: string): Origin {
   return { kind: 'profile', name: `profile ${profile}` };
 }
@@ -132,11 +125,9 @@ export interface Sources {
   readonly flag?: readonly [name: string, value: string | undefined];
   /** An environment variable. An empty one counts as not set, as is usual. */
   readonly variable?: string;
-  /** What the profile holds. */
   readonly stored?: string | undefined;
 }
 
-/** The first source that has a value, or undefined. */
 export function pickSource(env: Environment, profile: string, sources: Sources): Setting<string> | undefined {
   const [flag, typed] = sources.flag ?? [];
   if (flag !== undefined && typed !== undefined)

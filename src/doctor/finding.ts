@@ -3,36 +3,29 @@ import { type ErrorCode, EXIT_CODES, isSvcError } from '../errors.ts';
 /** How a check ended. `skipped`: it could not be made, or there was no need. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** What a check found. */
 export interface Finding {
   readonly check: string;
   readonly result: Result;
-  /** The current state, on one line. */
   readonly found: string;
   /** What to do about it; null where there is nothing to do. */
   readonly fix: string | null;
-  /** The command that fixes it, as the words behind `svc`. */
   readonly next?: readonly string[] | undefined;
   /** The failure, for `failed`. */
   readonly code: ErrorCode | null;
 }
 
-/** Nothing is wrong. */
 export function ok(check: string, found: string): Finding {
   return { check, result: 'ok', found, fix: null, code: null };
 }
 
-/** Not tried, and why. */
 export function skipped(check: string, found: string): Finding {
   return { check, result: 'skipped', found, fix: null, code: null };
 }
 
-/** It works, but should be checked. */
 export function warning(check: string, found: string, fix: string): Finding {
   return { check, result: 'warning', found, fix, code: null };
 }
 
-/** It does not work. */
 export function failed(check: string, found: string, fix: string, code: ErrorCode): Finding {
   return { check, result: 'failed', found, fix, code };
 }

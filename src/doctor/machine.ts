@@ -13,7 +13,6 @@ import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.
 
 const OLDEST_NODE = [20, 19] as const;
 
-/** Node's version. */
 export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): Finding {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   const [least, leastMinor] = OLDEST_NODE;

@@ -10,7 +10,6 @@ import { displayHost, isLoopback } from '../security/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
-/** What the checks of the network path need. */
 export interface NetworkPath {
   readonly baseUrl: URL;
   readonly env: Environment;

@@ -10,15 +10,8 @@ import {
   refusalError,
   TransportFailure,
 } from './failure.ts';
-import {
-  type ApiRequest,
-  buildUrl,
-  type KeyType,
-  type Pacer,
-  repeatableOf,
-  ServiceClock,
-  type Shape,
-} from './request.ts';
+import type { KeyType } from '../schema/key-type.ts';
+import { type ApiRequest, buildUrl, type Pacer, repeatableOf, ServiceClock, type Shape } from './request.ts';
 import {
   type AnyResponse,
   readAnyResponse,

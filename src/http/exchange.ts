@@ -9,7 +9,7 @@ import {
   TakeError,
   Watchdog,
 } from './receiver.ts';
-import type { KeyType } from './request.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './failure.ts';
 import type { Lease, Transport } from './transport.ts';

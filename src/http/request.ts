@@ -1,8 +1,6 @@
+import type { KeyType } from '../schema/key-type.ts';
 import type { Clock } from '../system.ts';
 import { type ErrorDetails, SvcError } from '../errors.ts';
-
-/** The two kinds of key: management for logs and the tenant, private for 3DS and the Account Updater. */
-export type KeyType = 'management' | 'private';
 
 /** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
 export type Repeatable = 'always' | 'unsent';

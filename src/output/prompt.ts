@@ -122,8 +122,8 @@ function silence(): Writable {
   return new Writable({ write: (_text, _encoding, taken) => taken() });
 }
 
-/** Reads standard input to its end as UTF-8. Throws `refused_input` beyond `limit` bytes. */
-export async function readInput(stdin: InputStream, limit: number): Promise<string> {
+/** Reads standard input to its end. Throws `refused_input` beyond `limit` bytes. */
+export async function readInput(stdin: InputStream, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin as AsyncIterable<Buffer | string>) {
@@ -132,5 +132,5 @@ export async function readInput(stdin: InputStream, limit: number): Promise<stri
     if (size > limit) throw new SvcError('refused_input', `standard input is longer than ${limit} bytes`);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -1,5 +1,5 @@
 /** The two kinds of key, as endpoints ask for them. */
-export type KeyKind = 'management' | 'private';
+export type KeyType = 'management' | 'private';
 
 /** What a key may do. */
 export type Permission =
@@ -21,7 +21,7 @@ export type Permission =
 export interface SandboxKey {
   /** The value of the header SVC-API-KEY. */
   readonly value: string;
-  readonly kind: KeyKind;
+  readonly kind: KeyType;
   readonly permissions: readonly Permission[];
   /** Number of the application that the key belongs to. */
   readonly application: number;
@@ -53,7 +53,7 @@ export const MANAGEMENT_KEY = 'sandbox-management-key';
 /** The private key that may do everything of its kind. */
 export const PRIVATE_KEY = 'sandbox-private-key';
 
-const TABLE: readonly (readonly [value: string, kind: KeyKind, permissions: readonly Permission[]])[] = [
+const TABLE: readonly (readonly [value: string, kind: KeyType, permissions: readonly Permission[]])[] = [
   [MANAGEMENT_KEY, 'management', MANAGEMENT],
   [PRIVATE_KEY, 'private', [...THREE_DS, ...ACCOUNT_UPDATER]],
   ['sandbox-management-key-logs-only', 'management', ['log:read']],

@@ -2,7 +2,7 @@ import type { Env } from 'hono';
 import type { Shape } from '../schema/response.ts';
 import type { Processing } from './account-updater/processing.ts';
 import type { ObjectFiles } from './buckets/objects.ts';
-import type { KeyKind, Permission, SandboxKey } from './keys.ts';
+import type { KeyType, Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/entities.ts';
 import type { SandboxState } from './state/state.ts';
@@ -101,7 +101,7 @@ export interface ApiRoute {
   /** Variable parts are written `:name`. */
   readonly path: string;
   readonly summary: string;
-  readonly kind: KeyKind;
+  readonly kind: KeyType;
   readonly permission: Permission;
   readonly audit: AuditSubject;
   readonly query?: readonly QueryParameter[];

@@ -105,3 +105,46 @@ export function forEachLine(stream: Readable, onLine: (line: string) => void): v
       if (rest !== '') onLine(rest);
     });
 }
+
+/** How a program ended; `problem` says why it was ended early, or could not be started. */
+export interface ChildEnd {
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+/**
+ * Resolves when a program is over. When its time is up or the signal aborts it is killed; where it has `graceMs`, it is
+ * asked to end first. What it started may continue. Never rejects.
+ */
+export async function childEnd(
+  child: ChildProcess,
+  { limitMs, graceMs = 0, signal }: { limitMs: number; graceMs?: number; signal?: AbortSignal | undefined },
+): Promise<ChildEnd> {
+  let problem: string | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  const kill = (): void => {
+    child.kill('SIGKILL');
+    // A process that it started may hold its pipes open.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  };
+  const stop = (why: string): void => {
+    problem ??= why;
+    if (graceMs === 0) return kill();
+    child.kill('SIGTERM');
+    grace ??= setTimeout(kill, graceMs);
+  };
+  const timer = setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
+  const onAbort = (): void => stop('was interrupted');
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const end = await new Promise<ChildEnd>((resolve) => {
+    child.on('error', () => resolve({ problem: 'could not be started' }));
+    child.on('close', (code, by) => resolve({ code: code ?? undefined, signal: by ?? undefined, problem }));
+  });
+  clearTimeout(timer);
+  clearTimeout(grace);
+  signal?.removeEventListener('abort', onAbort);
+  return end;
+}

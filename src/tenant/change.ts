@@ -10,7 +10,6 @@ import {
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 
-/** A change of a tenant. */
 export interface TenantChange {
   readonly name: string | undefined;
   /** Texts by setting; settings that are not named here stay. */
@@ -25,7 +24,6 @@ export interface TenantBody {
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One field that differs; absent values are undefined. */
 export interface FieldDifference {
   readonly path: string;
   readonly before: unknown;
@@ -145,7 +143,6 @@ export function checkSettingValue(name: string, value: string): void {
   });
 }
 
-/** The names that are neither known nor on the tenant. */
 export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {
   return [...names].filter((name) => !KNOWN.has(name) && !onTenant.includes(name));
 }

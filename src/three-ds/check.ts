@@ -107,7 +107,6 @@ export interface Violation {
   readonly suggestion?: string | undefined;
 }
 
-/** The path of the body itself. */
 const BODY_PATH = '(body)';
 
 // Finding suggestions is costly, and nobody reads thousands of them.

@@ -14,10 +14,8 @@ export interface Field {
   readonly description: string;
   /** A right value; undefined for objects and lists. */
   readonly example: unknown;
-  /** All right values, where they are few. */
   readonly choices: readonly string[] | undefined;
   readonly members: ReadonlyMap<string, Field>;
-  /** What a list holds. */
   readonly item: Field | undefined;
 }
 
@@ -74,7 +72,6 @@ function fieldTypeOf(schema: unknown): FieldType {
   return schema instanceof z.ZodNumber ? 'number' : 'text';
 }
 
-/** A text of a body and where it is. */
 export interface TextAt {
   /** Names of members and numbers of items. */
   readonly parts: readonly string[];

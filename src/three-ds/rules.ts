@@ -8,13 +8,11 @@ export interface Combination {
   readonly sessionType: SessionType | undefined;
 }
 
-/** A condition of the interface, in words that read well behind "needed when". */
 export interface Condition {
   readonly words: string;
   readonly holds: (combination: Combination) => boolean;
 }
 
-/** A field that is needed under a condition. */
 export interface Need {
   readonly path: string;
   readonly when: Condition;

@@ -5,7 +5,6 @@ import { nearest, typedWord } from '../security/typed-word.ts';
 import { looksLikeName } from './check.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from './fields.ts';
 
-/** One `path=value` as typed. */
 export interface Setting {
   /** Dotted path of a field. */
   readonly name: string;

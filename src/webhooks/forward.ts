@@ -14,7 +14,6 @@ import type { Clock } from '../system.ts';
 import { type JournalEntry, type JournalLine, readJournal } from './journal.ts';
 import { headersToForward } from './received.ts';
 
-/** How to forward. */
 export interface ForwardOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -24,7 +23,6 @@ export interface ForwardOptions {
   readonly attempts?: number | undefined;
 }
 
-/** A request as it goes on. */
 export interface Forwarded {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -114,7 +112,6 @@ const REPLAYED_HEADER = 'svc-replayed';
 
 const MOST_UNANSWERED = 3;
 
-/** How to send again. */
 export interface ReplayOptions extends ForwardOptions {
   /** Reads and selects, and sends nothing. */
   readonly dryRun?: boolean | undefined;
@@ -160,7 +157,6 @@ function isChosen({ entry }: Extract<JournalLine, { entry: JournalEntry }>, choi
   );
 }
 
-/** What is sent for an event of a journal. */
 export function replayedRequest({ headers, body, received_at }: JournalEntry): Forwarded {
   const forwarded = headersToForward(new Map(Object.entries(headers)));
   return { headers: { ...forwarded, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };

@@ -2,7 +2,6 @@ import type { Clock } from '../system.ts';
 import { jobOf, KnownIds, type ReceivedEvent } from './received.ts';
 import { type Receiver, type Refusal, startReceiver } from './receiver.ts';
 
-/** Where to listen for events about jobs. */
 export interface JobHintOptions {
   readonly port: number;
   readonly allowHosts?: readonly string[] | undefined;
@@ -51,7 +50,6 @@ export class JobHints {
     signal.removeEventListener('abort', stop);
   }
 
-  /** Stops listening. */
   async close(): Promise<void> {
     await this.#receiver?.close();
   }

@@ -4,14 +4,12 @@ import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { isObject } from '../schema/guards.ts';
 import { headersToKeep, parsedJson, type ReceivedEvent, textIn } from './received.ts';
 
-/** One line of a journal. */
 export interface JournalEntry {
   /** ISO 8601. */
   readonly received_at: string;
   readonly id: string;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as text. */
   readonly body: string;
   /** Something in the body that may not be stored, such as a card number, was hidden. */
   readonly redacted?: true | undefined;
@@ -62,7 +60,6 @@ export class Journal {
     });
   }
 
-  /** Closes the file once all is written. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#handle.close();

@@ -13,18 +13,14 @@ import {
   type Unprocessed,
 } from './sinks.ts';
 
-/** How to listen. */
 export interface ListenOptions
   extends
     Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
     Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
   /** A file that every event is written to before it is acknowledged. */
   readonly journal?: string | undefined;
-  /** Ends after this many events. */
   readonly limit?: number | undefined;
-  /** Where proxy variables are read from. */
   readonly environment?: Environment | undefined;
-  /** Removes what must not be stored. */
   readonly redact: (text: string) => string;
 }
 

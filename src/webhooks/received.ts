@@ -13,13 +13,11 @@ export interface Delivery {
   readonly [member: string]: unknown;
 }
 
-/** One delivery of an event to this machine. */
 export interface ReceivedEvent {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body as sent. */
   readonly bytes: Buffer;
   readonly delivery: Delivery;
 }
@@ -52,7 +50,6 @@ export function jobOf({ event }: Delivery): { id: string | undefined; status: st
   return { id: textIn(job, 'id'), status: textIn(job, 'status') };
 }
 
-/** A member that is text. */
 export function textIn(value: unknown, name: string): string | undefined {
   const member = memberOf(value, name);
   return typeof member === 'string' ? member : undefined;
@@ -74,7 +71,6 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The value of a JSON text; undefined for any other text. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -157,7 +153,6 @@ export class KnownIds {
     return isKnown;
   }
 
-  /** How many are remembered. */
   get size(): number {
     return this.#ids.size;
   }

@@ -5,7 +5,6 @@ import { isForThisMachine } from '../schema/loopback.ts';
 import type { Clock } from '../system.ts';
 import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
 
-/** How to receive. */
 export interface ReceiverOptions {
   /** 0 takes a free one. */
   readonly port: number;
@@ -19,7 +18,6 @@ export interface ReceiverOptions {
   readonly limits?: Partial<ReceiverLimits> | undefined;
 }
 
-/** A receiver that listens. */
 export interface Receiver {
   readonly url: string;
   readonly port: number;
@@ -29,13 +27,9 @@ export interface Receiver {
 
 /** What a receiver grants to whoever connects. Times in milliseconds. */
 export interface ReceiverLimits {
-  /** Bytes of a body. */
   readonly body: number;
-  /** Until a request's headers are complete. */
   readonly headersMs: number;
-  /** Until the request is complete. */
   readonly requestMs: number;
-  /** Connections at a time. */
   readonly connections: number;
 }
 

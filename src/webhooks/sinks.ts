@@ -1,33 +1,26 @@
-import type { ChildProcess } from 'node:child_process';
-import { forEachLine, startCommand } from '../security/child-environment.ts';
+import { type ChildEnd, childEnd, forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 import { headersToForward, jobOf, type ReceivedEvent, textIn } from './received.ts';
 import type { Refusal } from './receiver.ts';
 
-/** An event that the listener accepted. */
 export interface AcceptedEvent extends ReceivedEvent {
   /** An event with this id was received before. */
   readonly repeated: boolean;
-  /** Bytes of the body. */
   readonly size: number;
 }
 
 const MAX_REPORTED_IDS = 5;
 
-/** The events that a sink did not process. */
 export interface Unprocessed {
   readonly target: URL | undefined;
   readonly count: number;
-  /** Ids of the first of them. */
   readonly ids: readonly string[];
   /** When the first of them was received, in milliseconds since the epoch. */
   readonly firstAt: number;
 }
 
-/** What is done with each event after it was accepted. */
 export interface SinkOptions extends ForwardOptions {
-  /** Each event is posted to each of these. */
   readonly forwardTo?: readonly URL[] | undefined;
   readonly command?: EventCommand | undefined;
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
@@ -40,7 +33,6 @@ export interface Sink {
   readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
-/** One for each target, and one for the command. */
 export function sinksOf(options: SinkOptions): Sink[] {
   const { forwardTo = [], command, onEvent } = options;
   const forwards = forwardTo.map((target) =>
@@ -95,14 +87,12 @@ function sink(
   };
 }
 
-/** What a listener reports beside the events themselves. */
 export type ListenerEvent =
   | ({ readonly kind: 'refused' } & Refusal)
   | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult)
-  | ({ readonly kind: 'command ended'; readonly event: ReceivedEvent } & CommandResult)
+  | ({ readonly kind: 'command ended'; readonly event: ReceivedEvent } & ChildEnd)
   | { readonly kind: 'command output'; readonly line: string };
 
-/** A command that is run for each event. */
 export interface EventCommand {
   /** A line for the shell, written by the operator. Nothing of an event ever becomes part of it. */
   readonly line: string;
@@ -111,13 +101,6 @@ export interface EventCommand {
   readonly cwd: string;
   /** Longest run, in milliseconds; then it is ended. */
   readonly limitMs: number;
-}
-
-/** How a run ended: with an exit code, by a signal, or not at all. */
-export interface CommandResult {
-  readonly code?: number | undefined;
-  readonly signal?: string | undefined;
-  readonly problem?: string | undefined;
 }
 
 const LAST_MOMENT_MS = 1000;
@@ -132,7 +115,7 @@ export async function runCommand(
   repeated: boolean,
   onLine: (line: string) => void,
   signal: AbortSignal,
-): Promise<CommandResult> {
+): Promise<ChildEnd> {
   const child = startCommand(command.line, {
     env: command.environment,
     cwd: command.cwd,
@@ -142,10 +125,7 @@ export async function runCommand(
   child.stdin.on('error', () => undefined).end(event.bytes);
   forEachLine(child.stdout, onLine);
   forEachLine(child.stderr, onLine);
-  const end = endingOf(child, command.limitMs, signal);
-  const result = await ended(child);
-  end.clear();
-  return end.problem === undefined ? result : { ...result, problem: end.problem };
+  return childEnd(child, { limitMs: command.limitMs, graceMs: LAST_MOMENT_MS, signal });
 }
 
 /** Variables for the command: each field of the event, sanitized; undefined for one that this event lacks. */
@@ -179,46 +159,6 @@ function sanitized(value: string, platform: NodeJS.Platform): string | undefined
   return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
 }
 
-/** The end of a child that took too long. */
-interface Ending {
-  problem: string | undefined;
-  clear(): void;
-}
-
-/** Ends the child when its time is up or the signal aborts: SIGTERM first, then SIGKILL. */
-function endingOf(child: ChildProcess, limitMs: number, signal: AbortSignal): Ending {
-  const ending: Ending = { problem: undefined, clear };
-  let last: NodeJS.Timeout | undefined;
-  const stop = (problem: string): void => {
-    ending.problem ??= problem;
-    child.kill('SIGTERM');
-    last ??= setTimeout(() => {
-      child.kill('SIGKILL');
-      // A process that it started may hold its pipes open.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    }, LAST_MOMENT_MS);
-  };
-  const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
-  const onAbort = (): void => stop('its time was up');
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  return ending;
-
-  function clear(): void {
-    clearTimeout(timer);
-    clearTimeout(last);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-function ended(child: ChildProcess): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ problem: `it could not be started: ${error.message}` }));
-    child.on('close', (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
-  });
-}
-
 /** As many items, and bytes, as may wait for their turn. */
 const MAX_ITEMS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -249,7 +189,6 @@ export class EventQueue<T extends { readonly size: number }> {
     this.#wake();
   }
 
-  /** The items in order, up to the end. */
   async *items(): AsyncGenerator<T> {
     for await (const batch of this.batches(1)) yield* batch;
   }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { KeyKind } from '../../src/config/config-file.ts';
+import type { KeyType } from '../../src/schema/key-type.ts';
 import { resolveKey, SANDBOX_KEYS } from '../../src/config/keys.ts';
 import type { Setting } from '../../src/config/values.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/settings.ts';
@@ -21,7 +21,7 @@ interface Given {
 }
 
 async function keyOf(
-  kind: KeyKind,
+  kind: KeyType,
   { env = {}, flags = {}, profile = {}, file }: Given,
 ): Promise<Setting<string>> {
   const directory = temporaryDirectory();
@@ -33,7 +33,7 @@ async function keyOf(
   return resolveKey(system, await resolveSettings(system, flags), kind);
 }
 
-async function failureOf(kind: KeyKind, given: Given): Promise<SvcError> {
+async function failureOf(kind: KeyType, given: Given): Promise<SvcError> {
   const error = await keyOf(kind, given).then(
     () => undefined,
     (caught: unknown) => caught,

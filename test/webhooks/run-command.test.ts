@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/system.ts';
-import { type CommandResult, eventVariables, runCommand } from '../../src/webhooks/sinks.ts';
+import type { ChildEnd } from '../../src/security/child-environment.ts';
+import { eventVariables, runCommand } from '../../src/webhooks/sinks.ts';
 import { ownDirectory, received } from './support.ts';
 
 const directory = ownDirectory();
@@ -10,7 +11,7 @@ afterAll(() => directory.remove());
 const never = new AbortController().signal;
 
 interface Run {
-  readonly result: CommandResult;
+  readonly result: ChildEnd;
   readonly lines: string[];
 }
 
@@ -90,24 +91,24 @@ describe('a command for each event', () => {
     expect(result).toMatchObject({ code: 0 });
   });
 
-  it('may write without an end or a line: what is told is bounded', async () => {
+  it('may write without an end or a line: what is reported is bounded', async () => {
     const { lines } = await run('head -c 5000000 /dev/zero | tr "\\0" x; echo; echo last >&2');
     expect(lines.map((line) => line.length).toSorted((a, b) => a - b)).toEqual([4, 2000]);
   });
 
   it('is ended when it takes too long, and when the listener ends', async () => {
     expect((await run('sleep 30', received(), { limitMs: 100 })).result).toMatchObject({
-      problem: 'it took longer than 0.1 s',
+      problem: 'took longer than 0.1 s',
     });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
     const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), {
       signal: abort.signal,
     });
-    expect(insistent.result).toMatchObject({ problem: expect.stringContaining('time was up') });
+    expect(insistent.result).toMatchObject({ problem: expect.stringContaining('was interrupted') });
   });
 
-  it('that cannot be started is told of', async () => {
+  it('is reported when it cannot be started', async () => {
     const command = {
       line: 'true',
       environment: {},

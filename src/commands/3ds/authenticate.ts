@@ -19,7 +19,6 @@ import {
 } from './outcome.ts';
 import { authenticationView } from './view.ts';
 
-/** `svc 3ds authenticate` */
 export const authenticate = defineCommand({
   description:
     'The session is read first, since its type decides which bodies are valid; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a valid body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',

@@ -38,7 +38,6 @@ const BODY_FIELDS = fieldPaths(`
   cardholder_info.* broadcast_info message_extensions
 `);
 
-/** `svc 3ds template` */
 export const template = defineCommand({
   description:
     "JSON with // comments, which 'validate' and 'authenticate' accept. With -o json (or another machine format) it has no comments.",
@@ -84,7 +83,6 @@ export const bodyParameters = {
   ),
 } as const;
 
-/** A body that breaks no rule. */
 interface CheckedBody {
   readonly file: string;
   readonly valid: true;
@@ -103,7 +101,6 @@ const checkedBodyView: View<CheckedBody> = {
   ],
 };
 
-/** `svc 3ds validate` */
 export const validate = defineCommand({
   description:
     'Every violation is named at once, by its path, with the rule and an example; no value of the body is shown. The body is JSON, which may contain // comments.',

@@ -16,7 +16,6 @@ import {
 } from './outcome.ts';
 import { authenticationView } from './view.ts';
 
-/** `svc 3ds challenge-result` */
 export const challengeResult = defineCommand({
   description:
     'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. A result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',

@@ -17,7 +17,6 @@ const meaningView: View<Meaning> = {
   ],
 };
 
-/** `svc 3ds explain` */
 export const explain = defineCommand({
   description:
     'A code can stand for several things: all of them are shown. Without a word everything is listed.',

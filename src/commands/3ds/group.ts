@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc 3ds` */
 export const threeDs: GroupSpec = {
   commands: [
     entry(

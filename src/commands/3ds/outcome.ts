@@ -143,7 +143,6 @@ export async function orNewSession<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Warns of deprecated fields that a session still holds. */
 export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession): void {
   const found = [
     ...(session.pan_token_id ? ['pan_token_id'] : []),
@@ -244,7 +243,6 @@ function resumeHint(id: string): ErrorDetails {
   return { next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
 }
 
-/** `--fail-on` for the outcome of an authentication. */
 export const failOnParameter = choice(
   '--fail-on <class>',
   'exit with 10 when the outcome is failed or rejected (err), or anything but successful or attempted (wrn)',

@@ -37,7 +37,6 @@ const parameters = {
   dryRun: dryRunParameter,
 } as const;
 
-/** `svc 3ds create` */
 export const create = defineCommand({
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
@@ -89,7 +88,6 @@ function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>
   return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
 }
 
-/** `svc 3ds show` */
 export const show = defineCommand({
   description:
     'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',

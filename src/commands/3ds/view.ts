@@ -2,7 +2,6 @@ import { isObject } from '../../schema/guards.ts';
 import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 
-/** How the response to an authentication, and the result of a challenge, is shown. */
 export const authenticationView: View<Authentication> = {
   name: 'authentication result',
   fields: fieldPaths(`
@@ -22,7 +21,6 @@ const AUTHENTICATION_FIELDS = fieldPaths(`
   whitelist_status whitelist_status_source message_extensions
 `);
 
-/** How a session is shown. */
 export const sessionView: View<ThreeDsSession> = {
   name: '3DS session',
   fields: [
@@ -44,7 +42,6 @@ export const sessionView: View<ThreeDsSession> = {
   ],
 };
 
-/** How good an outcome is. */
 export function statusTone(status: unknown): Tone | undefined {
   if (status === 'successful' || status === 'attempted') return 'good';
   if (status === 'failed' || status === 'rejected') return 'bad';

@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc events` */
 export const events: GroupSpec = {
   commands: [
     entry(

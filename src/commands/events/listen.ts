@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type Context, defineCommand } from '../../app/command.ts';
 import {
   conflicting,
@@ -24,7 +25,6 @@ import type { ReceiverOptions } from '../../webhooks/receiver.ts';
 import type { AcceptedEvent, Unprocessed } from '../../webhooks/sinks.ts';
 import { parseTarget, reportEvent, reportUnprocessed } from './report.ts';
 
-/** An event as received, with when it was received. */
 interface EventRow {
   readonly received_at: string;
   /** An event with this id was received before. */
@@ -65,7 +65,6 @@ const eventView: View<EventRow> = {
   ],
 };
 
-/** Options that say where to listen. */
 const ADDRESS_PARAMETERS = {
   host: value('--host <address>', 'address to listen on (default 127.0.0.1, this machine only)', text),
   allowRemote: flag('--allow-remote', 'allow a --host that other machines can reach; no key is required'),
@@ -100,7 +99,6 @@ const DEFAULT_PORT = 4020;
 
 type ListenInput = Input<typeof parameters>;
 
-/** `svc events listen` */
 export const listen = defineCommand({
   description:
     'An event is acknowledged as soon as it is in the journal. It is printed, forwarded and passed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; its output goes to stderr. An event whose id was received before is marked as repeated. Signatures are kept in the journal and forwarded, not checked.',
@@ -232,11 +230,8 @@ async function finish({ signal, clock }: Context, listener: Listener): Promise<r
   return listener.finish(late.signal).finally(() => over.abort());
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Being interrupted is how a listener ends: no error, but the exit code says what ended it. */

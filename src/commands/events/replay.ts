@@ -8,13 +8,11 @@ import type { Replayed } from '../../webhooks/forward.ts';
 import type { JournalEntry } from '../../webhooks/journal.ts';
 import { displayTarget, parseTarget, replayCommand } from './report.ts';
 
-/** An event that was sent again, or could not be. */
 interface ReplayRow {
   readonly id: string;
   readonly type: string;
   readonly received_at: string;
   readonly outcome: 'sent' | 'failed' | 'not sent';
-  /** HTTP status of the last response. */
   readonly status: number | undefined;
   readonly attempts: number;
   readonly reason: string | undefined;
@@ -41,7 +39,6 @@ const parameters = {
   since: value('--since <time>', 'only events received from this time on', moment),
 } as const;
 
-/** `svc events replay` */
 export const replay = defineCommand({
   description:
     'Each event is sent with the body and the headers that were received, except for keys, and with a header svc-replayed that says when it was received. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
@@ -131,7 +128,6 @@ function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>): ReplayRo
 const MAX_REPORTED_UNREADABLE = 5;
 const FAILED_KEPT = 5;
 
-/** What was done with the events so far. */
 interface Tally {
   sent: number;
   /** The first events that failed, one more than can be selected by their ids. */

@@ -27,7 +27,6 @@ export function displayTarget(url: URL): string {
   return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
 }
 
-/** Reports on stderr what the listener does beside receiving events. */
 export function reportEvent({ notices }: Context): (event: ListenerEvent) => void {
   return (event) => {
     switch (event.kind) {
@@ -45,7 +44,7 @@ export function reportEvent({ notices }: Context): (event: ListenerEvent) => voi
       case 'command ended': {
         const { code, signal, problem } = event;
         const what = `the command for event ${shownId(event)}`;
-        if (problem !== undefined) return notices.warn(`${what} failed: ${problem}`);
+        if (problem !== undefined) return notices.warn(`${what} ${problem}`);
         if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
         return notices[code === 0 ? 'debug' : 'warn'](`${what} ended with exit code ${code}`);
       }
@@ -81,7 +80,6 @@ function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string 
   return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
 }
 
-/** Which events a replay sends. */
 export interface ReplaySelection {
   readonly ids?: readonly string[] | undefined;
   readonly types?: readonly string[] | undefined;

@@ -17,7 +17,6 @@ import { nearest, typedWord } from '../../security/typed-word.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
 import { displayTarget, parseTarget } from './report.ts';
 
-/** A sample that was sent, and to where. */
 interface TriggeredEvent {
   readonly target: string;
   readonly status: number | undefined;
@@ -57,7 +56,6 @@ const parameters = {
   setJson: repeated('--set-json <path=json>', 'put any JSON into the event; may be repeated', jsonAssignment),
 } as const;
 
-/** `svc events trigger` */
 export const trigger = defineCommand({
   description:
     'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up, and the service is not involved.',

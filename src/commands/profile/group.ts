@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc profile` */
 export const profile: GroupSpec = {
   commands: [
     entry(

@@ -6,24 +6,14 @@ import { storedAs } from '../../config/keys.ts';
 import { SANDBOX_PROFILE } from '../../config/values.ts';
 import { unknownProfile } from '../../config/settings.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 
-/** How profiles are shown. */
 const profileView: View<ProfileRow> = {
   name: 'profile',
-  fields: [
-    'name',
-    'current',
-    'base_url',
-    'management_key',
-    'private_key',
-    'management_key_from',
-    'private_key_from',
-    'output',
-    'time',
-    'actions',
-    'actions.*',
-  ],
+  fields: fieldPaths(`
+    name current base_url management_key private_key management_key_from private_key_from output time
+    actions actions.*
+  `),
   columns: [
     { path: 'name', kind: 'id' },
     { path: 'current', kind: 'status', paint: (value) => (value === true ? 'good' : undefined) },
@@ -36,7 +26,6 @@ const profileView: View<ProfileRow> = {
   ],
 };
 
-/** `svc profile list`, also `svc profile` */
 export const list = defineCommand({
   examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
   newProfile: true,
@@ -48,7 +37,6 @@ export const list = defineCommand({
   },
 });
 
-/** `svc profile show` */
 export const show = defineCommand({
   examples: [['svc profile show', 'the current one']],
   fields: profileView.fields,
@@ -68,7 +56,6 @@ export const show = defineCommand({
   },
 });
 
-/** `svc profile use` */
 export const use = defineCommand({
   examples: [
     ['svc profile use prod', 'from now on'],
@@ -86,7 +73,6 @@ export const use = defineCommand({
   },
 });
 
-/** `svc profile delete` */
 export const deleteProfile = defineCommand({
   examples: [['svc profile delete test --yes', 'without being asked']],
   newProfile: true,
@@ -114,6 +100,8 @@ export const deleteProfile = defineCommand({
   },
 });
 
+type ProfileRow = ReturnType<typeof profileRow>;
+
 /** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
 function profileRows(config: Config, current: string): ProfileRow[] {
   const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
@@ -126,8 +114,7 @@ function profileRows(config: Config, current: string): ProfileRow[] {
   return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), ...builtIn }];
 }
 
-/** One profile as a row. */
-function profileRow(name: string, profile: Profile, current: string): ProfileRow {
+function profileRow(name: string, profile: Profile, current: string) {
   return {
     name,
     current: name === current,
@@ -140,20 +127,4 @@ function profileRow(name: string, profile: Profile, current: string): ProfileRow
     time: profile.time ?? null,
     actions: profile.actions ?? {},
   };
-}
-
-/** A profile as it is shown: never the keys themselves. */
-export interface ProfileRow {
-  readonly name: string;
-  readonly current: boolean;
-  readonly base_url: string | null;
-  readonly management_key: boolean;
-  readonly private_key: boolean;
-  /** `stored`, or the first word of the command that prints it. */
-  readonly management_key_from: string | null;
-  readonly private_key_from: string | null;
-  readonly output: string | null;
-  readonly time: string | null;
-  /** Steps by result code. */
-  readonly actions: Readonly<Record<string, string>>;
 }

@@ -9,7 +9,8 @@ import {
   resultCodeProblem,
   TIME_STYLES,
 } from '../../config/values.ts';
-import { KEY_KINDS, type KeyKind, type Profile, updateConfig } from '../../config/config-file.ts';
+import { type Profile, updateConfig } from '../../config/config-file.ts';
+import { KEY_TYPES, type KeyType } from '../../schema/key-type.ts';
 import { SvcError } from '../../errors.ts';
 import { typedWord } from '../../security/typed-word.ts';
 
@@ -23,7 +24,6 @@ const SETTINGS = [
   'action.<code>',
 ] as const;
 
-/** `svc profile set` */
 export const set = defineCommand({
   examples: [
     ['svc profile set output json', 'print JSON by default'],
@@ -73,7 +73,6 @@ export const set = defineCommand({
 
 /** What puts a value into a profile, or takes it out. @throws SvcError `usage` for a value that it cannot have */
 interface ProfileSetting {
-  /** A value that works. */
   readonly example: string;
   put(value: string, profile: Profile): Profile;
   remove(profile: Profile): Profile;
@@ -81,10 +80,9 @@ interface ProfileSetting {
 
 const ACTION = 'action.';
 
-/** The setting of this name, if there is one. */
 function settingNamed(name: string): ProfileSetting | undefined {
   if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
-  const kind = KEY_KINDS.find((one) => name === `${one}_key_command`);
+  const kind = KEY_TYPES.find((one) => name === `${one}_key_command`);
   if (kind) return commandSetting(name, kind);
   switch (name) {
     case 'base_url':
@@ -112,7 +110,7 @@ function plainSetting<Name extends 'base_url' | 'output' | 'time'>(
   };
 }
 
-function commandSetting(name: string, kind: KeyKind): ProfileSetting {
+function commandSetting(name: string, kind: KeyType): ProfileSetting {
   return {
     example: 'pass show svc',
     put: (command, { base_url, keys, ...profile }) => {

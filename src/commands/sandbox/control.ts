@@ -25,7 +25,6 @@ const clockParameters = {
   directory: directoryParameter,
 } as const;
 
-/** `svc sandbox clock` */
 export const clock = defineCommand({
   description:
     'Moves every sandbox on the directory, running ones too: uploads expire, jobs finish, logs age out of retention, sessions expire. Times are those of the sandbox, before and after.',
@@ -77,7 +76,6 @@ function ahead(text: string): string {
   throw new SvcError('usage', 'must be a plus and a duration, such as +90s, +15m, +1h30m or +7d');
 }
 
-/** `svc sandbox reset` */
 export const reset = defineCommand({
   examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
   parameters: {

@@ -10,7 +10,6 @@ import type { Environment } from '../../system.ts';
 import { type CountCalls, expectation, rateLimit, summary, unmet } from './gates.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
 
-/** `svc sandbox exec` */
 export const exec = defineCommand({
   description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
   examples: [

@@ -2,7 +2,6 @@ import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { LedgerEntry } from '../../sandbox/ledger.ts';
 
-/** How often a request is expected. */
 export interface Expectation {
   /** Method and path pattern: `GET /logs`. */
   readonly call: string;
@@ -10,7 +9,6 @@ export interface Expectation {
   readonly count: number;
 }
 
-/** The most requests within any such time. */
 export interface RateLimit {
   readonly requests: number;
   readonly ms: number;
@@ -34,10 +32,8 @@ export function rateLimit(text: string): RateLimit {
   return { requests: Number(requests), ms };
 }
 
-/** Counts the requests that an expectation is about. */
 export type CountCalls = (call: string) => number;
 
-/** The expectations that are not met, in words. */
 export function unmet(
   gates: { readonly expect: readonly Expectation[]; readonly maxRate: RateLimit | undefined },
   times: readonly number[],

@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc sandbox` */
 export const sandbox: GroupSpec = {
   commands: [
     entry(

@@ -27,7 +27,6 @@ const threeDsCardView: View = {
   ],
 };
 
-/** `svc sandbox cards` */
 export const cards = defineCommand({
   description:
     'One for each test card of the Account Updater, with its result code; or of 3-D Secure, with its scenario.',
@@ -72,7 +71,6 @@ function isRefusal(status: unknown): boolean {
   return typeof status === 'number' && (status >= 400 || status === 0);
 }
 
-/** `svc sandbox requests` */
 export const requests = defineCommand({
   examples: [
     ['svc sandbox requests -n 20', 'the last twenty'],
@@ -96,7 +94,6 @@ export const requests = defineCommand({
   },
 });
 
-/** `svc sandbox openapi` */
 export const openapi = defineCommand({
   description: 'Generated from the routes and schemas of the sandbox. JSON, or YAML with -o yaml.',
   examples: [

@@ -23,7 +23,6 @@ export const directoryParameter = value(
   text,
 );
 
-/** Options of every command that runs a sandbox. */
 export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),

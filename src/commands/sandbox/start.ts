@@ -14,7 +14,6 @@ const sandboxReadyView: View = {
   columns: [{ path: 'url', kind: 'id' }],
 };
 
-/** `svc sandbox start` */
 export const start = defineCommand({
   description: `Prints one record with its address and keys when it is ready. Its keys are fixed and not secret. It listens on loopback only. For faults see 'svc help faults'.`,
   examples: [

@@ -13,7 +13,6 @@ const parameters = {
 
 const INSTEAD = 'Pass --confirm with the id of the tenant.';
 
-/** `svc tenant delete` */
 export const deleteTenant = defineCommand({
   description:
     'Only reads the tenant until its name is typed, or its id is given with --confirm. --yes is not enough. The request is sent once and never repeated.',
@@ -44,7 +43,6 @@ export const deleteTenant = defineCommand({
   },
 });
 
-/** Refuses the wrong tenant, and a production tenant without --production. */
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
   if (confirm !== undefined && confirm !== tenant.id) {
     throw new SvcError(

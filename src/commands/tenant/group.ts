@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc tenant` */
 export const tenant: GroupSpec = {
   commands: [
     entry('show', 'show the tenant, marked TEST or PRODUCTION', async () => (await import('./show.ts')).show),

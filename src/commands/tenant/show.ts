@@ -2,7 +2,6 @@ import { defineCommand } from '../../app/command.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { tenantMark, tenantView } from './view.ts';
 
-/** `svc tenant show` */
 export const show = defineCommand({
   examples: [
     ['svc tenant show', 'which tenant the key belongs to'],

@@ -8,7 +8,6 @@ import type { Tenant } from '../../schema/tenant.ts';
 import type { TenantBody, TenantChange } from '../../tenant/change.ts';
 import { describeTenant, showDifference, tenantView } from './view.ts';
 
-/** `svc tenant update` */
 export const update = defineCommand({
   description:
     'The service replaces name and settings as a whole. So the tenant is read, the change is merged in, the difference is shown, and the whole is written back; settings that are not named, even those unknown to this tool, are kept. When the tenant changes between the confirmation and the update, nothing is written.',
@@ -96,7 +95,6 @@ function reportResult({ notices }: Context, { name }: TenantBody, ignored: reado
   );
 }
 
-/** How a change of the tenant is given. */
 interface ChangeInput {
   readonly name: string | undefined;
   readonly set: readonly NameValue[];

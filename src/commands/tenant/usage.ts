@@ -8,7 +8,6 @@ import { formatNumber, formatPercent } from '../../output/time.ts';
 import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
 
-/** How the usage report is shown as the service sent it. */
 const usageView: View<UsageReport> = {
   name: 'usage report',
   fields: fieldPaths(`
@@ -28,7 +27,6 @@ const usageCsvView: View<Readonly<Record<string, unknown>>> = {
   columns: [],
 };
 
-/** `svc tenant usage` */
 export const usage = defineCommand({
   description:
     'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
@@ -142,7 +140,6 @@ function toneOf(share: number, warnAt: number): Tone {
   return share * 100 >= warnAt ? 'warn' : 'good';
 }
 
-/** The rows of `usageCsvView`. */
 function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
   const { metrics_by_type: _, ...totals } = report.token_report;
   return metricsByType(report).map(([type, metrics]) => Object.assign({ type }, totals, metrics));
@@ -165,7 +162,6 @@ interface MonthlyActive {
   readonly share: number | undefined;
 }
 
-/** Reads the monthly active tokens of a report. */
 function monthlyActive({ token_report: report }: UsageReport): MonthlyActive {
   const active = report.monthly_active_tokens ?? undefined;
   const included = report.included_monthly_active_tokens ?? undefined;
@@ -173,7 +169,6 @@ function monthlyActive({ token_report: report }: UsageReport): MonthlyActive {
   return { active, included, share: active === 0 ? 0 : active / included };
 }
 
-/** How the counts by token type are shown. */
 const usageRowView: View = {
   name: 'token type',
   fields: ['type', 'count', 'bar', 'last_created_at'],

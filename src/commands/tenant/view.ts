@@ -5,7 +5,6 @@ import { fieldPaths, type Palette, type Tone, type View } from '../../output/vie
 import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../../tenant/change.ts';
 
-/** How the tenant is shown. */
 export const tenantView: View<Tenant> = {
   name: 'tenant',
   fields: fieldPaths(`
