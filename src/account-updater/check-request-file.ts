@@ -1,15 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
 import {
+  type Finding,
   LONGEST_LINE,
-  Problems,
+  type Problem,
   REQUEST_LIMITS,
   type RequestFileCheck,
   type RequestFilePart,
   type RequestLimits,
+  type Rule,
 } from './request-file.ts';
 import { LineBlocks, type LineReader } from './request-lines.ts';
+import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
 import { RepeatedTokens } from './token-table.ts';
 
 /** How a request file is checked. */
@@ -17,7 +19,7 @@ export interface CheckOptions {
   /** The most that one upload may hold; by default what the service takes. */
   readonly limits?: RequestLimits | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told the bytes read so far, after every chunk. */
+  /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
   /** Checks every row in full; the result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
@@ -169,6 +171,23 @@ class RequestFileScan implements LineReader {
 
 function withoutLineEnd(line: Uint8Array): Uint8Array {
   return line.subarray(0, line.at(-2) === CR ? -2 : -1);
+}
+
+const PROBLEMS_KEPT = 20;
+
+/** Collects problems in bounded memory: the first 20, and counts of all. */
+class Problems {
+  readonly first: Problem[] = [];
+  readonly byRule: Partial<Record<Rule, number>> = {};
+  count = 0;
+
+  add(line: number, findings: readonly Finding[]): void {
+    for (const finding of findings) {
+      this.count += 1;
+      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
+      if (this.first.length < PROBLEMS_KEPT) this.first.push({ line, ...finding });
+    }
+  }
 }
 
 /** Cuts a file into parts within the limits while it is read once, and hashes the whole and each part. */

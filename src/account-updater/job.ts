@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { formatDuration } from '../output/time.ts';
-import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../schema/account-updater.ts';
+import type { Clock } from '../system.ts';
 import type { Flaw } from '../transfer/receive.ts';
-import type { PollResult } from './poll.ts';
 
 /** What a wait reports after each poll that was not the last. */
 type PollEvent =
@@ -22,17 +22,16 @@ type PollEvent =
 /** The steps of a job's life on this side. `job` is the id of a job, or of a run where several are waited for. */
 export type RunEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
-  | { readonly kind: 'uploading'; readonly job: string; readonly done: number; readonly total: number }
-  | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
-  | { readonly kind: 'replaced'; readonly gone: string; readonly job: string }
-  | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
-  | ({ readonly job: string } & PollEvent)
   | {
-      readonly kind: 'downloading';
+      readonly kind: 'uploading' | 'downloading';
       readonly job: string;
       readonly done: number;
       readonly total: number | undefined;
     }
+  | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
+  | { readonly kind: 'replaced'; readonly gone: string; readonly job: string }
+  | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
+  | ({ readonly job: string } & PollEvent)
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
   /** Results that are not proven whole; they are downloaded again after a pause. */
   | {
@@ -152,4 +151,91 @@ function foreignError({ message, status, requestId }: SvcError): SvcError {
     requestId,
     hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
   });
+}
+
+/** What a poll found, or why it found nothing. */
+export type PollResult<T> = { readonly seen: T } | { readonly reason: string };
+
+/** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
+export type WakeUp = (signal: AbortSignal) => Promise<void>;
+
+/** How to poll something until it is done. */
+export interface PollOptions<T> {
+  readonly poll: () => Promise<T>;
+  readonly isDone: (seen: T) => boolean;
+  /** The longest wait in milliseconds, by what was seen last; undefined as long as all polls failed. */
+  readonly limitMs: (seen: T | undefined) => number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Cuts a pause short. It is a hint and no more: what counts is what the poll finds. */
+  readonly wakeUp?: WakeUp | undefined;
+  /** A number from 0 to 1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  /** Called after every poll that was not the last, with the pause before the next one. */
+  readonly onPoll?: ((result: PollResult<T>, nextMs: number) => void) | undefined;
+}
+
+/**
+ * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
+ * was seen last. Outages do not end the wait.
+ */
+export async function pollUntil<T>(options: PollOptions<T>): Promise<T | undefined> {
+  const { isDone, limitMs, clock, signal, random = Math.random, onPoll } = options;
+  const started = clock.now();
+  let last: T | undefined;
+  for (let polls = 0; ; polls += 1) {
+    const result = await resultOf(options.poll());
+    if ('seen' in result) {
+      last = result.seen;
+      if (isDone(last)) return last;
+    }
+    const waitedMs = clock.now() - started;
+    const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last) - waitedMs);
+    if (nextMs <= 0) return last;
+    onPoll?.(result, nextMs);
+    await pause(clock, nextMs, signal, options.wakeUp);
+  }
+}
+
+const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
+
+async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
+  try {
+    return { seen: await poll };
+  } catch (error) {
+    if (isSvcError(error, ...OUTAGE)) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** Waits this many milliseconds, or until it is woken up. @throws the signal's reason when it aborts */
+export async function pause(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  wakeUp: WakeUp | undefined,
+): Promise<void> {
+  if (wakeUp === undefined) return clock.sleep(ms, signal);
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  try {
+    await Promise.race([clock.sleep(ms, ended), wakeUp(ended)]);
+    signal.throwIfAborted();
+  } finally {
+    over.abort();
+  }
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/**
+ * The pause before the next poll in milliseconds: short at first, since a test tenant is done in seconds; then 5 s
+ * growing to a minute within the first hour, and to five minutes for the days that a production job takes. Up to a
+ * fifth of jitter keeps jobs that were started together from being polled together.
+ */
+export function nextPollDelay(polls: number, waitedMs: number, random: () => number): number {
+  const ceiling = waitedMs < 60 * MINUTE ? MINUTE : 5 * MINUTE;
+  const base = polls === 0 ? 2 * SECOND : Math.min(ceiling, 5 * SECOND * 1.3 ** (polls - 1));
+  return Math.round(base * (1 + 0.2 * random()));
 }

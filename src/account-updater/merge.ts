@@ -1,13 +1,12 @@
-import fs from 'node:fs/promises';
 import path from 'node:path';
 import { Draft, type Sealed } from '../files/draft.ts';
+import { inspectTarget } from '../files/target.ts';
 import { csvRow } from '../output/csv.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { fileSource } from '../transfer/source.ts';
-import { inspectTarget } from '../files/target.ts';
-import { hashOf } from './collect.ts';
-import { readResults } from './read-results.ts';
 import type { ResultsFile, RunRecord } from './record.ts';
+import { readResults } from './result-codes.ts';
+import { hashOf, lastByteOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** How parts are put together. */
@@ -67,24 +66,13 @@ async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
       // Only at a seam between two parts a line end can be missing.
       endsLine = true;
     }
-    endsLine = (await lastByte(part)) === LF;
+    endsLine = (await lastByteOf(part)) === LF;
   }
 }
 
 function behindHeader(chunk: Uint8Array): Uint8Array {
   const end = chunk.indexOf(LF);
   return end === -1 ? new Uint8Array() : chunk.subarray(end + 1);
-}
-
-async function lastByte(file: string): Promise<number | undefined> {
-  const handle = await fs.open(file, 'r');
-  try {
-    const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
-    return bytesRead === 1 ? buffer[0] : LF;
-  } finally {
-    await handle.close();
-  }
 }
 
 async function* united(parts: readonly string[]): AsyncGenerator<string> {

@@ -1,10 +1,9 @@
 import { SvcError } from '../errors.ts';
 import { csvRow } from '../output/csv.ts';
-import { checkRow } from './request-rules.ts';
-import { readResults, type ResultRow } from './read-results.ts';
 import { ResultCursor } from './reconcile.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
-import { type Actions, stepFor } from './result-codes.ts';
+import { checkRow } from './request-rules.ts';
+import { type Actions, readResults, type ResultRow, stepFor } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
 /** What became of one row of a request. */

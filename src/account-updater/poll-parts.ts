@@ -15,9 +15,18 @@ export interface RunWork extends RunOptions {
   readonly save: () => void;
 }
 
+/** Work on a run that is held. */
+export function workOn(
+  client: Client,
+  run: Pick<RunDirectory, 'record' | 'save'>,
+  options: RunOptions = {},
+): RunWork {
+  return { ...options, client, record: run.record, save: () => run.save() };
+}
+
 /**
  * Polls every job that is under way, or whose file is in doubt, once and records what was found. One list call covers a
- * hundred jobs; only what it does not show is read singly.
+ * hundred jobs; what it does not show is read job by job.
  */
 export async function pollJobs(work: RunWork): Promise<void> {
   const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');

@@ -1,5 +1,5 @@
-import { readResults, type ResultRow } from './read-results.ts';
 import { readRequest } from './request-lines.ts';
+import { readResults, type ResultRow } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
 /** A file that can be read from its beginning again and again. */
@@ -52,18 +52,11 @@ export async function reconcile(
   results: Rereadable,
   index: TokenIndex = new TokenIndex(),
 ): Promise<Reconciliation> {
-  const counts = await compareInOrder(request, results);
-  if (counts !== undefined) return { ...summed(counts.requested, counts.answered, []), matchedBy: 'order' };
-  return compareByToken(request, results, index);
-}
-
-interface Counts {
-  readonly requested: number;
-  readonly answered: number;
+  return (await compareInOrder(request, results)) ?? compareByToken(request, results, index);
 }
 
 /** Undefined when a row of the results has no counterpart in the rest of the request. */
-async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Counts | undefined> {
+async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Reconciliation | undefined> {
   const answers = await ResultCursor.open(results.open());
   let requested = 0;
   let answered = 0;
@@ -77,7 +70,9 @@ async function compareInOrder(request: Rereadable, results: Rereadable): Promise
         if (more) await more;
       }
     }
-    return answers.row === undefined ? { requested, answered } : undefined;
+    if (answers.row !== undefined) return undefined;
+    const noMismatch = { notRequested: 0, duplicates: 0, mismatches: [] };
+    return { requested, answered, unchanged: requested - answered, ...noMismatch, matchedBy: 'order' };
   } finally {
     await answers.close();
   }
@@ -106,22 +101,10 @@ async function compareByToken(
       if (mismatches.length < KEPT) mismatches.push({ row, type });
     }
   }
-  return {
-    ...summed(requested, answered - counts.duplicate - counts.not_requested, mismatches),
-    answered,
-    notRequested: counts.not_requested,
-    duplicates: counts.duplicate,
-    matchedBy: index.isFull ? 'count' : 'token',
-  };
-}
-
-function summed(
-  requested: number,
-  answered: number,
-  mismatches: readonly Mismatch[],
-): Omit<Reconciliation, 'matchedBy'> {
-  const unchanged = Math.max(0, requested - answered);
-  return { requested, answered, unchanged, notRequested: 0, duplicates: 0, mismatches };
+  const { not_requested: notRequested, duplicate: duplicates } = counts;
+  const unchanged = Math.max(0, requested - (answered - duplicates - notRequested));
+  const matchedBy = index.isFull ? 'count' : 'token';
+  return { requested, answered, unchanged, notRequested, duplicates, mismatches, matchedBy };
 }
 
 /** Reads a result file row by row beside another file. */

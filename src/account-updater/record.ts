@@ -4,17 +4,20 @@ import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
 
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
-export type PartState =
-  | 'planned'
-  | 'creating'
-  | 'created'
-  | 'uploading'
-  | 'uploaded'
-  | 'completed'
-  | 'downloaded'
-  | 'failed'
-  /** The service may have its file, and nothing says so: only a later response or the operator settles it. */
-  | 'unknown';
+export type PartState = (typeof PART_STATES)[number];
+
+const PART_STATES = [
+  'planned',
+  'creating',
+  'created',
+  'uploading',
+  'uploaded',
+  'completed',
+  'downloaded',
+  'failed',
+  // The service may have its file, and nothing says so: only a later response or the operator settles it.
+  'unknown',
+] as const;
 
 /** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
 export type Sent = 'some' | 'all' | 'stored';
@@ -222,17 +225,7 @@ function shape(members: Readonly<Record<string, Check>>): Check {
     isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
 }
 
-const STATES: ReadonlySet<unknown> = new Set<PartState>([
-  'planned',
-  'creating',
-  'created',
-  'uploading',
-  'uploaded',
-  'completed',
-  'downloaded',
-  'failed',
-  'unknown',
-]);
+const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
 
 const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
 

@@ -58,7 +58,7 @@ ${verdict}
 
 function codeSection({ codes, rows }: Report): string {
   if (codes.length === 0) return '<section><h2>By result code</h2><p>The file has no rows.</p></section>\n';
-  const bars = codes.map(({ code, count, class: kind }) => barOf(shownCode(code), count, rows, kind));
+  const bars = codes.map(({ code, count, class: kind }) => ({ name: shownCode(code), count, kind }));
   return `<section class="long"><h2>By result code</h2>
 ${barChart({ id: 'codes', title: 'Rows by result code' }, bars, rows)}
 <table class="stack" role="table"><caption>Result codes, what they mean, and what to do</caption>
@@ -110,19 +110,18 @@ function stepSection({ codes, rows }: Report): string {
   );
 }
 
-/** A chart, and the same as a table. `kind` is a class of the style sheet. */
+/** A chart, and the same as a table. */
 function countSection(
   { id, title, column, caption }: Readonly<Record<'id' | 'title' | 'column' | 'caption', string>>,
-  counts: readonly { readonly kind: string; readonly name: string; readonly count: number }[],
+  counts: readonly Bar[],
   whole: number,
 ): string {
-  const bars = counts.map(({ kind, name, count }) => barOf(name, count, whole, kind));
   const rows = counts.map(
     ({ name, count }) =>
       `<tr><th scope="row">${name}</th><td class="number">${formatNumber(count)}</td><td class="number">${shareOf(count, whole)}</td></tr>`,
   );
   return `<section><h2>${title}</h2>
-${barChart({ id, title: caption }, bars, whole)}
+${barChart({ id, title: caption }, counts, whole)}
 <table><caption>${caption}</caption>
 <thead><tr><th scope="col">${column}</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Share</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>
@@ -130,23 +129,20 @@ ${barChart({ id, title: caption }, bars, whole)}
 `;
 }
 
-/** A bar with its count and share. */
-function barOf(label: string, count: number, whole: number, tone: string): Bar {
-  return { label, words: `${formatNumber(count)} (${shareOf(count, whole)})`, value: count, tone };
+/** The text at the end of a bar: "1,234 (12.3%)". */
+function wordsOf(count: number, whole: number): string {
+  return `${formatNumber(count)} (${shareOf(count, whole)})`;
 }
 
 function shareOf(count: number, whole: number): string {
   return whole === 0 ? '0%' : formatPercent(count / whole);
 }
 
-/** One bar of a chart. */
+/** One bar of a chart; `kind` is the class of the style sheet that colors it. */
 interface Bar {
-  readonly label: string;
-  /** The text at its end: "1,234 (12.3%)". */
-  readonly words: string;
-  readonly value: number;
-  /** Name of a class of the style sheet that colours it. */
-  readonly tone: string;
+  readonly name: string;
+  readonly count: number;
+  readonly kind: string;
 }
 
 const ROW = 42;
@@ -154,15 +150,15 @@ const BAR_TOP = 20;
 const BAR_HEIGHT = 12;
 
 /**
- * Horizontal bars as SVG, each its share of `whole`, which is as wide as the chart. Lengths are percentages and there is no viewBox, so that text keeps its size on a narrow
- * screen: it stands above its bar, the numbers at the right.
+ * Horizontal bars as SVG, each its share of `whole`. Lengths are percentages and there is no viewBox, so that text,
+ * which stands above its bar, keeps its size on a narrow screen.
  */
 function barChart(
   { id, title }: Readonly<Record<'id' | 'title', string>>,
   bars: readonly Bar[],
   whole: number,
 ): string {
-  const description = bars.map(({ label, words }) => `${label}: ${words}`).join('; ');
+  const description = bars.map(({ name, count }) => `${name}: ${wordsOf(count, whole)}`).join('; ');
   const rows = bars.map((bar, at) => chartBar(bar, at * ROW, whole)).join('');
   return `<svg class="chart" role="img" aria-labelledby="${id}-title ${id}-desc" width="100%" height="${bars.length * ROW}">
 <title id="${id}-title">${escapeHtml(title)}</title>
@@ -170,12 +166,12 @@ function barChart(
 ${rows}</svg>`;
 }
 
-function chartBar({ label, words, value, tone }: Bar, top: number, whole: number): string {
-  const width = value === 0 ? 0 : Math.max(0.5, (value / whole) * 100);
+function chartBar({ name, count, kind }: Bar, top: number, whole: number): string {
+  const width = count === 0 ? 0 : Math.max(0.5, (count / whole) * 100);
   const text = top + 14;
   const bar = top + BAR_TOP;
-  return `<text x="0" y="${text}">${escapeHtml(label)}</text><text class="end" x="100%" y="${text}">${escapeHtml(words)}</text>
-<rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${tone}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
+  return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(count, whole))}</text>
+<rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${kind}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
 `;
 }
 

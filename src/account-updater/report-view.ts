@@ -2,51 +2,35 @@ import { drawBar } from '../output/bars.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { alignedPercent, formatNumber, formatPercent } from '../output/time.ts';
 import type { Palette, Tone, View } from '../output/view.ts';
-import type { MatchedBy, Mismatch } from './reconcile.ts';
-import type { ActionGroup, NextStep, ResultClass } from './result-codes.ts';
+import type { MatchedBy, Reconciliation } from './reconcile.ts';
+import type { ActionGroup, CodeCount, ResultClass, ResultSummary } from './result-codes.ts';
 
 /** What a result file says, in numbers. */
-export interface Report {
+export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   readonly file: string;
-  readonly rows: number;
-  readonly updated: number;
-  readonly warned: number;
-  readonly errors: number;
-  /** Rows with codes of no known kind. */
-  readonly unknown: number;
   readonly codes: readonly ReportCode[];
   /** Columns that the interface does not name. */
   readonly extra_columns: readonly string[];
-  /** The results compared with the request that they answer; null where no request was given. */
+  /** The results compared with their request; null where no request was given. */
   readonly request: ReportRequest | null;
   /** The files that a split wrote; null without one. */
   readonly split: readonly SplitFile[] | null;
 }
 
 /** How often a result code came, and what it asks for. */
-export interface ReportCode {
-  readonly code: string;
-  readonly class: ResultClass;
-  readonly count: number;
+export interface ReportCode extends CodeCount {
   /** Of all rows, from 0 to 1. */
   readonly share: number;
-  readonly known: boolean;
-  readonly meaning: string;
-  readonly action: string;
-  readonly next: NextStep;
   /** Where its rows belong by what there is to do; those of an update without a new token ask for nothing. */
   readonly group: ActionGroup;
 }
 
-/** Results held against their request. */
-export interface ReportRequest {
+/** Results compared with their request. */
+export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'duplicates' | 'mismatches'> {
   readonly file: string;
   readonly rows: number;
-  readonly unchanged: number;
   readonly not_requested: number;
-  readonly duplicates: number;
   readonly matched_by: MatchedBy;
-  readonly mismatches: readonly Mismatch[];
 }
 
 /** A file of a split. */
@@ -111,11 +95,10 @@ const TONES: Readonly<Record<ResultClass, Tone>> = {
   unknown: 'accent',
 };
 const BAR_COLUMNS = 16;
-const LEAST_BAR = 4;
 const CODE_COLUMNS = 40;
 
 /** How a report is drawn. */
-export interface DrawReportOptions {
+interface ChartOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
@@ -124,7 +107,7 @@ export interface DrawReportOptions {
 }
 
 /** The report for people: one bar a result code, by class, with what the code asks for. */
-export function drawReport(report: Report, options: DrawReportOptions): string {
+export function drawReport(report: Report, options: ChartOptions): string {
   const { palette } = options;
   const title = `${cleanText(report.file)}: ${counted(report.rows)}`;
   const groups = CLASS_NAMES.flatMap(([kind, name]) => {
@@ -143,28 +126,36 @@ function groupLines(
   name: string,
   codes: readonly ReportCode[],
   { rows, codes: all }: Report,
-  { palette, unicode, plain, columns }: DrawReportOptions,
+  options: ChartOptions,
+): string[] {
+  const total = codes.reduce((sum, { count }) => sum + count, 0);
+  const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
+  const title = tone(`${name}: ${formatNumber(total)} (${formatPercent(total / rows)})`);
+  return [title, ...codeLines(codes, options, { all, margin: '  ' }), ''];
+}
+
+/** What a line of the chart shows. */
+type ChartCode = Pick<CodeCount, 'code' | 'class' | 'count' | 'action'> & { readonly share?: number };
+
+/** A line for each result code: its count, its share where it is given, a bar, and what it asks for. */
+export function codeLines(
+  codes: readonly ChartCode[],
+  { palette, unicode, plain, columns }: ChartOptions,
+  { all = codes, margin = '' }: { readonly all?: readonly ChartCode[]; readonly margin?: string } = {},
 ): string[] {
   const most = Math.max(...all.map(({ count }) => count));
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
   const countWidth = formatNumber(most).length;
-  const numbersWidth = codeWidth + countWidth + 14;
-  // On a narrow terminal the bar gives way; the numbers say the same.
-  const barWidth =
-    plain || columns < numbersWidth + LEAST_BAR ? 0 : Math.min(BAR_COLUMNS, columns - numbersWidth);
-  const total = codes.reduce((sum, { count }) => sum + count, 0);
-  const lines = codes.map(({ code, count, share, action, class: kind }) => {
-    const bar = drawBar(count, most, barWidth, { unicode, plain });
-    const room = barWidth === 0 ? '' : `${palette[TONES[kind]](bar)}${' '.repeat(barWidth - bar.length)}  `;
-    const lead = `  ${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}  ${room}`;
-    return hangingIndent(lead, numbersWidth + (barWidth === 0 ? 0 : barWidth + 2), action, columns);
+  return codes.map(({ code, count, share, action, class: kind }) => {
+    const percent = share === undefined ? '' : `${alignedPercent(share)}  `;
+    const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
+    // On a narrow terminal the bar gives way; the numbers say the same.
+    const room = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
+    const bar = drawBar(count, most, room, { unicode, plain });
+    const gap = room === 0 ? '' : `${' '.repeat(room - bar.length)}  `;
+    const width = numbers.length + bar.length + gap.length;
+    return hangingIndent(`${numbers}${palette[TONES[kind]](bar)}${gap}`, width, action, columns);
   });
-  const share = formatPercent(total / rows);
-  return [
-    palette[TONES[codes[0]?.class ?? 'unknown']](`${name}: ${formatNumber(total)} (${share})`),
-    ...lines,
-    '',
-  ];
 }
 
 /** A code for people: cleaned, named where it is empty, and cut where it is none. */

@@ -1,4 +1,3 @@
-import { SvcError } from '../errors.ts';
 import {
   MAX_REQUEST_FILE_BYTES,
   MAX_REQUEST_FILE_ROWS,
@@ -118,68 +117,4 @@ export interface RequestFileCheck {
   readonly headerBytes: number;
   /** How the file is uploaded: one part when it is within the limits, none when it is not `ok`. */
   readonly parts: readonly RequestFilePart[];
-}
-
-const KEPT = 20;
-
-/** Collects problems in bounded memory: the first 20, and counts of all. */
-export class Problems {
-  readonly first: Problem[] = [];
-  readonly byRule: Partial<Record<Rule, number>> = {};
-  count = 0;
-
-  add(line: number, findings: readonly Finding[]): void {
-    for (const finding of findings) {
-      this.count += 1;
-      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
-      if (this.first.length < KEPT) this.first.push({ line, ...finding });
-    }
-  }
-}
-
-/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
-export function explainCheck(check: RequestFileCheck): string[] {
-  const lines = check.problems.map(problemLine);
-  const more = check.problemCount - check.problems.length;
-  return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
-}
-
-/** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
-export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
-  const { count, first, comparedTo } = duplicates;
-  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
-  const more = count > places.length ? ' …' : '';
-  const lines =
-    count === 0
-      ? []
-      : [
-          `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
-        ];
-  if (exceeds.rows)
-    lines.push(
-      `${grouped(rows)} rows are more than the about ${grouped(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
-    );
-  if (comparedTo !== undefined)
-    lines.push(`the check for repeated tokens covered only the lines up to ${grouped(comparedTo)}`);
-  return lines;
-}
-
-/** The failure that a check with problems ends in. `file` is how the user called the file. */
-export function refusedFile(check: RequestFileCheck, file: string): SvcError {
-  return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
-    hint: 'Nothing was sent. Fix these lines, then run the command again.',
-    facts: { file, problems: check.problems, problem_count: check.problemCount },
-  });
-}
-
-function problemLine({ line, column, problem }: Problem): string {
-  return column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }

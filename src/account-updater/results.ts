@@ -1,13 +1,17 @@
+import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { LockHost } from '../files/lock.ts';
-import { downloadFile, type DownloadResult } from '../transfer/download.ts';
+import { moveIntoPlace } from '../files/target.ts';
+import { downloadFile, type DownloadResult, UnprovenDownload } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
-import { fileSource, type UploadSource } from '../transfer/source.ts';
+import { fileSource, hashFile, type UploadSource } from '../transfer/source.ts';
 import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
-import { readResults } from './read-results.ts';
-import { type ResultSummary, summarizeResults } from './result-codes.ts';
+import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
+import type { PartResults, RunPart, RunRecord } from './record.ts';
+import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
+import type { RunDirectory } from './run-directory.ts';
 
 /** How to download. */
 export interface ResultsOptions extends RunOptions {
@@ -71,7 +75,7 @@ export async function flawsOf(
     flaws.push({ rule: 'columns', problem: `is not a result file (${error.message})` });
   }
   const isLengthKnown = proof === 'md5' || proof === 'length';
-  if (!isLengthKnown && source.size > 0 && !(await endsLine(file, source.size)))
+  if (!isLengthKnown && ![LF, CR].includes(await lastByteOf(file)))
     flaws.push({ rule: 'end', problem: 'ends within a line' });
   return flaws;
 }
@@ -82,10 +86,12 @@ async function countRows(source: UploadSource): Promise<number> {
   return count;
 }
 
-async function endsLine(file: string, size: number): Promise<boolean> {
-  for await (const [last] of (await fileSource(file, { start: size - 1 })).open())
-    return last === LF || last === CR;
-  return false;
+/** The last byte of a file; a line feed where it is empty. */
+export async function lastByteOf(file: string): Promise<number> {
+  const { size } = await fileSource(file);
+  const end = await fileSource(file, { start: Math.max(0, size - 1) });
+  for await (const [last = LF] of end.open()) return last;
+  return LF;
 }
 
 const LF = 10;
@@ -114,4 +120,169 @@ export async function countResults(
 ): Promise<ResultSummary & { readonly unchanged: number }> {
   const summary = await summarizeResults((await fileSource(file)).open());
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
+}
+
+/** Failures that concern one part's results; after any other there is no use in trying the next. */
+const OF_ONE_PART = [
+  'not_found',
+  'rejected',
+  'forbidden',
+  'truncated',
+  'checksum_mismatch',
+  'bad_response',
+] as const;
+
+/**
+ * Polls the jobs under way once, and downloads the results of those that are completed. Results that cannot be had are
+ * left for the next poll while other jobs are under way; at the end they are an error.
+ * @returns how many parts are still under way
+ */
+export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
+  await pollJobs(workOn(client, run, options));
+  const failure = await collectResults(client, run, options);
+  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
+  if (failure !== undefined && left === 0) throw failure;
+  return left;
+}
+
+/**
+ * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
+ * @returns the first failure that concerns one part alone; the others were downloaded all the same
+ */
+async function collectResults(
+  client: Client,
+  run: RunDirectory,
+  options: RunOptions,
+): Promise<SvcError | undefined> {
+  let failure: SvcError | undefined;
+  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+    try {
+      await collectPart(client, run, part, options);
+    } catch (error) {
+      const isKept = await restore(run, part);
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+        if (part.results) part.results.proof ??= 'content';
+      } else if (isSvcError(error, 'job_expired'))
+        await recordPoll(workOn(client, run, options), part, undefined);
+      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      else throw error;
+    }
+  }
+  return failure;
+}
+
+async function collectPart(
+  client: Client,
+  run: RunDirectory,
+  part: RunPart,
+  options: RunOptions,
+): Promise<void> {
+  const target = run.resultsFile(part);
+  try {
+    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
+    const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
+      ...options,
+      overwrite: true,
+      rowsSent: part.rows,
+    });
+    recordResults(run, part, { bytes, sha256, proof });
+  } catch (error) {
+    throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
+  }
+}
+
+function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
+  part.results = { file: path.basename(run.resultsFile(part)), ...results };
+  part.state = 'downloaded';
+  delete part.unproven;
+  run.save();
+}
+
+/** The results of a part are not proven whole. The part stays as it was. */
+export class RefusedResults extends SvcError {}
+
+function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+  const { kept, code, message, facts } = error;
+  if (kept) {
+    part.unproven = { ...kept, file: path.basename(kept.file) };
+    run.save();
+  }
+  return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
+    hint: kept
+      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
+      : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
+    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
+    retryable: true,
+    facts: { ...facts, run: run.record.id, job: part.job },
+  });
+}
+
+/** Accepts results that were kept although they are not proven whole: the operator vouches for them. */
+export async function acceptUnproven(run: RunDirectory): Promise<void> {
+  for (const part of run.record.parts) {
+    const { unproven, state } = part;
+    const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
+    if (unproven === undefined || !hasEnded) continue;
+    const target = run.resultsFile(part);
+    if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
+    moveIntoPlace(`${target}.unproven`, target, true);
+    recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
+  }
+}
+
+function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
+  part.state = 'failed';
+  part.errors = [message];
+  run.save();
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
+}
+
+/** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
+export function refetchResults({ record }: RunDirectory): void {
+  for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
+}
+
+/** Goes back to the results that are kept, where there are any. */
+async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
+  if (!(await isIntact(run, part))) return false;
+  part.state = 'downloaded';
+  run.save();
+  return true;
+}
+
+/** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
+export async function invalidateResults(run: RunDirectory): Promise<void> {
+  const { record } = run;
+  for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
+    const { results } = part;
+    const isKept = await isIntact(run, part);
+    if (isKept && results?.proof !== undefined) continue;
+    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', part.rows) : [];
+    if (isKept && results && flaws.length === 0) results.proof = 'content';
+    else {
+      part.state = 'completed';
+      // A file without its last line end may be whole: it is replaced only by another.
+      if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
+      // The merged file is still the run's own, and is to be replaced.
+      if (record.results) record.writing = record.results;
+      delete record.results;
+    }
+    run.save();
+  }
+}
+
+/** Whether results are kept that no version of this one proved. */
+export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
+}
+
+async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
+  const { results } = part;
+  return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
+}
+
+/** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
+export async function hashOf(file: string): Promise<string | undefined> {
+  return hashFile(file).catch(() => undefined);
 }

@@ -125,7 +125,6 @@ function hashInto(hash: Int32Array, token: string): void {
 
 const KEPT = 20;
 const FIELDS = 3; // two words of hash, and the line
-// two words of hash, and the line
 const BATCH = 256;
 /** More different tokens than one upload takes, at 75 % of the slots. */
 const MOST_TOKENS = 2 ** 19;

@@ -4,14 +4,14 @@ import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UploadUnclear } from '../transfer/store.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
-import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
-import { pollUntil } from './poll.ts';
+import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
 import {
   detachJob,
   recordMissingSince,
   recordPoll,
   requireKnownOutcome,
   type RunWork,
+  workOn,
 } from './poll-parts.ts';
 import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -57,7 +57,7 @@ export async function uploadParts(
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
       try {
         const source = await sourceOf(part, record, file, header);
-        await uploadPart({ ...options, client, record, part, source, save: () => run.save() });
+        await uploadPart({ ...workOn(client, run, options), part, source, pollOnce: options.pollOnce });
       } catch (error) {
         failures.push(error);
       }
@@ -98,7 +98,7 @@ async function sourceOf(
  * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
  */
 export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
-  const work = { client, record: run.record, save: (): void => run.save() };
+  const work = workOn(client, run);
   for (const part of run.record.parts) {
     if (part.state !== 'failed') continue;
     const job = await findJob(client, part.job ?? '');
@@ -115,8 +115,7 @@ export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
 /** Finds out of every part whose upload was cut off whether its job has the file, so that its results can be had. */
 export async function settleUploads(client: Client, run: OpenRun): Promise<void> {
   for (const part of run.record.parts)
-    if (part.state === 'uploading')
-      await settleUpload({ client, record: run.record, part, save: () => run.save() }, 0);
+    if (part.state === 'uploading') await settleUpload({ ...workOn(client, run), part }, 0);
 }
 
 /**

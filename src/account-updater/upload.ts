@@ -1,12 +1,10 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { AddressExpired, UploadUnclear } from '../transfer/store.ts';
 import type { UploadSource } from '../transfer/source.ts';
-import { type AddressSource, requireStoreAddress } from '../transfer/store.ts';
+import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear } from '../transfer/store.ts';
 import { uploadFile } from '../transfer/upload.ts';
-import { findJob, pollReporter, readJob, type RunOptions } from './job.ts';
-import { pollUntil } from './poll.ts';
+import { findJob, pollReporter, pollUntil, readJob, type RunOptions } from './job.ts';
 import type { Sent } from './record.ts';
 
 const MAX_TRIES = 4;

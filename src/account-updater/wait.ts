@@ -2,11 +2,19 @@ import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { formatDuration } from '../output/time.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import { pollRun } from './collect.ts';
-import { failedError, findJob, MISSING_MS, pollReporter, readJob, type RunOptions } from './job.ts';
+import {
+  failedError,
+  findJob,
+  MISSING_MS,
+  pollReporter,
+  pollUntil,
+  readJob,
+  type RunOptions,
+  type WakeUp,
+} from './job.ts';
 import { requireKnownOutcome } from './poll-parts.ts';
-import { pollUntil, type WakeUp } from './poll.ts';
 import { hasUnknown, needsFile, progressOf, statusOf } from './record.ts';
+import { pollRun } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** How to wait. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainCheck, explainWarnings, refusedFile } from '../../src/account-updater/request-file.ts';
+import { explainCheck, explainWarnings, refusedFile } from '../../src/commands/au/check.ts';
 import { checked, HEADER } from './rows.ts';
 
 describe('what is said of a refused file', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
-import { explainCheck, refusedFile } from '../../src/account-updater/request-file.ts';
+import { explainCheck, refusedFile } from '../../src/commands/au/check.ts';
 import { cardNumber, disguised, padded } from '../support/card-numbers.ts';
 import { checked, HEADER, inChunks, stream, UUID } from './rows.ts';
 

@@ -86,7 +86,7 @@ describe('joining the results of parts', () => {
             '',
           ].join('\n'),
         );
-        const { readResults } = await import('../../src/account-updater/read-results.ts');
+        const { readResults } = await import('../../src/account-updater/result-codes.ts');
         const { fileSource } = await import('../../src/transfer/source.ts');
         await merged(...texts);
         const seen: (readonly [string, Readonly<Record<string, string>>])[] = [];

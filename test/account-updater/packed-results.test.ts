@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PackedResults } from '../../src/account-updater/next-request.ts';
-import type { ResultRow } from '../../src/account-updater/read-results.ts';
+import type { ResultRow } from '../../src/account-updater/result-codes.ts';
 
 function rowOf(row: number, token: string, result_code: string, cells: readonly string[]): ResultRow {
   const [new_token = '', new_expiration_year = '', new_expiration_month = ''] = cells;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pause, pollUntil, type WakeUp } from '../../src/account-updater/poll.ts';
+import { pause, pollUntil, type WakeUp } from '../../src/account-updater/job.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const never = new AbortController().signal;

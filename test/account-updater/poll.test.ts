@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PollOptions, pollUntil } from '../../src/account-updater/poll.ts';
+import { type PollOptions, pollUntil } from '../../src/account-updater/job.ts';
 import { SvcError } from '../../src/errors.ts';
 import { FakeClock } from '../support/clock.ts';
 

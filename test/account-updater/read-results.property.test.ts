@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readResults, type ResultRow } from '../../src/account-updater/read-results.ts';
+import { readResults, type ResultRow } from '../../src/account-updater/result-codes.ts';
 import { isSvcError } from '../../src/errors.ts';
 import { inChunks, stream } from './rows.ts';
 

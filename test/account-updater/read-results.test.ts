@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readResults, type ResultRow } from '../../src/account-updater/read-results.ts';
-import { explainResultCode, summarizeResults } from '../../src/account-updater/result-codes.ts';
+import {
+  explainResultCode,
+  readResults,
+  type ResultRow,
+  summarizeResults,
+} from '../../src/account-updater/result-codes.ts';
 import { isSvcError } from '../../src/errors.ts';
 import { RESULT_CODES, RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { inChunks, stream } from './rows.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nextPollDelay } from '../../src/account-updater/poll.ts';
+import { nextPollDelay } from '../../src/account-updater/job.ts';
 import { waitForJob } from '../../src/account-updater/wait.ts';
 import { resumable } from '../../src/commands/au/runs.ts';
 import { SvcError } from '../../src/errors.ts';

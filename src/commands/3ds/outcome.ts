@@ -1,4 +1,4 @@
-import { type PollResult, pollUntil } from '../../account-updater/poll.ts';
+import { type PollResult, pollUntil } from '../../account-updater/job.ts';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';

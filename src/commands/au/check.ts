@@ -1,20 +1,15 @@
 import path from 'node:path';
 import { checkRequestFile } from '../../account-updater/check-request-file.ts';
-import {
-  explainCheck,
-  explainWarnings,
-  type Problem,
-  refusedFile,
-  type RequestFileCheck,
-  type Rule,
-} from '../../account-updater/request-file.ts';
+import type { Problem, RequestFileCheck, Rule } from '../../account-updater/request-file.ts';
 import { spoolInput } from '../../account-updater/spool.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { resolvePath, rest } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
+import { formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
+import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
 
 /** What is known of a request file that was checked. */
@@ -174,6 +169,47 @@ async function checkWithProgress({ progress, signal }: Context, file: string): P
     shown?.fail();
     throw error;
   }
+}
+
+/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
+export function explainCheck(check: RequestFileCheck): string[] {
+  const lines = check.problems.map(({ line, column, problem }) =>
+    column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`,
+  );
+  const more = check.problemCount - check.problems.length;
+  return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
+}
+
+/** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
+export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
+  const { count, first, comparedTo } = duplicates;
+  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
+  const more = count > places.length ? ' …' : '';
+  const lines =
+    count === 0
+      ? []
+      : [
+          `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
+        ];
+  if (exceeds.rows)
+    lines.push(
+      `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
+    );
+  if (comparedTo !== undefined)
+    lines.push(`the check for repeated tokens covered only the lines up to ${formatNumber(comparedTo)}`);
+  return lines;
+}
+
+/** The failure that a check with problems ends in. `file` is how the user called the file. */
+export function refusedFile(check: RequestFileCheck, file: string): SvcError {
+  return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
+    hint: 'Nothing was sent. Fix these lines, then run the command again.',
+    facts: { file, problems: check.problems, problem_count: check.problemCount },
+  });
+}
+
+function counted(count: number, noun: string): string {
+  return `${formatNumber(count)} ${count === 1 ? noun : `${noun}s`}`;
 }
 
 /** Rules whose own words may quote the file: a log of CI has many readers. */

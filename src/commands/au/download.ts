@@ -1,8 +1,13 @@
-import { acceptUnproven, invalidateResults, pollRun, refetchResults } from '../../account-updater/collect.ts';
 import type { Destination } from '../../account-updater/merge.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
 import { type ResultsFile, statusOf } from '../../account-updater/record.ts';
-import { downloadResults } from '../../account-updater/results.ts';
+import {
+  acceptUnproven,
+  downloadResults,
+  invalidateResults,
+  pollRun,
+  refetchResults,
+} from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { createSpool } from '../../account-updater/spool.ts';
 import { settleUploads } from '../../account-updater/upload-parts.ts';
@@ -11,8 +16,8 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
 import { inspectTarget } from '../../files/target.ts';
+import type { View } from '../../output/view.ts';
 import { showRun } from './progress.ts';
 import { copyOut, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
@@ -89,8 +94,6 @@ async function downloadJob(
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
-  }).catch((error: unknown) => {
-    throw orAccept(error, job);
   });
   const again = ['au', 'download', job, '--out', out];
   const result = await resumable(again, job, explainMissing(context, job, downloading)).catch(

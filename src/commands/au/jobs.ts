@@ -13,7 +13,7 @@ import {
   wanted,
 } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import type { Tone, View } from '../../output/view.ts';
+import type { View } from '../../output/view.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showRun } from './progress.ts';
 import {
@@ -25,6 +25,7 @@ import {
   recordedRuns,
   runRow,
   runView,
+  toneOf,
 } from './runs.ts';
 
 /** How Account Updater jobs are shown. Both addresses are secrets. */
@@ -50,12 +51,6 @@ export const jobView: View<AccountUpdaterJob> = {
   ],
   secret: ['upload_url', 'download_url'],
 };
-
-function toneOf(status: unknown): Tone | undefined {
-  if (status === 'completed') return 'good';
-  if (status === 'failed') return 'bad';
-  return status === 'pending' ? 'quiet' : undefined;
-}
 
 /** `svc au create` */
 export const create = defineCommand({
@@ -162,9 +157,8 @@ export const status = defineCommand({
     else {
       const print = await listPrinter(context, partView);
       const client = await context.client();
-      const { pollJobs } = await import('../../account-updater/poll-parts.ts');
-      const poll = (): Promise<void> =>
-        pollJobs({ client, record: run.record, save: () => run.save(), onEvent: showRun(context) });
+      const { pollJobs, workOn } = await import('../../account-updater/poll-parts.ts');
+      const poll = (): Promise<void> => pollJobs(workOn(client, run, { onEvent: showRun(context) }));
       await run.hold(context.system, poll).catch((error: unknown) => {
         // Another process holds it, or the directory cannot be written: the record can be shown all the same.
         if (!isSvcError(error, 'config', 'local')) throw error;

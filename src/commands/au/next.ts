@@ -5,20 +5,20 @@ import {
   type ResultsByToken,
   resultsInOrder,
 } from '../../account-updater/next-request.ts';
-import { cellsOf } from '../../account-updater/request-lines.ts';
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
+import { cellsOf } from '../../account-updater/request-lines.ts';
 import { type Actions, explainResultCode } from '../../account-updater/result-codes.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
+import { Draft } from '../../files/draft.ts';
 import { csvRow } from '../../output/csv.ts';
 import { formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { Draft } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf } from './runs.ts';
 

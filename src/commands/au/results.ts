@@ -1,29 +1,32 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { invalidateResults } from '../../account-updater/collect.ts';
+import type { WakeUp } from '../../account-updater/job.ts';
 import {
   checkDestination,
   type Destination,
   keepResults,
   writeResults,
 } from '../../account-updater/merge.ts';
-import type { WakeUp } from '../../account-updater/poll.ts';
 import { reconcile } from '../../account-updater/reconcile.ts';
 import { needsFile, type ResultsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import { actionFor, type Actions } from '../../account-updater/result-codes.ts';
-import { countResults } from '../../account-updater/results.ts';
+import {
+  actionFor,
+  type Actions,
+  type CodeCount,
+  type ResultSummary,
+} from '../../account-updater/result-codes.ts';
+import { countResults, invalidateResults } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { isForPeople } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { drawBar } from '../../output/bars.ts';
-import { hangingIndent, wrapWords } from '../../output/text.ts';
-import { formatNumber } from '../../output/time.ts';
-import type { Palette, Tone, View } from '../../output/view.ts';
-import { copyInto, fileSource } from '../../transfer/source.ts';
 import { inspectTarget } from '../../files/target.ts';
+import { wrapWords } from '../../output/text.ts';
+import { formatNumber } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { copyInto, fileSource } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
 import { actionsOf, jobsOf, resumable, shownStatus, toneOf } from './runs.ts';
 
@@ -137,25 +140,10 @@ export interface Submission {
 }
 
 /** The results of a run in numbers. */
-interface Results {
-  readonly file: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly updated: number;
-  readonly warned: number;
-  readonly errors: number;
-  /** Rows with result codes of no known class. */
-  readonly unknown: number;
+interface Results extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'codes' | 'extraColumns'> {
   /** Rows that came back without any result, because nothing about them changed. */
   readonly unchanged: number;
-  readonly codes: readonly CodeRow[];
-}
-
-interface CodeRow {
-  readonly code: string;
-  readonly class: string;
-  readonly count: number;
-  readonly action: string;
+  readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
 }
 
 /** How a submission is shown. */
@@ -212,9 +200,7 @@ export async function showResults(
   const done = { ...submissionOf(record), results };
   if (isForPeople(context) && context.globals.fields === undefined) {
     await print({ ...done, results: { file: results.file } });
-    const { palette, unicode, plain, out } = context;
-    const columns = out.isTerminal ? out.width : Infinity;
-    await out.write(drawResults(done.rows, results, { palette, unicode, plain, columns }));
+    await drawResults(context, done.rows, results);
   } else await print(done);
   checkThreshold(results, failOn);
 }
@@ -233,11 +219,11 @@ export async function countedResults({ results, input }: RunRecord, actions: Act
     errors,
     unknown,
     unchanged,
-    codes: codes.map((counted) => ({
-      code: counted.code,
-      class: counted.class,
-      count: counted.count,
-      action: actionFor(counted.code, actions),
+    codes: codes.map(({ code, class: group, count }) => ({
+      code,
+      class: group,
+      count,
+      action: actionFor(code, actions),
     })),
   };
 }
@@ -251,39 +237,17 @@ function checkThreshold({ file, errors, warned, unknown }: Results, failOn: 'err
   });
 }
 
-const TONES: Readonly<Record<string, Tone>> = { updated: 'good', warned: 'warn', error: 'bad' };
-const BAR_COLUMNS = 16;
-
-interface DrawOptions {
-  readonly palette: Palette;
-  readonly unicode: boolean;
-  readonly plain: boolean;
-  /** How wide it may be; infinite where nothing is to be broken. */
-  readonly columns: number;
-}
-
 /** The results as a chart: one bar a result code, and its action. */
-function drawResults(rows: number, results: Results, options: DrawOptions): string {
-  const { updated, warned, errors, unknown, unchanged, codes } = results;
+async function drawResults(
+  { palette, unicode, plain, out }: Context,
+  rows: number,
+  { updated, warned, errors, unknown, unchanged, codes }: Results,
+): Promise<void> {
+  const { codeLines } = await import('../../account-updater/report-view.ts');
+  const columns = out.isTerminal ? out.width : Infinity;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
   const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
-  const title = wrapWords(total, options.columns).map((line) => options.palette.strong(line));
-  return ['', ...title, '', ...codeLines(codes, options), ''].join('\n');
-}
-
-function codeLines(codes: readonly CodeRow[], { palette, unicode, plain, columns }: DrawOptions): string[] {
-  const most = Math.max(0, ...codes.map(({ count }) => count));
-  const codeWidth = Math.max(0, ...codes.map(({ code }) => code.length));
-  const countWidth = formatNumber(most).length;
-  const numbersWidth = codeWidth + countWidth + 4;
-  // A narrow terminal has no bars; the numbers say the same.
-  const barWidth = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, columns - numbersWidth - 1));
-  return codes.map(({ code, class: group, count, action }) => {
-    const tone = TONES[group];
-    const bar = drawBar(count, most, barWidth, { unicode, plain }).padEnd(barWidth);
-    const painted = barWidth === 0 ? '' : `${tone === undefined ? bar : palette[tone](bar)}  `;
-    const lead = `${code.padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${painted}`;
-    const indent = numbersWidth + (barWidth === 0 ? 0 : barWidth + 2);
-    return hangingIndent(lead, indent, action, columns);
-  });
+  const title = wrapWords(total, columns).map((line) => palette.strong(line));
+  const lines = codeLines(codes, { palette, unicode, plain, columns });
+  await out.write(['', ...title, '', ...lines, ''].join('\n'));
 }

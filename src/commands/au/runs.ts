@@ -2,12 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { missingError } from '../../account-updater/job.ts';
 import { type PartState, progressOf, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import { type FoundRuns, listRuns, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
+import { type FoundRuns, listRuns, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { repeated } from '../../app/parameter.ts';
-import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { requireDirectory, stateDirectory } from '../../config/paths.ts';
+import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { Tone, View } from '../../output/view.ts';
 
@@ -224,11 +224,17 @@ const STATUS_OF: Readonly<Partial<Record<PartState, ShownStatus>>> = {
   unknown: 'unknown',
 };
 
+/** The tone of a status, of a run or of a job. */
 export function toneOf(status: unknown): Tone | undefined {
-  if (status === 'completed') return 'good';
-  if (status === 'unknown') return 'warn';
-  return status === 'failed' ? 'bad' : undefined;
+  return TONES.get(status);
 }
+
+const TONES: ReadonlyMap<unknown, Tone> = new Map([
+  ['completed', 'good'],
+  ['failed', 'bad'],
+  ['unknown', 'warn'],
+  ['pending', 'quiet'],
+]);
 
 const STEPS = RESULT_STEPS.join(', ');
 

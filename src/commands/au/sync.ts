@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
-import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../account-updater/collect.ts';
 import { keepResults } from '../../account-updater/merge.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
 import { hasUnknown, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../account-updater/results.ts';
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
 import { uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand } from '../../app/command.ts';

@@ -1,4 +1,4 @@
-import type { WakeUp } from '../../account-updater/poll.ts';
+import type { WakeUp } from '../../account-updater/job.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
