@@ -1,14 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../system.ts';
-import {
-  type ReadBody,
-  readPartial,
-  readUpTo,
-  type Receive,
-  Receiver,
-  TakeError,
-  Watchdog,
-} from './receiver.ts';
+import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './failure.ts';
@@ -147,7 +139,11 @@ async function toResponse(
     headers: () =>
       Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
     receive,
-    read: (limit) => readUpTo(receive, limit),
+    async read(limit) {
+      const body = await readPartial(receive, limit);
+      if (body.failure) throw body.failure;
+      return body;
+    },
     readPartial: (limit) => readPartial(receive, limit),
     discard() {
       finish(false);

@@ -145,8 +145,10 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   if (mayHaveEffect(facts) && (status === 408 || status >= 500))
     return unclearError(facts, `the service responded with ${status}${said}`, { status, requestId });
   const { code, words, ...advice } = refusalOf(facts, status, problem);
-  const ofService = code === 'not_found' && !problem.isProblem ? { not_from_service: true } : {};
-  const known = { ...(Object.keys(fields).length > 0 && { fields }), ...ofService };
+  const known = {
+    ...(Object.keys(fields).length > 0 && { fields }),
+    ...(code === 'not_found' && !problem.isProblem && { not_from_service: true }),
+  };
   return new SvcError(code, `${words}${said}`, {
     status,
     requestId,

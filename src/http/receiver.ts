@@ -229,14 +229,10 @@ export type Receive = (take: (piece: Uint8Array) => void) => Promise<void>;
 
 const TOO_LONG = new Error('the body is longer than its limit');
 
-/** Reads no further than `limit` bytes. What is left of the body is dropped with its connection. */
-export async function readUpTo(receive: Receive, limit: number): Promise<ReadBody> {
-  const body = await readPartial(receive, limit);
-  if (body.failure) throw body.failure;
-  return body;
-}
-
-/** The same, but a body that breaks off or falls silent gives what came until then. */
+/**
+ * Reads no further than `limit` bytes; what is left of the body is dropped with its connection. A body that breaks off
+ * or falls silent gives what came until then.
+ */
 export async function readPartial(receive: Receive, limit: number): Promise<ReadBody> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -39,7 +39,10 @@ function unreadable(facts: CallFacts, response: ReadResponse, what: string): Svc
 }
 
 /** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
-function parseJson({ text, complete }: ReadResponse): { json: unknown } | undefined {
+function parseJson({
+  text,
+  complete,
+}: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
   if (!complete) return undefined;
   try {
     return { json: JSON.parse(text) as unknown };
@@ -67,7 +70,11 @@ function describeIssue(issues: readonly { path: readonly PropertyKey[]; message:
 export function requestIdOf({ header }: Pick<ReadResponse, 'header'>): string | undefined {
   const id =
     header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id');
-  return id !== undefined && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+  return validId(id);
+}
+
+function validId(id: unknown): string | undefined {
+  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
 }
 
 /** A body of JSON, parsed and as it was sent. */
@@ -107,7 +114,7 @@ const NAMING = ['code', 'error_code', 'errorCode', 'type'];
  * text, cut off or empty. Never throws, never gives more than a few hundred characters.
  */
 export function readProblem(body: string, contentType: string | undefined): Problem {
-  const json = parse(body);
+  const json = parseJson({ text: body, complete: true })?.json;
   const record = Array.isArray(json) ? { errors: json as unknown } : objectOrUndefined(json);
   if (!record) {
     const summary = summaryOfOther(json, body, contentType);
@@ -143,14 +150,6 @@ function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
   for (; inner !== undefined && levels.length < MAX_LEVELS; inner = objectOrUndefined(inner['error']))
     levels.push(inner);
   return levels;
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
@@ -191,8 +190,7 @@ function messageOf(value: unknown): string {
 }
 
 function readId(record: Record<string, unknown>): string | undefined {
-  const id = record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId'];
-  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+  return validId(record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId']);
 }
 
 const MAX_LENGTH = 300;

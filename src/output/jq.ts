@@ -41,8 +41,8 @@ export class Query {
     try {
       // By itself first, so that what jq says is about what was typed.
       for (const text of [expression, filter]) {
-        const answer = await engine.run('', text);
-        if ('failure' in answer) throw compileError(answer.failure, await builtinsOf(engine));
+        const result = await engine.run('', text);
+        if ('failure' in result) throw compileError(result.failure, await builtinsOf(engine));
       }
       return new Query(engine, filter);
     } catch (error) {
@@ -53,13 +53,17 @@ export class Query {
 
   /** Runs it for each of some JSON texts on one line. An entry that fails keeps what it gave before. */
   async run(entries: readonly string[]): Promise<Outcome> {
-    const answer = await this.#engine.run(entries.join('\n'), this.#filter);
-    if ('failure' in answer) throw stopped(answer);
-    const lines = answer.output.split('\n').filter((line) => line !== '');
+    const result = await this.#engine.run(entries.join('\n'), this.#filter);
+    if ('failure' in result)
+      throw new SvcError('expression', 'jq gave up on the expression', {
+        hint: 'It may recurse without end, or need more memory than there is.',
+        facts: result.failure === '' ? {} : { jq: result.failure },
+      });
+    const lines = result.output.split('\n').filter((line) => line !== '');
     return {
       outputs: lines.filter((line) => line.startsWith('[')).map((line) => line.slice(1, -1)),
       errors: lines.filter((line) => line.startsWith('{')).map(errorText),
-      notes: answer.notes,
+      notes: result.notes,
     };
   }
 
@@ -69,8 +73,8 @@ export class Query {
 }
 
 async function builtinsOf(engine: JqEngine): Promise<string[]> {
-  const answer = await engine.run('null', 'builtins');
-  return 'output' in answer ? (JSON.parse(answer.output) as string[]) : [];
+  const result = await engine.run('null', 'builtins');
+  return 'output' in result ? (JSON.parse(result.output) as string[]) : [];
 }
 
 function errorText(line: string): string {
@@ -78,15 +82,8 @@ function errorText(line: string): string {
   return typeof error === 'string' ? error : `error ${JSON.stringify(error)}`;
 }
 
-function stopped({ failure }: Extract<EngineResult, { failure: string }>): SvcError {
-  return new SvcError('expression', 'jq gave up on the expression', {
-    hint: 'It may recurse without end, or need more memory than there is.',
-    facts: failure === '' ? {} : { jq: failure },
-  });
-}
-
 /** What jq said to one run of a filter. */
-export type EngineResult =
+type EngineResult =
   | { readonly output: string; readonly notes: string }
   /** Its words on stderr; exit code 3 is a filter that does not compile, 0 an end that jq did not mean. */
   | { readonly failure: string; readonly exitCode: number };
@@ -119,7 +116,7 @@ class JqEngine {
       await engine.#next();
       return engine;
     } catch (error) {
-      await worker.terminate();
+      await engine.close();
       throw error;
     }
   }
@@ -176,7 +173,7 @@ function explained(line: string, builtins: readonly string[]): { problem: string
     return { problem: 'it uses a variable that it does not define' };
   const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
   if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
-  return { problem: `syntax error at ${named(unexpected)}` };
+  return { problem: `syntax error at ${WORDS[unexpected] ?? unexpected}` };
 }
 
 function unknownFunction(
@@ -197,17 +194,14 @@ function unknownFunction(
     : { problem, hint: `Did you mean '${meant}'?` };
 }
 
-// Kinds of words, in jq's grammar, which hold nothing of what was typed.
-function named(token: string): string {
-  const kinds: Readonly<Record<string, string>> = {
-    IDENT: 'a name',
-    FIELD: 'a field',
-    LITERAL: 'a number',
-    BINDING: 'a variable',
-    INVALID_CHARACTER: 'a character that cannot stand there',
-    QQSTRING_START: 'a text',
-    QQSTRING_TEXT: 'a text',
-    end: 'its end',
-  };
-  return kinds[token] ?? token;
-}
+// Types of words in jq's grammar, which hold nothing of what was typed.
+const WORDS: Readonly<Record<string, string>> = {
+  IDENT: 'a name',
+  FIELD: 'a field',
+  LITERAL: 'a number',
+  BINDING: 'a variable',
+  INVALID_CHARACTER: 'a character that cannot stand there',
+  QQSTRING_START: 'a text',
+  QQSTRING_TEXT: 'a text',
+  end: 'its end',
+};

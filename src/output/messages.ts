@@ -36,12 +36,12 @@ export class Messages {
 
   /** Something succeeded: a terminal shows ✓ before it. Not with `--quiet`. */
   success(text: string): void {
-    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS.good, markTone: 'good' } : {});
+    this.#result(text, 'good');
   }
 
   /** Something failed and the command continues or reports it as a result: a terminal shows ✗ before it. Not with `--quiet`. */
   failure(text: string): void {
-    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS.bad, markTone: 'bad' } : {});
+    this.#result(text, 'bad');
   }
 
   /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
@@ -74,6 +74,10 @@ export class Messages {
     await this.#last;
   }
 
+  #result(text: string, tone: 'good' | 'bad'): void {
+    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS[tone], markTone: tone } : {});
+  }
+
   // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
   #print(text: string, { mark = '', markTone, tone }: NoticeStyle): void {
     const clean = this.#fitted(cleanText(text), mark.length);
@@ -97,7 +101,6 @@ export class Messages {
   }
 }
 
-/** The mark before a notice, and the colors. */
 interface NoticeStyle {
   readonly mark?: string;
   readonly markTone?: Tone;

@@ -40,29 +40,26 @@ export class Prompts {
 
   /** Asks for a secret: nothing that is typed shows. */
   async promptHidden(question: string, instead: string): Promise<string> {
-    return this.#ask({ question, instead, echo: false });
+    return this.#ask(question, instead, false);
   }
 
   /** Asks for a line of text. */
   async promptText(question: string, instead: string): Promise<string> {
-    return this.#ask({ question, instead, echo: true });
+    return this.#ask(question, instead, true);
   }
 
   /** Asks yes or no; no is the default. */
   async confirm(question: string, instead: string): Promise<boolean> {
     if (this.#options.yes) return true;
-    const answer = await this.#ask({ question, instead, echo: true, choices: ' [y/N]' });
+    const answer = await this.#ask(question, instead, true, ' [y/N]');
     return /^y(?:es)?$/i.test(answer.trim());
   }
 
-  async #ask({ question, instead, echo, choices = '' }: Question): Promise<string> {
+  async #ask(question: string, instead: string, echo: boolean, choices = ''): Promise<string> {
     const { live, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
-    if (!this.canAsk)
-      throw new SvcError('input_needed', `cannot prompt: ${text}`, {
-        hint: instead,
-      });
+    if (!this.canAsk) throw new SvcError('input_needed', `cannot prompt: ${text}`, { hint: instead });
     live?.hide();
     try {
       return await this.#readLine(`${text}${choices} `, echo);
@@ -76,7 +73,7 @@ export class Prompts {
     const { stdin, out, signal } = this.#options;
     const answered = new AbortController();
     // The terminal stops echoing here, before the question shows: what is typed at once must not show either.
-    const output = echo ? echoTo(out) : silence();
+    const output = echo ? echoTo(out) : new Writable({ write: (_text, _encoding, taken) => taken() });
     const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
     try {
       return await new Promise<string>((resolve, reject) => {
@@ -98,13 +95,6 @@ export class Prompts {
   }
 }
 
-interface Question {
-  readonly question: string;
-  readonly instead: string;
-  readonly echo: boolean;
-  readonly choices?: string;
-}
-
 // readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
 function echoTo(out: Output): Writable & { columns?: number } {
   const screen: Writable & { columns?: number } = new Writable({
@@ -116,10 +106,6 @@ function echoTo(out: Output): Writable & { columns?: number } {
   });
   screen.columns = out.width;
   return screen;
-}
-
-function silence(): Writable {
-  return new Writable({ write: (_text, _encoding, taken) => taken() });
 }
 
 /** Reads standard input to its end. Throws `refused_input` beyond `limit` bytes. */

@@ -147,7 +147,8 @@ export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | 
   const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();
   const [program = ''] = command.split(/\s/, 1);
   if (command === '' || command === 'cat') return undefined;
-  return hasShellSyntax(program) || platform === 'win32' || isFound(program, env) ? command : undefined;
+  const hasShellSyntax = /[^\w./+-]/.test(program);
+  return hasShellSyntax || platform === 'win32' || isFound(program, env) ? command : undefined;
 }
 
 /**
@@ -221,10 +222,6 @@ class Pager extends Writable {
 
 function gone(): Error {
   return Object.assign(new Error('the pager has gone'), { code: 'EPIPE' });
-}
-
-function hasShellSyntax(program: string): boolean {
-  return /[^\w./+-]/.test(program);
 }
 
 function isFound(program: string, env: Environment): boolean {

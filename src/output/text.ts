@@ -69,7 +69,7 @@ export interface TextWidth {
 
 /** Whether every character of `text` is printable ASCII, one column each. */
 export function isNarrow(text: string): boolean {
-  return /^[\x20-\x7e]*$/.test(text);
+  return PLAIN.test(text);
 }
 
 /** For printable ASCII. The ellipsis is one column too. */

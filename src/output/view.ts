@@ -193,16 +193,14 @@ export function pickPaths(row: unknown, paths: readonly string[]): Record<string
   const picked = emptyObject();
   for (const path of paths) {
     const value = valueAt(row, path);
-    if (value !== undefined) pathPosition(picked, path.split('.'), value);
+    if (value !== undefined) setAt(picked, path.split('.'), value);
   }
   return picked;
 }
 
 /** `row` with the value at each path replaced where there is one; lists on the way are walked. The row itself stays. */
 export function replaceAt(row: unknown, paths: readonly string[], replacement: string): unknown {
-  let result = row;
-  for (const path of paths) result = replaceOne(result, path.split('.'), replacement);
-  return result;
+  return paths.reduce((result, path) => replaceOne(result, path.split('.'), replacement), row);
 }
 
 /** Dotted paths of all values below `row` that are not objects themselves; an empty object counts as a value. */
@@ -218,17 +216,15 @@ function emptyObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
 
-function pathPosition(target: Record<string, unknown>, keys: readonly string[], value: unknown): void {
-  const [key, ...rest] = keys;
+function setAt(target: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
   if (key === undefined) return;
   if (rest.length === 0) {
     target[key] = value;
     return;
   }
-  const inner = emptyObject();
   const present = target[key];
-  if (isObject(present)) Object.assign(inner, present);
-  pathPosition(inner, rest, value);
+  const inner = Object.assign(emptyObject(), isObject(present) ? present : {});
+  setAt(inner, rest, value);
   target[key] = inner;
 }
 

@@ -225,9 +225,7 @@ export interface Group {
 // What a UTF-16 unit is to the scan; 0 is not looked up yet. A digit is DIGIT plus its value.
 const BREAK = 1;
 const JOINT = 2; // separates digits in a card as written by people
-// separates digits in a card as written by people
 const OTHER = 3; // separates digits in a cell only
-// separates digits in a cell only
 const INVISIBLE = 4;
 const DIGIT = 16;
 /** By code point, for the two planes in use. */

@@ -72,8 +72,6 @@ const HEADER = new RegExp(
 
 const HEADER_NAME = /svc-api-key|authorization|security-token|cookie/i; // much faster than HEADER on text without any
 
-// much faster than HEADER on text without any
-
 function hideHeaders(text: string): string {
   return HEADER_NAME.test(text) ? text.replace(HEADER, `$1${HIDDEN}`) : text;
 }
