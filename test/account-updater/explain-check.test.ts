@@ -3,7 +3,7 @@ import { explainCheck, explainWarnings, refusedFile } from '../../src/commands/a
 import { checked, HEADER } from './rows.ts';
 
 describe('what is said of a refused file', () => {
-  it('R39 names line, column and mend of the first 20 problems, and counts the others', async () => {
+  it('R39 names line, column and fix of the first 20 problems, and counts the others', async () => {
     const wrong = Array.from({ length: 1_022 }, (_, at) => `t${at},2026,13,`);
     const check = await checked(`${HEADER}\n${wrong.join('\n')}\n`);
     const lines = explainCheck(check);
