@@ -109,9 +109,10 @@ function thirdPartyNotices(): Plugin {
 }
 
 function notice(directory: string): string {
-  const { name, version, license } = JSON.parse(
-    readFileSync(join(directory, 'package.json'), 'utf8'),
-  ) as Record<string, string>;
+  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
   const text = readdirSync(directory).find((file) => /^licen[cs]e/i.test(file));
   const terms = text === undefined ? '' : `\n\n${readFileSync(join(directory, text), 'utf8').trim()}\n`;
   return `${name} ${version} (${license})${terms}`;

@@ -23,10 +23,7 @@ const COLOURS = ['#4c566a', '#f07178', '#a3d977', '#f2c55c', '#7aa7f0', '#c792ea
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'svc-pictures-'));
-writeFileSync(
-  join(home, 'svc'),
-  `#!/bin/sh\nexec '${process.execPath}' '${join(project, 'bin/svc.js')}' "$@"\n`,
-);
+writeFileSync(join(home, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${join(project, 'bin/svc.js')}' "$@"\n`);
 chmodSync(join(home, 'svc'), 0o755);
 mkdirSync(join(project, 'docs/pictures'), { recursive: true });
 
@@ -122,9 +119,5 @@ function textOf(runs, y) {
 }
 
 function escape(text) {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

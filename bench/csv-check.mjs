@@ -52,16 +52,14 @@ async function bundle() {
 function generate() {
   const output = openSync(file, 'w');
   let written = writeSync(output, 'token,expiration_year,expiration_month,merchant_id\n');
-  while (written < megabytes * 1e6)
-    written += writeSync(output, Array.from({ length: 20_000 }, row).join(''));
+  while (written < megabytes * 1e6) written += writeSync(output, Array.from({ length: 20_000 }, row).join(''));
   closeSync(output);
 }
 
 function row(_, at) {
   const date = `${20 + (at % 10)},${String((at % 12) + 1).padStart(2, '0')}`;
   if (kind === 'quoted') return `"${randomUUID()}",${date},"Shop, Ltd"\n`;
-  if (kind === 'words')
-    return `tok_${randomUUID().replaceAll('-', '').slice(0, 24)},${date},MERCHANT-${at % 7}\n`;
+  if (kind === 'words') return `tok_${randomUUID().replaceAll('-', '').slice(0, 24)},${date},MERCHANT-${at % 7}\n`;
   return at % 3 === 0 ? `${randomUUID()},${date},SANDBOX\n` : `${randomUUID()},,,\n`;
 }
 

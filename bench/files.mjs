@@ -28,8 +28,7 @@ try {
   await bundleMerge();
   const [small, large] = [generate('few', FEW), generate('many', many)];
   const rows = [];
-  for (const [name, argsFor] of Object.entries(commands()))
-    rows.push(...(await measure(name, argsFor, small, large)));
+  for (const [name, argsFor] of Object.entries(commands())) rows.push(...(await measure(name, argsFor, small, large)));
   report(`files of ${many} rows beside ${FEW}, median of ${runs} runs`, rows);
 } finally {
   rmSync(directory, { recursive: true, force: true });
@@ -41,14 +40,7 @@ function commands() {
   return {
     'au check': ({ request }) => [launcher, 'au', 'check', request],
     'au report': ({ results }) => [launcher, 'au', 'report', results],
-    'au report --request': ({ request, results }) => [
-      launcher,
-      'au',
-      'report',
-      results,
-      '--request',
-      request,
-    ],
+    'au report --request': ({ request, results }) => [launcher, 'au', 'report', results, '--request', request],
     'au next': ({ request, results }) => [launcher, 'au', 'next', request, results, '--out', out, '--force'],
     [`merge of ${PARTS} parts`]: ({ parts }) => [join(directory, 'child.mjs'), merged, ...parts],
     'merge, one with a column more': ({ parts, odd }) => [

@@ -57,8 +57,7 @@ function svc(argv, coverage) {
       : [...program, 'sandbox', 'exec', '--', 'env', `NODE_V8_COVERAGE=${coverage}`, ...program, ...argv];
   const [command, ...rest] = line;
   const result = spawnSync(command, rest, { cwd: place, env: plainEnvironment(place), encoding: 'utf8' });
-  if (result.status !== 0)
-    throw new Error(`svc ${argv.join(' ')} ended with ${result.status}: ${result.stderr}`);
+  if (result.status !== 0) throw new Error(`svc ${argv.join(' ')} ended with ${result.status}: ${result.stderr}`);
   return result;
 }
 

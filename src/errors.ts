@@ -86,13 +86,7 @@ export class SvcError extends Error {
   }
 }
 
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'rate_limited',
-  'network',
-  'server',
-  'pending',
-  'timeout',
-]);
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 'server', 'pending', 'timeout']);
 
 /** Whether `error` is a failure of this code. */
 export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
@@ -112,22 +106,13 @@ export function writeFailure(file: string, error: unknown): SvcError {
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
 
-const FULL = [
-  'could not be written: the disk is full',
-  'Free some space and run the command again.',
-] as const;
-const READ_ONLY = [
-  'could not be written: not allowed here',
-  'Allow it, or choose another directory.',
-] as const;
+const FULL = ['could not be written: the disk is full', 'Free some space and run the command again.'] as const;
+const READ_ONLY = ['could not be written: not allowed here', 'Allow it, or choose another directory.'] as const;
 const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: FULL,
   EDQUOT: ['could not be written: the quota is used up', FULL[1]],
   EFBIG: ['could not be written: the file size limit is reached', 'Raise the limit (ulimit -f).'],
-  ENOENT: [
-    'could not be written: its directory does not exist',
-    'Make the directory, or choose another one.',
-  ],
+  ENOENT: ['could not be written: its directory does not exist', 'Make the directory, or choose another one.'],
   EROFS: ['could not be written: the file system is read-only', READ_ONLY[1]],
   EACCES: READ_ONLY,
   EPERM: READ_ONLY,

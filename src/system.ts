@@ -49,8 +49,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = { now: () => Date.now(), sleep };
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS)
-    await slice(Math.min(left, LONGEST_TIMER_MS), signal);
+  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) await slice(Math.min(left, LONGEST_TIMER_MS), signal);
 }
 
 async function slice(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -23,8 +23,7 @@ export async function runProgram(program, args, env) {
   const complaints = child.stderr.setEncoding('utf8').toArray();
   const [code] = await once(child, 'exit');
   const ms = performance.now() - started;
-  if (code !== 0)
-    throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await complaints).join('')}`);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await complaints).join('')}`);
   return { ms, mb: Number((await said).join('')) };
 }
 

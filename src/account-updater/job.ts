@@ -113,31 +113,24 @@ export function failedError(job: AccountUpdaterJob): SvcError {
 }
 
 /** A job that the service does not know, and what explains that: when its upload address expires, where it is known. */
-export function missingError(
-  id: string,
-  known?: { readonly expiresAt: number; readonly now: number },
-): SvcError {
+export function missingError(id: string, known?: { readonly expiresAt: number; readonly now: number }): SvcError {
   const details = { status: 404, facts: { job: id } };
   const tenant = 'that the key belongs to the tenant that owns the job';
   if (known === undefined)
-    return new SvcError(
-      'job_expired',
-      `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`,
-      { ...details, hint: `Check the id, and ${tenant}.`, next: ['au', 'list'] },
-    );
+    return new SvcError('job_expired', `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`, {
+      ...details,
+      hint: `Check the id, and ${tenant}.`,
+      next: ['au', 'list'],
+    });
   const { expiresAt, now } = known;
   const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));
   if (now < expiresAt)
-    return new SvcError(
-      'not_found',
-      `job ${id} was created ${age} ago and is not found: the service may lag`,
-      {
-        ...details,
-        retryable: true,
-        hint: `Try again in a minute. If it is still not found, check ${tenant}.`,
-        next: ['au', 'status', id],
-      },
-    );
+    return new SvcError('not_found', `job ${id} was created ${age} ago and is not found: the service may lag`, {
+      ...details,
+      retryable: true,
+      hint: `Try again in a minute. If it is still not found, check ${tenant}.`,
+      next: ['au', 'status', id],
+    });
   return new SvcError(
     'job_expired',
     `job ${id} was created ${age} ago and is gone: no file was uploaded within its hour`,
@@ -209,12 +202,7 @@ async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
 }
 
 /** Waits this many milliseconds, or until it is woken up. @throws the signal's reason when it aborts */
-export async function pause(
-  clock: Clock,
-  ms: number,
-  signal: AbortSignal,
-  wakeUp: WakeUp | undefined,
-): Promise<void> {
+export async function pause(clock: Clock, ms: number, signal: AbortSignal, wakeUp: WakeUp | undefined): Promise<void> {
   if (wakeUp === undefined) return clock.sleep(ms, signal);
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);

@@ -31,8 +31,7 @@ export async function mergeResults(
 ): Promise<Sealed> {
   const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
   try {
-    for await (const piece of (await haveOneHeader(parts)) ? joined(parts) : united(parts))
-      await draft.write(piece);
+    for await (const piece of (await haveOneHeader(parts)) ? joined(parts) : united(parts)) await draft.write(piece);
     onWhole?.(await draft.seal());
     return await draft.finish(overwrite);
   } finally {
@@ -125,10 +124,7 @@ export function keepResults(run: RunDirectory): Promise<ResultsFile> {
 }
 
 /** Checks the destination before any request. A result file that this run wrote is no obstacle. */
-export async function checkDestination(
-  record: RunRecord | undefined,
-  { out, force }: Destination,
-): Promise<void> {
+export async function checkDestination(record: RunRecord | undefined, { out, force }: Destination): Promise<void> {
   if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
 }
 

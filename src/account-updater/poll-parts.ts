@@ -16,11 +16,7 @@ export interface RunWork extends RunOptions {
 }
 
 /** Work on a run that is held. */
-export function workOn(
-  client: Client,
-  run: Pick<RunDirectory, 'record' | 'save'>,
-  options: RunOptions = {},
-): RunWork {
+export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'>, options: RunOptions = {}): RunWork {
   return { ...options, client, record: run.record, save: () => run.save() };
 }
 
@@ -38,11 +34,7 @@ export async function pollJobs(work: RunWork): Promise<void> {
  * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
  * part gets another job only where its file was never sent whole, or is proven never to have been processed.
  */
-export async function recordPoll(
-  work: RunWork,
-  part: RunPart,
-  job: AccountUpdaterJob | undefined,
-): Promise<void> {
+export async function recordPoll(work: RunWork, part: RunPart, job: AccountUpdaterJob | undefined): Promise<void> {
   if (job === undefined) await recordMissing(work, part);
   else if (job.status === 'pending') recordPending(part, job);
   else recordStored(work, part, job);
@@ -116,16 +108,7 @@ export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
   part.state = 'planned';
 }
 
-const OF_A_JOB = [
-  'job',
-  'errors',
-  'seen',
-  'sent',
-  'sent_at',
-  'expires_at',
-  'missing_since',
-  'done_at',
-] as const;
+const OF_A_JOB = ['job', 'errors', 'seen', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at'] as const;
 
 function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
   return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;
@@ -190,16 +173,12 @@ export function requireKnownOutcome({ record, name }: Pick<RunDirectory, 'record
   if (!hasUnknown(record)) return;
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  throw new SvcError(
-    'outcome_unknown',
-    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-    {
-      hint: 'Keep polling until the outcome is known. Only if the file was not processed, submit it as a new run: rows that were processed are then paid for twice.',
-      next: ['au', 'status', name],
-      retryable: false,
-      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
-    },
-  );
+  throw new SvcError('outcome_unknown', `outcome unknown: the service may have the file of ${problems.join('; of ')}`, {
+    hint: 'Keep polling until the outcome is known. Only if the file was not processed, submit it as a new run: rows that were processed are then paid for twice.',
+    next: ['au', 'status', name],
+    retryable: false,
+    facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
+  });
 }
 
 function reasonOf(part: RunPart): string {

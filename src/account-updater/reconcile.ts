@@ -78,11 +78,7 @@ async function compareInOrder(request: Rereadable, results: Rereadable): Promise
   }
 }
 
-async function compareByToken(
-  request: Rereadable,
-  results: Rereadable,
-  index: TokenIndex,
-): Promise<Reconciliation> {
+async function compareByToken(request: Rereadable, results: Rereadable, index: TokenIndex): Promise<Reconciliation> {
   let requested = 0;
   for await (const rows of readRequest(request.open())) {
     requested += rows.length;

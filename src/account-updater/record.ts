@@ -221,8 +221,7 @@ function listOf(check: Check): Check {
 }
 
 function shape(members: Readonly<Record<string, Check>>): Check {
-  return (value) =>
-    isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
+  return (value) => isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
 }
 
 const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
@@ -230,13 +229,12 @@ const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
 const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
 
 const PART: Readonly<Record<string, Check>> = {
+  ...Object.fromEntries(['number', 'first_row', 'rows', 'start', 'end', 'bytes'].map((name) => [name, isCount])),
   ...Object.fromEntries(
-    ['number', 'first_row', 'rows', 'start', 'end', 'bytes'].map((name) => [name, isCount]),
-  ),
-  ...Object.fromEntries(
-    ['creating_since', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at', 'seen', 'job'].map(
-      (name) => [name, optional(isText)],
-    ),
+    ['creating_since', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at', 'seen', 'job'].map((name) => [
+      name,
+      optional(isText),
+    ]),
   ),
   sha256: isText,
   state: (value) => STATES.has(value),

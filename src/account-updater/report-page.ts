@@ -1,13 +1,6 @@
 import { cleanText } from '../output/text.ts';
 import { formatNumber, formatPercent } from '../output/time.ts';
-import {
-  ACTION_GROUP_NAMES,
-  CLASS_NAMES,
-  type Report,
-  type ReportCode,
-  shownCode,
-  sumOf,
-} from './report-view.ts';
+import { ACTION_GROUP_NAMES, CLASS_NAMES, type Report, type ReportCode, shownCode, sumOf } from './report-view.ts';
 import { text as STYLE } from './report.css';
 
 /**
@@ -88,11 +81,7 @@ function classSection(report: Report): string {
     count: report.codes.reduce((sum, code) => (code.class === kind ? sum + code.count : sum), 0),
   })).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
   if (report.request) counts.push({ kind: 'unchanged', name: 'unchanged', count: report.request.unchanged });
-  return countSection(
-    { id: 'classes', title: 'By class', column: 'Class', caption: 'Rows by class' },
-    counts,
-    whole,
-  );
+  return countSection({ id: 'classes', title: 'By class', column: 'Class', caption: 'Rows by class' }, counts, whole);
 }
 
 /** What the codes ask for, with what the operator chose for them. */

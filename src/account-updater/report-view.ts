@@ -182,10 +182,8 @@ export function sumOf(report: Report, request: ReportRequest): string {
 
 function requestLines(report: Report, request: ReportRequest): string[] {
   const lines = [sumOf(report, request)];
-  if (request.not_requested > 0)
-    lines.push(`${counted(request.not_requested)} with a token that was not requested`);
-  if (request.duplicates > 0)
-    lines.push(`${counted(request.duplicates)} with a token that already had its result`);
+  if (request.not_requested > 0) lines.push(`${counted(request.not_requested)} with a token that was not requested`);
+  if (request.duplicates > 0) lines.push(`${counted(request.duplicates)} with a token that already had its result`);
   return lines;
 }
 

@@ -1,8 +1,4 @@
-import {
-  MAX_REQUEST_FILE_BYTES,
-  MAX_REQUEST_FILE_ROWS,
-  REQUEST_COLUMNS,
-} from '../schema/account-updater-files.ts';
+import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS, REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 
 /** Name of a column of the request file. */
 export type RequestColumn = (typeof REQUEST_COLUMNS)[number];

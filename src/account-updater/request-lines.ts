@@ -97,8 +97,7 @@ export function splitCells(line: string): SplitCells {
 }
 
 function closingQuote(line: string, from: number): number {
-  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2))
-    if (line[at + 1] !== '"') return at;
+  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2)) if (line[at + 1] !== '"') return at;
   return -1;
 }
 
@@ -124,9 +123,7 @@ export interface RequestRow {
  * Reads a request file that was checked before: a line is a row there. Gives the rows in batches, in flat memory.
  * @throws SvcError `conflict` when it is not the file that was checked
  */
-export async function* readRequest(
-  source: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly RequestRow[], void> {
+export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly RequestRow[], void> {
   const lines = new Lines();
   const blocks = new LineBlocks(lines);
   for await (const piece of inSmallPieces(source)) {

@@ -38,18 +38,14 @@ function checkNames(names: Uint8Array, line: Uint8Array): CheckedHeader {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(names);
   if (text === REQUEST_HEADER) return header('rows');
   if (checkForCards(line).findings.length > 0) return header('cells', CARD_NUMBER);
-  if (text.includes('\uFFFD'))
-    return header('cells', finding('encoding', `the header ${describeBytes(line)}`));
+  if (text.includes('\uFFFD')) return header('cells', finding('encoding', `the header ${describeBytes(line)}`));
   if (text.includes('\r')) return header('nothing', BARE_RETURNS);
   const slip = SLIPS.find(({ fixed }) => fixed(text) === REQUEST_HEADER);
   if (slip === undefined) return checkColumns(text);
   return header('rows', finding(slip.rule, `${slip.problem}: write exactly ${REQUEST_HEADER}`));
 }
 
-const BARE_RETURNS = finding(
-  'control_character',
-  'lines end with carriage returns alone: end them with line feeds',
-);
+const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
 
 interface Slip {
   readonly rule: Rule;

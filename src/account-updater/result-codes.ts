@@ -16,9 +16,7 @@ const PIECE = 4 * 1024;
  * memory.
  * @throws SvcError `checksum_mismatch` when the file is truncated or malformed, or lacks the columns that every row needs
  */
-export async function* readResults(
-  source: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly ResultRow[], void> {
+export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ResultRow[], void> {
   // Only some commands read results.
   const { CsvError, parse } = await import('csv-parse');
   const input = Readable.from(copiedPieces(source), { objectMode: false });
@@ -42,9 +40,7 @@ export async function* readResults(
     }
   } catch (error) {
     // The parser's own error repeats cells of the file, so it is not the cause.
-    throw error instanceof CsvError
-      ? unreadable(`is malformed or truncated after row ${row} (${error.code})`)
-      : error;
+    throw error instanceof CsvError ? unreadable(`is malformed or truncated after row ${row} (${error.code})`) : error;
   }
   if (header === undefined) throw unreadable('is empty, without even a header');
   if (rows.length > 0) yield rows;
@@ -106,8 +102,7 @@ function toResultRow(cells: readonly string[], { indexes, extra }: ResultHeader,
     new_expiration_year: cells[indexes.new_expiration_year] ?? '',
     new_expiration_month: cells[indexes.new_expiration_month] ?? '',
     result_code: cells[indexes.result_code] ?? '',
-    extra:
-      extra.length === 0 ? NO_EXTRA : Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])),
+    extra: extra.length === 0 ? NO_EXTRA : Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])),
     row,
   };
 }
@@ -133,10 +128,7 @@ export interface ResultCode {
 
 /** The result codes of the interface, in its order. The service may send others. */
 const RESULT_CODES = new Map(
-  Object.entries(codes).map(([code, known]) => [
-    code,
-    { ...(known as Omit<ResultCode, 'known'>), known: true },
-  ]),
+  Object.entries(codes).map(([code, known]) => [code, { ...(known as Omit<ResultCode, 'known'>), known: true }]),
 );
 
 /** What is known of a code; for one that is not known, what its prefix says. */
@@ -272,8 +264,7 @@ export async function* splitResults(
   let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
     const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);
-    const lineOf = (cells: readonly string[]): string =>
-      excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells);
+    const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
     const header = lineOf(columns);
     yield rows.map((row) => ({
       group: actionGroupOf(row.result_code, row.new_token !== '', actions),

@@ -56,11 +56,7 @@ export async function downloadResults(
 }
 
 /** What speaks against a result file, beyond what its response shows. */
-export async function flawsOf(
-  file: string,
-  proof: Proof,
-  rowsSent: number | undefined,
-): Promise<readonly Flaw[]> {
+export async function flawsOf(file: string, proof: Proof, rowsSent: number | undefined): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
@@ -123,14 +119,7 @@ export async function countResults(
 }
 
 /** Failures that concern one part's results; after any other there is no use in trying the next. */
-const OF_ONE_PART = [
-  'not_found',
-  'rejected',
-  'forbidden',
-  'truncated',
-  'checksum_mismatch',
-  'bad_response',
-] as const;
+const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
 
 /**
  * Polls the jobs under way once, and downloads the results of those that are completed. Results that cannot be had are
@@ -149,11 +138,7 @@ export async function pollRun(client: Client, run: RunDirectory, options: RunOpt
  * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
  * @returns the first failure that concerns one part alone; the others were downloaded all the same
  */
-async function collectResults(
-  client: Client,
-  run: RunDirectory,
-  options: RunOptions,
-): Promise<SvcError | undefined> {
+async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<SvcError | undefined> {
   let failure: SvcError | undefined;
   for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
     try {
@@ -162,8 +147,7 @@ async function collectResults(
       const isKept = await restore(run, part);
       if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
         if (part.results) part.results.proof ??= 'content';
-      } else if (isSvcError(error, 'job_expired'))
-        await recordPoll(workOn(client, run, options), part, undefined);
+      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
       else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
       else throw error;
@@ -172,12 +156,7 @@ async function collectResults(
   return failure;
 }
 
-async function collectPart(
-  client: Client,
-  run: RunDirectory,
-  part: RunPart,
-  options: RunOptions,
-): Promise<void> {
+async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
   const target = run.resultsFile(part);
   try {
     // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.

@@ -181,9 +181,7 @@ export function entriesIn(directory: string): fs.Dirent[] {
 }
 
 function isUnborn(directory: string): boolean {
-  return (
-    fs.existsSync(directory) && fs.readdirSync(directory).every((name) => name.startsWith(`.${RECORD}.`))
-  );
+  return fs.existsSync(directory) && fs.readdirSync(directory).every((name) => name.startsWith(`.${RECORD}.`));
 }
 
 function missingRecord(directory: string): SvcError {

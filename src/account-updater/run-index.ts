@@ -7,15 +7,7 @@ import { writeFileAtomicSync } from '../files/draft.ts';
 import { isObject } from '../schema/guards.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
-import {
-  entriesIn,
-  type FoundRuns,
-  listRuns,
-  newestFirst,
-  openRuns,
-  RECORD,
-  RunDirectory,
-} from './run-directory.ts';
+import { entriesIn, type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';
 
 /** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
@@ -95,11 +87,7 @@ export interface NewRun {
  * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
  * that may be of this file but cannot be read. `root` holds the runs and the index of those elsewhere.
  */
-export function findRuns(
-  root: string | undefined,
-  runDir: string | undefined,
-  file: Pick<NewRun, 'check'>,
-): FoundRuns {
+export function findRuns(root: string | undefined, runDir: string | undefined, file: Pick<NewRun, 'check'>): FoundRuns {
   const wants = (name: string): boolean => file.check.sha256.startsWith(hashIn(name) ?? '');
   const found = [
     ...(runDir !== undefined && fs.existsSync(path.join(runDir, RECORD)) ? [openRuns([runDir])] : []),

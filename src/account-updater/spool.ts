@@ -68,7 +68,6 @@ export async function createSpool(system: System): Promise<Spooled> {
 async function removeOrphans(directory: string, system: System): Promise<void> {
   for (const name of await fs.readdir(directory)) {
     const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
-    if (owner !== system.pid && !system.isAlive(owner))
-      await fs.rm(path.join(directory, name), { force: true });
+    if (owner !== system.pid && !system.isAlive(owner)) await fs.rm(path.join(directory, name), { force: true });
   }
 }

@@ -39,8 +39,7 @@ export class TenantProof {
   /** @throws SvcError `config` when the service contradicts the operator */
   async relationOf(record: Owned): Promise<TenantRelation> {
     const { tenant_id: recorded } = record;
-    if (this.#proven !== undefined && recorded !== undefined)
-      return recorded === this.#proven ? 'same' : 'other';
+    if (this.#proven !== undefined && recorded !== undefined) return recorded === this.#proven ? 'same' : 'other';
     const relation = await this.#readRelation(record);
     if (relation === 'same') this.#proven = recorded;
     if (this.#asserted === undefined) return relation;
@@ -154,8 +153,7 @@ export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   const { client, record } = work;
   if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
   for await (const jobs of jobPages(client)) {
-    if (jobs.length > 0 || record.parts.some(hadFile))
-      throw tenantError(record, 'and this key does not see its jobs');
+    if (jobs.length > 0 || record.parts.some(hadFile)) throw tenantError(record, 'and this key does not see its jobs');
     return;
   }
 }
@@ -165,10 +163,7 @@ function hadFile(part: RunPart): boolean {
 }
 
 /** The same for the job that was created: without a file it is deleted after an hour and costs nothing. */
-export function recordTenant(
-  { client, record }: RunAndClient,
-  { tenant_id: tenant }: AccountUpdaterJob,
-): void {
+export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
   if (!tenant) return;
   tenants.set(client, tenant);
   record.tenant_id ??= tenant;

@@ -86,8 +86,7 @@ export class TokenTable {
     for (let at = start * this.#fields; ; at += this.#fields) {
       if (at === table.length) at = 0;
       if (table[at + words] === 0) return at;
-      if (table[at] === first && table[at + 1] === second && (words === 2 || table[at + 2] === third))
-        return at;
+      if (table[at] === first && table[at + 1] === second && (words === 2 || table[at + 2] === third)) return at;
     }
   }
 
@@ -99,8 +98,7 @@ export class TokenTable {
     this.#free = Math.floor(this.#slots * LOAD);
     for (let at = 0; at < old.length; at += this.#fields) {
       const value = old[at + this.#words] ?? 0;
-      if (value !== 0)
-        this.#insert(this.#slotOf(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0), old, at, value);
+      if (value !== 0) this.#insert(this.#slotOf(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0), old, at, value);
     }
   }
 }

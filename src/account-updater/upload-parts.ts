@@ -5,14 +5,7 @@ import { UploadUnclear } from '../transfer/store.ts';
 import { fileSource, type UploadSource } from '../transfer/source.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
 import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
-import {
-  detachJob,
-  recordMissingSince,
-  recordPoll,
-  requireKnownOutcome,
-  type RunWork,
-  workOn,
-} from './poll-parts.ts';
+import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
 import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
@@ -125,8 +118,7 @@ export async function settleUploads(client: Client, run: OpenRun): Promise<void>
 async function uploadPart(work: PartWork): Promise<void> {
   const { part } = work;
   for (let created = 0; ;) {
-    if (part.state === 'uploading' || sentOf(part) !== 'some')
-      await settleUpload(work, work.pollOnce ? 0 : undefined);
+    if (part.state === 'uploading' || sentOf(part) !== 'some') await settleUpload(work, work.pollOnce ? 0 : undefined);
     if (sentOf(part) !== 'some') return;
     let job: AccountUpdaterJob | undefined;
     if (part.job === undefined) {
@@ -264,15 +256,11 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   const earlier = doubtful.flatMap(({ job }) => listed?.get(job) ?? []);
   if (earlier.some((job) => restore(work, job))) return true;
   if (listed?.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
-  throw new SvcError(
-    'bad_response',
-    `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`,
-    {
-      hint: 'Nothing was uploaded. Submit the file again in a few minutes.',
-      retryable: true,
-      facts: { run: work.record.id, jobs: [...ids] },
-    },
-  );
+  throw new SvcError('bad_response', `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`, {
+    hint: 'Nothing was uploaded. Submit the file again in a few minutes.',
+    retryable: true,
+    facts: { run: work.record.id, jobs: [...ids] },
+  });
 }
 
 /** What the list shows of some jobs, back to the time `since`. */

@@ -32,11 +32,7 @@ export const LONGEST_WAIT_MS = 8 * 86_400_000;
  * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
  * @throws SvcError `job_failed`, `job_expired` when it was deleted, `pending` when the time is up
  */
-export async function waitForJob(
-  client: Client,
-  id: string,
-  options: WaitOptions = {},
-): Promise<AccountUpdaterJob> {
+export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
   const { clock, signal } = client;
   const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent } = options;
   const started = clock.now();
@@ -83,11 +79,7 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
  * @throws SvcError `job_failed` when a part failed, `outcome_unknown` when it is unknown whether the service has the
  *   file of one, `job_expired` when one needs another job, `pending` when the time is up
  */
-export async function waitForRun(
-  client: Client,
-  run: RunDirectory,
-  options: WaitOptions = {},
-): Promise<void> {
+export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
   const { clock, signal } = client;
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp } = options;
   const { record } = run;
@@ -127,18 +119,13 @@ function doubtMissing(run: RunDirectory): void {
 export function failedRunError({ record, submitWords }: RunDirectory): SvcError {
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const problems = failed.map(
-    ({ number, job, errors = [] }) =>
-      `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
+    ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
   );
-  return new SvcError(
-    'job_failed',
-    `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`,
-    {
-      hint: 'Fix what the messages name, then submit the file again: only what failed is retried.',
-      next: submitWords,
-      facts: { run: record.id, problems, status: statusOf(record) },
-    },
-  );
+  return new SvcError('job_failed', `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`, {
+    hint: 'Fix what the messages name, then submit the file again: only what failed is retried.',
+    next: submitWords,
+    facts: { run: record.id, problems, status: statusOf(record) },
+  });
 }
 
 /** Parts have no job with a file, or none any more: submitting the file again uploads them. */

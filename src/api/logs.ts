@@ -93,9 +93,7 @@ function logFrom(item: unknown, source: JsonSource): Log {
   if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
   if (isLog(item)) return keepSource(item, source);
   const log = documented(item);
-  return LOG_FIELDS.every((name) => isText(item[name]))
-    ? keepSource(log, source)
-    : odd(log, source, 'other types');
+  return LOG_FIELDS.every((name) => isText(item[name])) ? keepSource(log, source) : odd(log, source, 'other types');
 }
 
 /** The entry that a line of JSON without whitespace holds. @throws SyntaxError */

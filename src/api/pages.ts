@@ -86,17 +86,12 @@ export function cursorPages<T, Item>(
   read: (items: readonly T[], text: string) => readonly Item[],
 ): Pages<Item> {
   return new Pages(async (cursor) => {
-    const { value: page, text } = await core.callWithText(
-      pageRequest(request, { ...options, start: cursor }),
-    );
+    const { value: page, text } = await core.callWithText(pageRequest(request, { ...options, start: cursor }));
     // At the end `next` may be null, empty or absent.
     return { items: read(page.data, text), next: page.pagination?.next || undefined };
   }, options.start);
 }
 
-export function pageRequest<T>(
-  request: ListRequest<T>,
-  { start, pageSize }: PageOptions,
-): ApiRequest<CursorPage<T>> {
+export function pageRequest<T>(request: ListRequest<T>, { start, pageSize }: PageOptions): ApiRequest<CursorPage<T>> {
   return { ...request, method: 'GET', query: { ...request.query, start, size: pageSize } };
 }

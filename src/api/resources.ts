@@ -222,10 +222,7 @@ export function readSessionRequest(id: string): ApiRequest<ThreeDsSession> {
   };
 }
 
-export function authenticateRequest(
-  id: string,
-  request: AuthenticateRequest,
-): ApiRequest<AuthenticationResult> {
+export function authenticateRequest(id: string, request: AuthenticateRequest): ApiRequest<AuthenticationResult> {
   return {
     method: 'POST',
     path: path`/3ds/sessions/${id}/authenticate`,

@@ -133,12 +133,7 @@ export function knownTenant(system: PathsHost, profile: string, baseUrl: string)
 }
 
 /** Keeps the tenant of a profile. A cache that cannot be written fails no command. */
-export function rememberTenant(
-  system: PathsHost,
-  profile: string,
-  baseUrl: string,
-  tenant: TenantFacts,
-): void {
+export function rememberTenant(system: PathsHost, profile: string, baseUrl: string, tenant: TenantFacts): void {
   const directory = cacheDirectory(system);
   if (directory === undefined) return;
   const { id, name, type } = tenant;
@@ -168,8 +163,7 @@ export function reportProduction({ settings, system, notices, noticePalette }: C
 function readAll(system: PathsHost): Readonly<Record<string, unknown>> {
   try {
     const directory = cacheDirectory(system);
-    const all: unknown =
-      directory === undefined ? {} : JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
+    const all: unknown = directory === undefined ? {} : JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
     return isObject(all) ? all : {};
   } catch {
     return {};

@@ -186,10 +186,7 @@ export interface Context {
 }
 
 /** `--dry-run` of commands that show the request that would change something. */
-export const dryRunParameter = flag(
-  '--dry-run',
-  'check everything and show the request instead of sending it',
-);
+export const dryRunParameter = flag('--dry-run', 'check everything and show the request instead of sending it');
 
 /** A request to an address outside the service's API: a pre-signed address, or the target of webhook events. */
 export interface DirectRequest {

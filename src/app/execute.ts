@@ -15,9 +15,7 @@ import { openQuery } from './print.ts';
 import type { Invocation } from './run.ts';
 
 /** A command to run, or what was wrong with the command line. */
-export type Parsed =
-  | Extract<Invocation, { kind: 'run' }>
-  | { readonly kind: 'mistake'; readonly error: unknown };
+export type Parsed = Extract<Invocation, { kind: 'run' }> | { readonly kind: 'mistake'; readonly error: unknown };
 
 /** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
@@ -71,11 +69,7 @@ async function runCommand(
   }
 }
 
-function checkExcelSafe(
-  globals: Globals,
-  output: string | undefined,
-  input: Readonly<Record<string, unknown>>,
-): void {
+function checkExcelSafe(globals: Globals, output: string | undefined, input: Readonly<Record<string, unknown>>): void {
   if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
   throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
     hint: 'Add -o csv, or leave --excel-safe out.',
@@ -126,15 +120,10 @@ interface ErrorReporting {
 }
 
 /** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
-function reportFailure(
-  error: unknown,
-  { system, terminal, globals, asked, command }: ErrorReporting,
-): number {
+function reportFailure(error: unknown, { system, terminal, globals, asked, command }: ErrorReporting): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
-    asked.output === undefined
-      ? !terminal.out.isTerminal && system.stderr.isTTY !== true
-      : asked.output !== 'table';
+    asked.output === undefined ? !terminal.out.isTerminal && system.stderr.isTTY !== true : asked.output !== 'table';
   const report = reportError(error, {
     machine,
     debug: terminal.notices.shows('debug'),

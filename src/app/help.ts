@@ -146,10 +146,7 @@ export function isFilled({ text, examples = [], rows = [] }: Section): boolean {
 /** The page as text for a terminal of `columns`, never wider than 80, with a newline at its end. */
 function pageText({ title, text, sections }: Page, columns: number): string {
   const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, columns));
-  const head = [
-    ...wrapWords(title, width),
-    ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT))),
-  ];
+  const head = [...wrapWords(title, width), ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT)))];
   const parts = sections.filter(isFilled).map((section) => sectionLines(section, width));
   return `${[head, ...parts].map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -7,8 +7,7 @@ const DAY_S = 86_400;
 
 /** The option that would help against an error of the library, which knows of none. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
-  if (code === 'key_missing' || facts?.['missing'] === 'base_url')
-    return 'To try svc without keys, add --sandbox.';
+  if (code === 'key_missing' || facts?.['missing'] === 'base_url') return 'To try svc without keys, add --sandbox.';
   if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
   // In a body that is not JSON, a column is a number.
   if (code === 'refused_input' && typeof facts?.['column'] === 'string')
@@ -34,13 +33,7 @@ export function noteNext(
 }
 
 /** Commands that a sandbox has no use for: they are about stored keys. */
-const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set([
-  'login',
-  'logout',
-  'whoami',
-  'doctor',
-  'profile',
-]);
+const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set(['login', 'logout', 'whoami', 'doctor', 'profile']);
 const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'events',
   'sandbox',
@@ -80,11 +73,7 @@ export function typedCommand(words: readonly string[], globals: Named): string {
 type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
-  return [
-    ...(sandbox ? ['--sandbox'] : []),
-    ...option('--profile', profile),
-    ...option('--base-url', baseUrl),
-  ];
+  return [...(sandbox ? ['--sandbox'] : []), ...option('--profile', profile), ...option('--base-url', baseUrl)];
 }
 
 /** An option with its value, where it was given; once for each of several values. */

@@ -150,8 +150,7 @@ function putItem(list: readonly unknown[], part: string, rest: readonly string[]
 
 function pathIn(name: string): string[] {
   const parts = name.split('.');
-  if (parts.includes(''))
-    throw new SvcError('usage', 'must be a path, =, and a value: a part of the path is empty');
+  if (parts.includes('')) throw new SvcError('usage', 'must be a path, =, and a value: a part of the path is empty');
   return parts;
 }
 

@@ -28,9 +28,7 @@ export async function manPage(tree: readonly Entry[]): Promise<string> {
 // With what programs need; the meanings of exit codes are listed once, under EXIT CODES.
 async function referencePage(command: Command, words: string): Promise<Page> {
   const page = await commandPage(command, words);
-  const fields = [...new Set(command.fields)].map((field) =>
-    field === '*' ? 'any field of the response' : field,
-  );
+  const fields = [...new Set(command.fields)].map((field) => (field === '*' ? 'any field of the response' : field));
   const sections = page.sections.filter(({ title }) => !/^(Global options|Exit codes)/.test(title));
   const reference = [
     { title: 'Exit codes', text: exitCodesOf(command).join(', ') },

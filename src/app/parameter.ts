@@ -63,11 +63,7 @@ export function flag(syntax: string, description: string): Parameter<boolean> {
   return { kind: 'flag', syntax, description, default: false, parse: () => true };
 }
 
-export function value<T>(
-  syntax: string,
-  description: string,
-  parse: ValueParser<T>,
-): Parameter<T | undefined> {
+export function value<T>(syntax: string, description: string, parse: ValueParser<T>): Parameter<T | undefined> {
   return { kind: 'value', syntax, description, parse };
 }
 
@@ -79,11 +75,7 @@ export function choice<const C extends string>(
   return { kind: 'value', syntax, description, choices, parse: asTyped };
 }
 
-export function repeated<T>(
-  syntax: string,
-  description: string,
-  parse: ValueParser<T>,
-): Parameter<readonly T[]> {
+export function repeated<T>(syntax: string, description: string, parse: ValueParser<T>): Parameter<readonly T[]> {
   return { kind: 'repeated', syntax, description, default: [], parse };
 }
 
@@ -168,8 +160,7 @@ export function positiveDuration(text: string): number {
 export type Moment = (now: number) => number;
 
 const DAY_MS = 86_400_000;
-const TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 
 /** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now` or `yesterday`. */
 export function moment(text: string): Moment {
@@ -178,10 +169,7 @@ export function moment(text: string): Moment {
   const ago = parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
   if (!isRealTime(text)) {
-    throw new SvcError(
-      'usage',
-      'must be a time: 2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now or yesterday',
-    );
+    throw new SvcError('usage', 'must be a time: 2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now or yesterday');
   }
   const at = Date.parse(text.replace(' ', 'T'));
   return () => at;
@@ -231,10 +219,7 @@ export const GLOBAL_PARAMETERS = {
     suggesting('profile', value('-p, --profile <name>', 'named settings: base URL, keys, defaults', text)),
   ),
   sandbox: conflicting(['profile'], flag('--sandbox', 'use the embedded sandbox: no account, no network')),
-  baseUrl: from(
-    'SVC_BASE_URL',
-    value('--base-url <url>', 'address of the service: https, or loopback', text),
-  ),
+  baseUrl: from('SVC_BASE_URL', value('--base-url <url>', 'address of the service: https, or loopback', text)),
   output: from(
     'SVC_OUTPUT',
     choice(
@@ -252,36 +237,19 @@ export const GLOBAL_PARAMETERS = {
     ),
   ),
   wide: flag('--wide', 'show every column in full, whatever the width of the terminal'),
-  excelSafe: flag(
-    '--excel-safe',
-    'with -o csv or --split-into, quote text that a spreadsheet would run as a formula',
-  ),
-  jq: value(
-    '--jq <expression>',
-    'filter output with a jq expression (per object; whole list with -o json)',
-    text,
-  ),
+  excelSafe: flag('--excel-safe', 'with -o csv or --split-into, quote text that a spreadsheet would run as a formula'),
+  jq: value('--jq <expression>', 'filter output with a jq expression (per object; whole list with -o json)', text),
   time: from('SVC_TIME', choice('--time <how>', 'time format in tables', TIME_STYLES)),
   timeout: from(
     'SVC_TIMEOUT',
     value('--timeout <duration>', 'time limit for the whole command, including waits', positiveDuration),
   ),
-  maxWait: value(
-    '--max-wait <duration>',
-    'longest pause to accept from a rate limit (default 90s)',
-    positiveDuration,
-  ),
-  curl: flag(
-    '--curl',
-    'print the next request as a curl command instead of sending it; the key is a variable',
-  ),
+  maxWait: value('--max-wait <duration>', 'longest pause to accept from a rate limit (default 90s)', positiveDuration),
+  curl: flag('--curl', 'print the next request as a curl command instead of sending it; the key is a variable'),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
   quiet: flag('-q, --quiet', 'print only errors on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
-  color: from(
-    'NO_COLOR, FORCE_COLOR',
-    choice('--color <when>', 'when to use color', ['auto', 'always', 'never']),
-  ),
+  color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'when to use color', ['auto', 'always', 'never'])),
   plain: from(
     'SVC_PLAIN',
     flag('--plain', 'for screen readers: words and numbers only, one value per line, nothing repainted'),

@@ -44,10 +44,7 @@ function toPlanned({ settings, globals }: Context, request: PreviewRequest): Pla
   return { method, url: buildUrl(base, path, query).href, headers, key, body, isSecret: false };
 }
 
-async function showPlan(
-  context: Context,
-  { method, url, key, body, file, isSecret }: Planned,
-): Promise<void> {
+async function showPlan(context: Context, { method, url, key, body, file, isSecret }: Planned): Promise<void> {
   // --fields and --jq are about the response.
   const globals = { ...context.globals, fields: undefined };
   const print = await recordPrinter({ ...context, globals, query: undefined }, plannedRequestView);
@@ -60,10 +57,7 @@ async function showPlan(
   });
 }
 
-async function showCurl(
-  context: Context,
-  { method, url, headers, key, body, file, isSecret }: Planned,
-): Promise<void> {
+async function showCurl(context: Context, { method, url, headers, key, body, file, isSecret }: Planned): Promise<void> {
   const { system, out, notices } = context;
   const command = curlCommand({
     method,
@@ -94,8 +88,7 @@ function reportNotSent(context: Context, { method, key }: Planned): void {
 async function hideKeys({ system, settings, key }: Context): Promise<void> {
   for (const kind of KEY_TYPES) {
     const isAtHand =
-      keyOrigin(system, settings, kind)?.kind === 'environment' ||
-      settings.stored?.keys?.[kind]?.value !== undefined;
+      keyOrigin(system, settings, kind)?.kind === 'environment' || settings.stored?.keys?.[kind]?.value !== undefined;
     if (isAtHand) await key(kind).catch(() => undefined);
   }
 }
@@ -154,9 +147,6 @@ function quoted(text: string): string {
 // Control and invisible characters are written as JSON escapes.
 function visible(body: string): string {
   return body.replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (sign) =>
-    Array.from(
-      { length: sign.length },
-      (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );
 }

@@ -31,9 +31,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
     if (count > 0 && context.out.isTerminal) context.notices.setApart();
     const { dropped = [] } = renderer;
     if (dropped.length > 0) {
-      context.notices.note(
-        `hidden columns: ${dropped.join(', ')} (use --wide, --fields or a wider terminal)`,
-      );
+      context.notices.note(`hidden columns: ${dropped.join(', ')} (use --wide, --fields or a wider terminal)`);
     }
     renderer.check?.();
     return count;
@@ -44,10 +42,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
 /** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes one object. */
-export async function recordPrinter<T>(
-  context: Context,
-  view: View<T>,
-): Promise<(value: T) => Promise<void>> {
+export async function recordPrinter<T>(context: Context, view: View<T>): Promise<(value: T) => Promise<void>> {
   const renderer = await rendererFor(context, view, 'record');
   return async (value) => {
     await printRecord(context.out, renderer, value);
@@ -64,11 +59,7 @@ export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]
   yield items;
 }
 
-async function rendererFor<T>(
-  context: Context,
-  view: View<T>,
-  data: 'list' | 'record',
-): Promise<CheckedRenderer<T>> {
+async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'record'): Promise<CheckedRenderer<T>> {
   const { settings, globals, out, clock } = context;
   const format = formatOf(context, data);
   const options = {
@@ -246,10 +237,7 @@ const MAKERS = {
 };
 
 /** The renderer for a format. Throws `usage` for an unknown field. */
-export async function createRenderer<T>(
-  format: OutputFormat,
-  options: RenderOptions<T>,
-): Promise<Renderer<T>> {
+export async function createRenderer<T>(format: OutputFormat, options: RenderOptions<T>): Promise<Renderer<T>> {
   const make = await MAKERS[format]();
   return make(options);
 }

@@ -4,13 +4,7 @@ import { writePlain } from '../output/output.ts';
 import { nearest, typedOption, typedWord } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
-import {
-  GLOBAL_PARAMETERS,
-  type Globals,
-  optionWords,
-  type Parameter,
-  type Parameters,
-} from './parameter.ts';
+import { GLOBAL_PARAMETERS, type Globals, optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
 /** Reads the command line and does what it asks for. Help needs nothing but the stream that it is written to. */

@@ -58,19 +58,11 @@ function inPath<T>(read: () => T): T {
 
 // The command line is seen by other users of the machine and kept in histories. A file or a pipe is not.
 function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
-  const typed = [
-    path,
-    ...query.map((one) => one.value),
-    ...[...set, ...setJson].map((one) => JSON.stringify(one)),
-  ];
+  const typed = [path, ...query.map((one) => one.value), ...[...set, ...setJson].map((one) => JSON.stringify(one))];
   if (!typed.some((one) => containsCardNumber(one))) return;
-  throw new SvcError(
-    'refused_input',
-    'the command line contains what looks like a card number; nothing was sent',
-    {
-      hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
-    },
-  );
+  throw new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
+    hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
+  });
 }
 
 function tenantDeletion(): SvcError {

@@ -24,11 +24,7 @@ const parameters = {
     ['management', 'private'],
   ),
   query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
-  file: value(
-    '--file <json|->',
-    'the body, from a JSON file or - for standard input; // comments are left out',
-    text,
-  ),
+  file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
   set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
   dryRun: dryRunParameter,
@@ -117,10 +113,7 @@ async function* shownBatches(
   return undefined;
 }
 
-async function* resumed<T>(
-  first: readonly T[],
-  rest: AsyncGenerator<readonly T[]>,
-): AsyncGenerator<readonly T[]> {
+async function* resumed<T>(first: readonly T[], rest: AsyncGenerator<readonly T[]>): AsyncGenerator<readonly T[]> {
   if (first.length > 0) yield first;
   yield* rest;
 }

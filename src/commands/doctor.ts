@@ -6,16 +6,7 @@ import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
-import {
-  exitCodeOf,
-  failed,
-  failedBy,
-  type Finding,
-  ok,
-  type Result,
-  skipped,
-  warning,
-} from '../doctor/finding.ts';
+import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 import { isSvcError } from '../errors.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
@@ -115,8 +106,7 @@ async function checkPath({ system, settings, clock, signal }: Context): Promise<
 }
 
 function summary(findings: readonly Finding[]): readonly [counts: string, isGood: boolean] {
-  const count = (result: Finding['result']): number =>
-    findings.filter((finding) => finding.result === result).length;
+  const count = (result: Finding['result']): number => findings.filter((finding) => finding.result === result).length;
   const [failures, warnings] = [count('failed'), count('warning')];
   if (failures + warnings === 0) return ['no problems found', true];
   return [`${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`, failures === 0];
@@ -142,10 +132,7 @@ async function checkKind(context: Context, kind: KeyType, hasOther: boolean): Pr
     const failure = keyFailure(tried, key.origin);
     const answers = tried.tried.map(permissionFinding);
     if (failure)
-      return [
-        failedBy(check, failure),
-        tried.verdict === 'unclear' ? answers : untried(kind, 'the key is not valid'),
-      ];
+      return [failedBy(check, failure), tried.verdict === 'unclear' ? answers : untried(kind, 'the key is not valid')];
     if (tried.verdict === 'powerless') {
       const fix = 'Give the key the permissions that you need.';
       return [warning(check, `valid (${from}), but has no read permission`, fix), answers];

@@ -79,9 +79,7 @@ function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] 
   if (kinds.length === 0) return STEPS.none;
   const missing = KEY_TYPES.find((kind) => !kinds.includes(kind));
   const last: Step =
-    missing === undefined
-      ? ['whoami', 'the tenant, and what your keys may read']
-      : ['login', `add the ${missing} key`];
+    missing === undefined ? ['whoami', 'the tenant, and what your keys may read'] : ['login', `add the ${missing} key`];
   return [...kinds.flatMap((kind) => STEPS[kind]), last];
 }
 

@@ -1,11 +1,4 @@
-import {
-  checkKey,
-  isAboutKey,
-  type KeyCheck,
-  keyFailure,
-  namesOf,
-  type TenantFacts,
-} from '../app/check-key.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf, type TenantFacts } from '../app/check-key.ts';
 import type { Context } from '../app/command.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
@@ -51,11 +44,7 @@ export async function givenKeys(context: Context, options: KeyOptions): Promise<
 }
 
 /** Asks for a key until the service takes it, three times at most; undefined when it is left out. */
-export async function askForKey(
-  context: Context,
-  kind: KeyType,
-  place: LoginTarget,
-): Promise<GivenKey | undefined> {
+export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
   const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
@@ -142,19 +131,12 @@ export interface GivenKey {
  * Verifies a key and reports the result; the tenant is noted on the key.
  * @throws SvcError for a key that is refused or of the other kind, and when the service cannot be asked
  */
-export async function checkedKey(
-  context: Context,
-  key: GivenKey,
-  { baseUrl, check }: LoginTarget,
-): Promise<void> {
+export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check }: LoginTarget): Promise<void> {
   if (!check) return;
   context.progress.waiting(`verifying the ${key.kind} key`);
-  const found = await checkKey(
-    context,
-    key.kind,
-    { value: key.value, origin: key.from },
-    { baseUrl },
-  ).finally(() => context.progress.end());
+  const found = await checkKey(context, key.kind, { value: key.value, origin: key.from }, { baseUrl }).finally(() =>
+    context.progress.end(),
+  );
   const failure = keyFailure(found, key.from);
   if (failure && found.verdict === 'unclear') throw unreachable(failure, baseUrl);
   if (failure) throw notStored(failure, key.kind);
@@ -188,14 +170,10 @@ function notStored(error: SvcError, kind: KeyType): SvcError {
 }
 
 function unreachable(error: SvcError, baseUrl: URL): SvcError {
-  return new SvcError(
-    error.code,
-    `the key could not be verified at ${displayHost(baseUrl)}: ${error.message}`,
-    {
-      status: error.status,
-      requestId: error.requestId,
-      facts: error.facts,
-      hint: `${error.hint ?? ''} Nothing was stored; use --no-check to store it without verifying.`.trim(),
-    },
-  );
+  return new SvcError(error.code, `the key could not be verified at ${displayHost(baseUrl)}: ${error.message}`, {
+    status: error.status,
+    requestId: error.requestId,
+    facts: error.facts,
+    hint: `${error.hint ?? ''} Nothing was stored; use --no-check to store it without verifying.`.trim(),
+  });
 }

@@ -6,14 +6,7 @@ import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
 import { KEY_TYPES } from '../schema/key-type.ts';
 import { SvcError } from '../errors.ts';
-import {
-  askForKey,
-  askForText,
-  checkedKey,
-  type GivenKey,
-  givenKeys,
-  type LoginTarget,
-} from './login-keys.ts';
+import { askForKey, askForText, checkedKey, type GivenKey, givenKeys, type LoginTarget } from './login-keys.ts';
 
 const parameters = {
   managementKeyStdin: conflicting(
@@ -90,11 +83,7 @@ async function askBaseUrl(context: Context): Promise<URL> {
 }
 
 /** Keys that were not typed: all are accepted, or none is stored. */
-async function checkAll(
-  context: Context,
-  given: readonly GivenKey[],
-  place: LoginTarget,
-): Promise<GivenKey[]> {
+async function checkAll(context: Context, given: readonly GivenKey[], place: LoginTarget): Promise<GivenKey[]> {
   for (const key of given) await checkedKey(context, key, place);
   return [...given];
 }

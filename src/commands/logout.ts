@@ -19,8 +19,7 @@ export const logout = defineCommand({
     const name = settings.profile.value;
     const kinds = Object.keys(settings.stored?.keys ?? {});
     if (kinds.length === 0) return notices.note(`profile ${name} has no stored keys`);
-    if (dryRun)
-      return notices.note(`dry run: would remove the ${kinds.join(' and ')} key of profile ${name}`);
+    if (dryRun) return notices.note(`dry run: would remove the ${kinds.join(' and ')} key of profile ${name}`);
     await updateConfig(system, (config) => {
       delete config.profiles[name]?.keys;
     });

@@ -3,41 +3,21 @@ import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
 
 export const TREE: readonly Entry[] = [
   entry('logs', 'read, follow and archive audit logs', async () => (await import('./logs/group.ts')).logs),
-  entry(
-    'tenant',
-    'show and change the tenant of your keys',
-    async () => (await import('./tenant/group.ts')).tenant,
-  ),
-  entry(
-    '3ds',
-    'authenticate cardholders with 3-D Secure',
-    async () => (await import('./3ds/group.ts')).threeDs,
-  ),
-  entry(
-    'au',
-    'refresh card tokens in batch jobs (Account Updater)',
-    async () => (await import('./au/group.ts')).au,
-  ),
+  entry('tenant', 'show and change the tenant of your keys', async () => (await import('./tenant/group.ts')).tenant),
+  entry('3ds', 'authenticate cardholders with 3-D Secure', async () => (await import('./3ds/group.ts')).threeDs),
+  entry('au', 'refresh card tokens in batch jobs (Account Updater)', async () => (await import('./au/group.ts')).au),
   entry(
     'events',
     'receive, resend and simulate webhook events',
     async () => (await import('./events/group.ts')).events,
   ),
-  entry(
-    'sandbox',
-    'emulate the service on this machine',
-    async () => (await import('./sandbox/group.ts')).sandbox,
-  ),
+  entry('sandbox', 'emulate the service on this machine', async () => (await import('./sandbox/group.ts')).sandbox),
   entry(
     'api',
     'call any API endpoint (same auth, retries, rate limits and pagination)',
     async () => (await import('./api.ts')).api,
   ),
-  entry(
-    'login',
-    'verify your keys and store them in a profile',
-    async () => (await import('./login.ts')).login,
-  ),
+  entry('login', 'verify your keys and store them in a profile', async () => (await import('./login.ts')).login),
   entry('logout', 'remove the stored keys of a profile', async () => (await import('./logout.ts')).logout),
   entry(
     'whoami',

@@ -73,12 +73,7 @@ function options(at: ParseState, current: string): Suggestion[] {
     );
 }
 
-async function joinedValue(
-  at: ParseState,
-  name: string,
-  current: string,
-  sources: Sources,
-): Promise<Candidates> {
+async function joinedValue(at: ParseState, name: string, current: string, sources: Sources): Promise<Candidates> {
   const option = optionNamed(at, name);
   if (!option || !takesValue(option)) return NOTHING;
   return valuesOf(option, current.slice(name.length + 1), `${name}=`, sources);
@@ -103,12 +98,7 @@ async function valuesOf(
 }
 
 // The name of a value says what it can be: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
-async function valuesBySyntax(
-  syntax: string,
-  typed: string,
-  prefix: string,
-  sources: Sources,
-): Promise<Candidates> {
+async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
   if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };

@@ -92,10 +92,7 @@ const fish: Shell = {
       // The word at the cursor comes with its quotes.
       current: unquote(args.at(-1) ?? '').text,
       print({ kind, prefix, candidates }) {
-        return lines([
-          kind,
-          ...candidates.map(([value, description]) => described(prefix + value, description)),
-        ]);
+        return lines([kind, ...candidates.map(([value, description]) => described(prefix + value, description))]);
       },
     };
   },

@@ -1,11 +1,5 @@
 import { type Command, type Entry, isGroup } from '../app/command.ts';
-import {
-  optionWords,
-  type Parameter,
-  type Parameters,
-  type Suggestion,
-  takesValue,
-} from '../app/parameter.ts';
+import { optionWords, type Parameter, type Parameters, type Suggestion, takesValue } from '../app/parameter.ts';
 
 export interface Completable {
   readonly tree: readonly Entry[];
@@ -60,11 +54,7 @@ export function argumentsOf(command: Command | undefined): Parameter<unknown>[] 
   return Object.values(command?.parameters ?? {}).filter(({ kind }) => kind === 'argument');
 }
 
-async function step(
-  at: ParseState,
-  word: string,
-  common: readonly Parameter<unknown>[],
-): Promise<ParseState> {
+async function step(at: ParseState, word: string, common: readonly Parameter<unknown>[]): Promise<ParseState> {
   if (at.pending) return { ...at, pending: undefined };
   if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
   if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
@@ -86,15 +76,9 @@ function afterOption(at: ParseState, word: string, common: readonly Parameter<un
   };
 }
 
-async function enter(
-  at: ParseState,
-  chosen: Entry,
-  common: readonly Parameter<unknown>[],
-): Promise<ParseState> {
+async function enter(at: ParseState, chosen: Entry, common: readonly Parameter<unknown>[]): Promise<ParseState> {
   const node = await chosen.load();
-  const command = isGroup(node)
-    ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load()
-    : node;
+  const command = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
   const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
   return {
     ...at,

@@ -4,12 +4,7 @@ import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { LockHost } from '../files/lock.ts';
-import {
-  closeDirectoryIfPossible,
-  ensurePrivateDirectory,
-  type Notices,
-  readPrivateFile,
-} from '../files/directory.ts';
+import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, configDirectory, type PathsHost, requireDirectory } from './paths.ts';
 import {

@@ -41,11 +41,7 @@ function isNamedType(value: unknown): value is NamedType {
  * Keeps the entity types of a service for completion. `service` tells services apart, such as a base URL. Resolves to
  * whether it could be kept: a cache that cannot be written fails no command.
  */
-export function rememberEntityTypes(
-  system: PathsHost,
-  service: string,
-  types: readonly NamedType[],
-): boolean {
+export function rememberEntityTypes(system: PathsHost, service: string, types: readonly NamedType[]): boolean {
   const directory = cacheDirectory(system);
   if (directory === undefined) return false;
   const cache = { version: 1, services: { ...readServices(system), [service]: types } };

@@ -95,8 +95,7 @@ class Reader {
 
   #string(): string {
     const token = this.#match(/"(?:[ !#-[\]-\u{10ffff}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy);
-    if (token === undefined)
-      throw new JsonFault(this.#at, 'a string does not end, or contains an invalid character');
+    if (token === undefined) throw new JsonFault(this.#at, 'a string does not end, or contains an invalid character');
     return String(JSON.parse(token));
   }
 

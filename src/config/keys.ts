@@ -5,14 +5,7 @@ import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import type { Profile, StoredKey } from './config-file.ts';
 import type { KeyType } from '../schema/key-type.ts';
-import {
-  baseUrlText,
-  DEFAULT_ORIGIN,
-  fromProfile,
-  type Origin,
-  parseBaseUrl,
-  type Setting,
-} from './values.ts';
+import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
 import type { Settings } from './settings.ts';
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
@@ -75,11 +68,7 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
 }
 
 /** Where the key of this kind would come from, without reading it or running anything; undefined: there is none. */
-export function keyOrigin(
-  { env }: Pick<System, 'env'>,
-  settings: Settings,
-  kind: KeyType,
-): Origin | undefined {
+export function keyOrigin({ env }: Pick<System, 'env'>, settings: Settings, kind: KeyType): Origin | undefined {
   if (settings.sandbox) return DEFAULT_ORIGIN;
   const set = KEY_VARIABLES[kind]
     .flatMap((variable) => [variable, `${variable}_FILE`])
@@ -90,10 +79,7 @@ export function keyOrigin(
 }
 
 /** The files that the environment names for keys: each path with its variable. */
-export function keyFiles({
-  env,
-  cwd,
-}: Pick<System, 'env' | 'cwd'>): (readonly [file: string, variable: string])[] {
+export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [file: string, variable: string])[] {
   const variables = new Set(Object.values(KEY_VARIABLES).flat());
   return Array.from(variables, (variable) => `${variable}_FILE`).flatMap((variable) => {
     const file = env[variable];
@@ -189,13 +175,11 @@ const LARGEST_BYTES = 16_384;
 
 /** The text of the key file that `variable` names, or of a pipe. Errors name the file, never its content. */
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
-  const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch(
-    (error: unknown) => {
-      waiting.signal?.throwIfAborted();
-      const why = WHY[systemCodeOf(error) ?? ''] ?? 'could not be read';
-      throw badFile(file, variable, why, error);
-    },
-  );
+  const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch((error: unknown) => {
+    waiting.signal?.throwIfAborted();
+    const why = WHY[systemCodeOf(error) ?? ''] ?? 'could not be read';
+    throw badFile(file, variable, why, error);
+  });
   const text = bytes.toString('utf8');
   if (bytes.length > LARGEST_BYTES) throw badFile(file, variable, 'is too large to be a key');
   if (text.trim() === '') throw badFile(file, variable, 'is empty');

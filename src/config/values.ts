@@ -130,8 +130,7 @@ export interface Sources {
 
 export function pickSource(env: Environment, profile: string, sources: Sources): Setting<string> | undefined {
   const [flag, typed] = sources.flag ?? [];
-  if (flag !== undefined && typed !== undefined)
-    return { value: typed, origin: { kind: 'flag', name: flag } };
+  if (flag !== undefined && typed !== undefined) return { value: typed, origin: { kind: 'flag', name: flag } };
   const { variable, stored } = sources;
   const set = variable === undefined ? undefined : env[variable];
   if (variable !== undefined && set) return { value: set, origin: { kind: 'environment', name: variable } };

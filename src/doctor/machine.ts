@@ -16,8 +16,7 @@ const OLDEST_NODE = [20, 19] as const;
 export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): Finding {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   const [least, leastMinor] = OLDEST_NODE;
-  if (major > least || (major === least && minor >= leastMinor))
-    return ok('node', `${nodeVersion} on ${platform}`);
+  if (major > least || (major === least && minor >= leastMinor)) return ok('node', `${nodeVersion} on ${platform}`);
   const fix = `Install Node ${least}.${leastMinor} or later.`;
   return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, fix, 'local');
 }
@@ -30,15 +29,9 @@ export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Findi
   ];
 }
 
-function checkDirectory(
-  check: string,
-  directory: string | undefined,
-  variable: string,
-  pid: number,
-): Finding {
+function checkDirectory(check: string, directory: string | undefined, variable: string, pid: number): Finding {
   const fix = `Make it writable for this user, or set ${variable} to a directory that is.`;
-  if (directory === undefined)
-    return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
+  if (directory === undefined) return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
   try {
     const existing = nearestExisting(directory);
     if (existing === directory) tryToWrite(directory, pid);
@@ -63,8 +56,7 @@ function nearestExisting(directory: string): string {
   const found = fs.statSync(directory, { throwIfNoEntry: false });
   if (found?.isDirectory()) return directory;
   const parent = path.dirname(directory);
-  if (found !== undefined || parent === directory)
-    throw Object.assign(new Error('no directory'), { code: 'ENOTDIR' });
+  if (found !== undefined || parent === directory) throw Object.assign(new Error('no directory'), { code: 'ENOTDIR' });
   return nearestExisting(parent);
 }
 
@@ -83,8 +75,7 @@ export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Fin
   if (!file) return skipped('certificate authorities', "Node's own; NODE_EXTRA_CA_CERTS is not set");
   const fix = 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.';
   try {
-    const count =
-      readRegularFileSync(path.resolve(cwd, file)).split('-----BEGIN CERTIFICATE-----').length - 1;
+    const count = readRegularFileSync(path.resolve(cwd, file)).split('-----BEGIN CERTIFICATE-----').length - 1;
     if (count > 0) return ok('certificate authorities', `${count} more from ${file}`);
     return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) contains no certificate`, fix);
   } catch (error) {

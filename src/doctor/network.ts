@@ -142,8 +142,7 @@ async function checkTls({ baseUrl, clock }: NetworkPath, socket: Socket): Promis
     const days = Math.floor((Date.parse(validTo) - clock.now()) / 86_400_000);
     const found = `${secured.getProtocol() ?? 'TLS'}, certificate of ${authority}, expires in ${days} days`;
     if (days >= 7) return ok('tls', found);
-    const fix =
-      "Report the expiring certificate to the operator of the service, or check this machine's clock.";
+    const fix = "Report the expiring certificate to the operator of the service, or check this machine's clock.";
     return warning('tls', found, fix);
   } catch (error) {
     return tlsFailed(error);
@@ -169,9 +168,7 @@ function tlsFailed(error: unknown): Finding {
 }
 
 /** A connection within the time of a step. Rejects with the system's error or a `TransportFailure`. */
-function connected<S extends Socket>(
-  open: (done: (result: S | Error) => void) => { destroy(): unknown },
-): Promise<S> {
+function connected<S extends Socket>(open: (done: (result: S | Error) => void) => { destroy(): unknown }): Promise<S> {
   return new Promise((resolve, reject) => {
     const settle = (result: S | Error): void => {
       clearTimeout(timer);
@@ -188,13 +185,7 @@ function connected<S extends Socket>(
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
 
 /** Sends a request without a key: any response shows that the service is reachable, and its clock. */
-async function requestWithoutKey({
-  baseUrl,
-  env,
-  clock,
-  signal,
-  userAgent,
-}: NetworkPath): Promise<Finding[]> {
+async function requestWithoutKey({ baseUrl, env, clock, signal, userAgent }: NetworkPath): Promise<Finding[]> {
   const transport = createTransport(env);
   try {
     const url = new URL(baseUrl);
@@ -203,10 +194,7 @@ async function requestWithoutKey({
     const answer = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
     const now = clock.now();
     answer.discard();
-    return [
-      serviceFinding(answer.status, answer.header('location'), url),
-      clockFinding(answer.header('date'), now),
-    ];
+    return [serviceFinding(answer.status, answer.header('location'), url), clockFinding(answer.header('date'), now)];
   } finally {
     await transport.close();
   }

@@ -48,16 +48,11 @@ export function ensurePrivateDirectory(directory: string): Notices {
 function closeDirectory(directory: string): Notices {
   const link = fs.lstatSync(directory);
   const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
-  if (!found.isDirectory())
-    throw refused(directory, 'is not a directory', `Move it away, or set SVC_CONFIG_DIR.`);
+  if (!found.isDirectory()) throw refused(directory, 'is not a directory', `Move it away, or set SVC_CONFIG_DIR.`);
   refuseForeign(directory, found);
   if (!isShared(found)) return [];
   if (link.isSymbolicLink())
-    throw refused(
-      directory,
-      'is a link to a directory that others can read',
-      `Run 'chmod 700 ${directory}/'.`,
-    );
+    throw refused(directory, 'is a link to a directory that others can read', `Run 'chmod 700 ${directory}/'.`);
   if (isSharedDirectory(directory, found))
     throw refused(
       directory,
@@ -86,8 +81,7 @@ export function closeDirectoryIfPossible(directory: string): Notices {
 // Closing /tmp or a home directory would harm more than it protects.
 function isSharedDirectory(directory: string, found: fs.Stats): boolean {
   return (
-    (found.mode & STICKY) !== 0 ||
-    fs.readdirSync(directory).some((name) => !/^\.?config\.json(\..*)?$/.test(name))
+    (found.mode & STICKY) !== 0 || fs.readdirSync(directory).some((name) => !/^\.?config\.json(\..*)?$/.test(name))
   );
 }
 
@@ -95,15 +89,11 @@ function isSharedDirectory(directory: string, found: fs.Stats): boolean {
  * Opens a file for reading, closes it to others where needed and hands the descriptor to `read`. A symlink, another
  * owner's file and anything but a plain file are refused (`SvcError` `config`). System errors pass through.
  */
-export function readPrivateFile<T>(
-  file: string,
-  read: (descriptor: number) => T,
-): { value: T; notices: Notices } {
+export function readPrivateFile<T>(file: string, read: (descriptor: number) => T): { value: T; notices: Notices } {
   const descriptor = openPlain(file);
   try {
     const found = fs.fstatSync(descriptor);
-    if (!found.isFile())
-      throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
+    if (!found.isFile()) throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
     refuseForeign(file, found);
     const notices: string[] = [];
     if (isShared(found)) {
@@ -168,12 +158,7 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
   try {
     chmod(mode);
   } catch (error) {
-    throw refused(
-      place,
-      'can be read by others',
-      `Run 'chmod ${mode.toString(8)} ${place}' as its owner.`,
-      error,
-    );
+    throw refused(place, 'can be read by others', `Run 'chmod ${mode.toString(8)} ${place}' as its owner.`, error);
   }
 }
 

@@ -52,8 +52,7 @@ async function acquire(file: string, host: LockHost, options: LockOptions): Prom
 
 function heldError(file: string, what: string, host: LockHost): SvcError {
   const owner = readOwner(file);
-  const elsewhere =
-    owner !== undefined && owner.place !== thisHost() ? ' on another machine or container' : '';
+  const elsewhere = owner !== undefined && owner.place !== thisHost() ? ' on another machine or container' : '';
   const who = owner ? `process ${owner.pid}${elsewhere} since ${owner.since}` : 'an unknown process';
   const hint =
     owner && !elsewhere && host.isAlive(owner.pid)

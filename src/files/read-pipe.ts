@@ -19,11 +19,7 @@ export interface Waiting {
  * for a minute. Nothing blocks: a pipe without a writer would hold a thread, and with it the process, forever.
  * System errors pass through.
  */
-export async function readFileOrPipe(
-  file: string,
-  most: number,
-  { clock, signal }: Waiting,
-): Promise<Buffer> {
+export async function readFileOrPipe(file: string, most: number, { clock, signal }: Waiting): Promise<Buffer> {
   const handle = await fs.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const isPipe = (await handle.stat()).isFIFO();

@@ -14,8 +14,7 @@ export async function inspectTarget(path: string, overwrite: boolean): Promise<T
   const stat = await fs.promises.stat(path).catch(() => undefined);
   if (stat?.isFIFO()) return { kind: 'pipe', path };
   if (stat?.isCharacterDevice()) return { kind: 'device', path };
-  if (stat && !stat.isFile())
-    throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
+  if (stat && !stat.isFile()) throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
   if (!overwrite && (stat || isTaken(path))) throw existsError(path);
   try {
     await fs.promises.access(nodePath.dirname(path), fs.constants.W_OK);

@@ -129,8 +129,7 @@ export class HttpCore {
     }
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome);
-    if (mayRetry(outcome, repeatableOf(facts.request)))
-      return { error, askedMs: this.#askedPause(facts, outcome) };
+    if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs: this.#askedPause(facts, outcome) };
     throw error;
   }
 
@@ -179,9 +178,7 @@ export class HttpCore {
     this.serviceClock.learn(response.header('date'));
     const { status } = response;
     const isError = status >= 300;
-    const { bytes, complete } = await (isError
-      ? response.readPartial(MAX_ERROR_BODY)
-      : response.read(MAX_BODY));
+    const { bytes, complete } = await (isError ? response.readPartial(MAX_ERROR_BODY) : response.read(MAX_BODY));
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     return {
       status,

@@ -136,8 +136,7 @@ async function toResponse(
   return {
     status,
     header: (name) => headers.get(name)?.join(', '),
-    headers: () =>
-      Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
+    headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
     receive,
     async read(limit) {
       const body = await readPartial(receive, limit);

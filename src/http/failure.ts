@@ -164,18 +164,13 @@ export function redirectError(
   location: string | undefined,
   requestId: string | undefined,
 ): SvcError {
-  const target =
-    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const host = target === undefined ? 'an unnamed address' : displayHost(target);
-  return new SvcError(
-    'bad_response',
-    `the service redirects to ${host} (${status}); redirects are not followed`,
-    {
-      status,
-      requestId,
-      hint: 'Check the base URL: it should be the address of the API itself.',
-    },
-  );
+  return new SvcError('bad_response', `the service redirects to ${host} (${status}); redirects are not followed`, {
+    status,
+    requestId,
+    hint: 'Check the base URL: it should be the address of the API itself.',
+  });
 }
 
 /** A response of success that cannot be used. What may have had an effect is left unclear. */
@@ -207,16 +202,12 @@ type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
 
 /** The request may have taken effect, and there is no way to know (R20). */
 function unclearError({ request }: CallFacts, what: string, details: Received = {}): SvcError {
-  return new SvcError(
-    'outcome_unknown',
-    `outcome unknown: ${subjectOf(request)} may have taken effect, ${what}`,
-    {
-      hint: 'Check the current state before you run it again.',
-      ...request.whenUnclear,
-      ...details,
-      retryable: false,
-    },
-  );
+  return new SvcError('outcome_unknown', `outcome unknown: ${subjectOf(request)} may have taken effect, ${what}`, {
+    hint: 'Check the current state before you run it again.',
+    ...request.whenUnclear,
+    ...details,
+    retryable: false,
+  });
 }
 
 function mayHaveEffect({ request }: CallFacts): boolean {
@@ -266,8 +257,7 @@ function refusalOf(
 // A variable goes before the profile: a key that is stored now would not be used.
 function keyAdvice(keyOrigin: string, what: string): Advice {
   const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
-  const change =
-    variable === undefined ? 'or store a new one' : `change ${variable}, or unset it and store a key`;
+  const change = variable === undefined ? 'or store a new one' : `change ${variable}, or unset it and store a key`;
   return { hint: `Check that it is ${what}; ${change}.`, next: ['login'] };
 }
 
@@ -293,8 +283,7 @@ function networkAdvice({ kind, stage }: TransportFailure): Advice {
     return { hint: 'Check the proxy variable, its user and password, or add the host to NO_PROXY.' };
   if (kind === 'dns' || kind === 'refused')
     return { hint: 'Check the base URL and your network, step by step:', next: ['doctor'] };
-  if (stage === 'connect')
-    return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };
+  if (stage === 'connect') return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };
   return { hint: 'It is safe to run the command again.' };
 }
 

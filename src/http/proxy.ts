@@ -26,8 +26,7 @@ export function proxyFor(target: URL, environment: Environment): Proxy | undefin
   const { variable, value } = named ?? read(environment, 'all_proxy') ?? { variable: '', value: '' };
   if (value === '' || isExempt(target, read(environment, 'no_proxy')?.value ?? '')) return undefined;
   const url = readAddress(value.includes('://') ? value : `http://${value}`);
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '')
-    return { url, variable };
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '') return { url, variable };
   throw new SvcError('config', `the proxy address in ${variable} is not a usable URL`, {
     hint: `Set ${variable} to something like http://proxy.example:3128, or unset it.`,
   });

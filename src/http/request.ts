@@ -66,8 +66,7 @@ export function repeatableOf(request: ApiRequest<unknown>): Repeatable {
 
 function encodePart(value: string): string {
   // URL parsing resolves dot parts even when they are percent-encoded: they would name another endpoint.
-  if (value === '' || /^\.{1,2}$/.test(value))
-    throw new SvcError('usage', 'an id must not be empty or made of dots');
+  if (value === '' || /^\.{1,2}$/.test(value)) throw new SvcError('usage', 'an id must not be empty or made of dots');
   return encodeURIComponent(value);
 }
 
@@ -184,9 +183,7 @@ export class Pacer {
   }
 
   #applying(key: KeyType, path: string): { rule: RateRule; id: string }[] {
-    return this.#rules.flatMap((rule, index) =>
-      rule.applies(key, path) ? [{ rule, id: `${index} ${key}` }] : [],
-    );
+    return this.#rules.flatMap((rule, index) => (rule.applies(key, path) ? [{ rule, id: `${index} ${key}` }] : []));
   }
 
   #slotsOf(id: string): Slot[] {

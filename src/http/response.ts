@@ -39,10 +39,7 @@ function unreadable(facts: CallFacts, response: ReadResponse, what: string): Svc
 }
 
 /** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
-function parseJson({
-  text,
-  complete,
-}: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
+function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
   if (!complete) return undefined;
   try {
     return { json: JSON.parse(text) as unknown };
@@ -68,8 +65,7 @@ function describeIssue(issues: readonly { path: readonly PropertyKey[]; message:
 
 /** The id under which the service knows this request, for a support case. */
 export function requestIdOf({ header }: Pick<ReadResponse, 'header'>): string | undefined {
-  const id =
-    header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id');
+  const id = header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id');
   return validId(id);
 }
 
@@ -129,9 +125,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
   );
   const said = [...lines, ...messages];
   const summary = cut(
-    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(
-      ' – ',
-    ),
+    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(' – '),
   );
   return {
     summary: summary === '' ? undefined : summary,
@@ -169,9 +163,7 @@ function readFields(value: unknown): Record<string, string[]> {
   }
   const entries = Object.entries(objectOrUndefined(value) ?? {}).slice(0, MAX_FIELDS);
   return Object.fromEntries(
-    entries
-      .map(([name, said]) => [plainLine(name), texts(said)] as const)
-      .filter(([, said]) => said.length > 0),
+    entries.map(([name, said]) => [plainLine(name), texts(said)] as const).filter(([, said]) => said.length > 0),
   );
 }
 

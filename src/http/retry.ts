@@ -88,30 +88,19 @@ function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcErro
   const seconds = Math.ceil(askedMs / 1000);
   const isNamed = seconds <= LONGEST_NAMED_S;
   const words = isNamed ? `${seconds} s` : 'more than a day';
-  return new SvcError(
-    'rate_limited',
-    `${error.message}; it asks to wait ${words}, longer than ${maxWaitMs / 1000} s`,
-    {
-      ...(error instanceof SvcError && { status: error.status, requestId: error.requestId }),
-      hint: isNamed
-        ? `Run the command again in ${seconds} s.`
-        : "Run the command again later, and contact the service's support if it still asks for this.",
-      facts: { retry_after_s: seconds },
-    },
-  );
+  return new SvcError('rate_limited', `${error.message}; it asks to wait ${words}, longer than ${maxWaitMs / 1000} s`, {
+    ...(error instanceof SvcError && { status: error.status, requestId: error.requestId }),
+    hint: isNamed
+      ? `Run the command again in ${seconds} s.`
+      : "Run the command again later, and contact the service's support if it still asks for this.",
+    facts: { retry_after_s: seconds },
+  });
 }
 
 const BASE_MS = 500;
 const CAP_MS = 20_000;
 const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-const FAILURES: ReadonlySet<FailureType> = new Set([
-  'timeout',
-  'refused',
-  'reset',
-  'dns',
-  'proxy',
-  'unreachable',
-]);
+const FAILURES: ReadonlySet<FailureType> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
 
 /** What one attempt ended in. */
 export type Outcome = { readonly status: number } | { readonly failure: TransportFailure };

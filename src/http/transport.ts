@@ -130,8 +130,7 @@ class PooledConnection implements Lease {
     const { hostname, port } = addressOf(options);
     const target = `${hostname}:${port || (options.protocol === 'https:' ? 443 : 80)}`;
     this.#track(
-      (done) =>
-        openTunnel(target, (result) => (result instanceof Error ? done(result, null) : done(null, result))),
+      (done) => openTunnel(target, (result) => (result instanceof Error ? done(result, null) : done(null, result))),
       (...[error, socket]) => {
         if (error !== null) callback(error, null);
         else if (options.protocol === 'https:') this.#open({ ...options, httpSocket: socket }, callback);

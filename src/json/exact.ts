@@ -58,11 +58,7 @@ export function exactText(value: unknown): string {
 }
 
 /** JSON without whitespace, with the value of every member replaced whose name is chosen, unless it is null. */
-export function replaceMembers(
-  text: string,
-  isChosen: (name: string) => boolean,
-  replacement: string,
-): string {
+export function replaceMembers(text: string, isChosen: (name: string) => boolean, replacement: string): string {
   let replaced = '';
   let from = 0;
   for (const { 0: token, index } of text.matchAll(STRINGS)) {

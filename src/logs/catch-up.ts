@@ -30,8 +30,7 @@ export class CatchUpReader {
   get isBehind(): boolean {
     const { overlapMs } = this.#options;
     const near = overlapMs + Math.max(overlapMs / 2, 60_000);
-    const isBehind =
-      this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
+    const isBehind = this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
     if (!isBehind) this.#backfill = this.#reached = undefined;
     return isBehind;
   }
@@ -194,8 +193,7 @@ export class Backfill {
     const width = Math.max(SECOND_MS, wholeSecond((to - from) / PARTS));
     this.#widthMs = Math.min(this.#widthMs, width);
     const parts: Slot[] = [];
-    for (let begin = from; begin < to; begin += width)
-      parts.push(newSlot(begin, Math.min(to, begin + width)));
+    for (let begin = from; begin < to; begin += width) parts.push(newSlot(begin, Math.min(to, begin + width)));
     return parts;
   }
 }

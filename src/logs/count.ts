@@ -112,9 +112,7 @@ export class LogCounts {
 function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
   return [...buckets].toSorted(
     ([a, one], [b, other]) =>
-      Number(a === OTHERS) - Number(b === OTHERS) ||
-      other.count - one.count ||
-      ((a ?? '') < (b ?? '') ? -1 : 1),
+      Number(a === OTHERS) - Number(b === OTHERS) || other.count - one.count || ((a ?? '') < (b ?? '') ? -1 : 1),
   );
 }
 
@@ -218,8 +216,7 @@ export class StatsBackfill {
     }
     if (before.length < LEAST_DAYS) return null;
     const [most, least] = [Math.max(...before), Math.min(...before)];
-    const days =
-      before.length === DAYS ? `the ${DAYS} days before` : `${before.length} of the ${DAYS} days before`;
+    const days = before.length === DAYS ? `the ${DAYS} days before` : `${before.length} of the ${DAYS} days before`;
     const words = `${count} ${count === 1 ? 'entry' : 'entries'}; the same hour had at`;
     if (isFarMore(count, most)) return `${words} most ${most} in ${days}`;
     if (isFarMore(least, count) && hour >= this.#since && this.#covers(hour))

@@ -123,8 +123,7 @@ export class Tail {
       if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
       this.#reportPosition(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.limit) return;
-      if (isBehind)
-        this.#report({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
+      if (isBehind) this.#report({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
       else if (this.#options.untilPresent === true) return;
       else await this.#rest(poll, this.#shown - shown);
     }

@@ -1,12 +1,4 @@
-import {
-  countByKey,
-  type Entry,
-  NO_TIME,
-  replaced,
-  secondsOf,
-  type TimeRange,
-  wholeSecond,
-} from './entry.ts';
+import { countByKey, type Entry, NO_TIME, replaced, secondsOf, type TimeRange, wholeSecond } from './entry.ts';
 import type { TailState } from './position.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from './read-range.ts';
 
@@ -75,12 +67,10 @@ export class LiveWindow {
     const settleTo = settledBy(newest, this.#overlapMs) ?? settled;
     const readTo = Math.max(state.readTo, range.to);
     const isWhole = from <= settled;
-    if (quick.pages === 1 && isWhole)
-      return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
+    if (quick.pages === 1 && isWhole) return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
     const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#isOnce ? Infinity : MAX_DOUBTS);
     const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
-    if (!this.#isWorthSettling(settleTo))
-      return { entries, requests: pages, readTo, newest, settleTo: settled };
+    if (!this.#isWorthSettling(settleTo)) return { entries, requests: pages, readTo, newest, settleTo: settled };
     const done = { from: settled, to: settleTo };
     const better = await readSettled(source, done);
     const requests = pages + better.pages;
@@ -125,17 +115,12 @@ function settledBy(newest: number | undefined, overlapMs: number): number | unde
 
 function newestOf(state: TailState, entries: readonly Entry[], now: number): number | undefined {
   let { newest } = state;
-  for (const { at } of entries)
-    if (at !== NO_TIME && (newest === undefined || at > newest)) newest = Math.min(at, now);
+  for (const { at } of entries) if (at !== NO_TIME && (newest === undefined || at > newest)) newest = Math.min(at, now);
   return newest;
 }
 
 /** The seconds to read again for more of an entry; a short poll leaves a few possible duplicates to the next ones. */
-function uncertainSeconds(
-  { passed }: TailState,
-  { entries, uncertain }: Found,
-  isWhole: boolean,
-): TimeRange[] {
+function uncertainSeconds({ passed }: TailState, { entries, uncertain }: Found, isWhole: boolean): TimeRange[] {
   const [met, doubted] = [countByKey(entries), countByKey(uncertain)];
   const few = isWhole ? 1 : MANY_EQUAL;
   const news = uncertain.filter(

@@ -162,9 +162,7 @@ export async function readSettled(
   const found = await readOnce(source, range, options);
   if (found.pages === 1) return found;
   if (!isStable()) return readReliably(source, range, { ...options, earlier: found });
-  return resolved(found, secondsOf(found.uncertain), (doubt) =>
-    readReliably(source, doubt, { stop: options.stop }),
-  );
+  return resolved(found, secondsOf(found.uncertain), (doubt) => readReliably(source, doubt, { stop: options.stop }));
 }
 
 /** Reads a range that entries are still added to: what it holds when two reads agree at once, or else nothing. */

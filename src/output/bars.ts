@@ -24,11 +24,7 @@ export function drawBar(
 }
 
 /** A gauge of exactly `width` columns, filled to `share` (0 to 1). */
-export function drawGauge(
-  share: number,
-  width: number,
-  { unicode = true, plain = false }: DrawOptions = {},
-): string {
+export function drawGauge(share: number, width: number, { unicode = true, plain = false }: DrawOptions = {}): string {
   if (plain) return '';
   const filled = Math.floor(Math.max(0, Math.min(1, share)) * width);
   const rest = width - filled;
@@ -36,10 +32,7 @@ export function drawGauge(
 }
 
 /** One character a value, from the lowest level (zero) to the highest (the largest value). */
-export function drawSparkline(
-  values: readonly number[],
-  { unicode = true, plain = false }: DrawOptions = {},
-): string {
+export function drawSparkline(values: readonly number[], { unicode = true, plain = false }: DrawOptions = {}): string {
   if (plain) return '';
   const levels = unicode ? LEVELS : ASCII_LEVELS;
   const most = values.reduce((highest, value) => Math.max(highest, value), 0);

@@ -12,8 +12,7 @@ import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions,
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width, excelSafe = false } = options;
-  const paths =
-    chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
+  const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
   // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.
   const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
@@ -41,9 +40,7 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
 
 /** Paths of what one object has beside the known fields. In a list the header comes before them. */
 function newPaths(value: unknown, known: readonly string[]): string[] {
-  return leafPaths(value).filter(
-    (path) => !known.some((field) => covers(field, path) || covers(path, field)),
-  );
+  return leafPaths(value).filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
 }
 
 function covers(path: string, other: string): boolean {
@@ -77,8 +74,7 @@ export function excelSafeRows(names: readonly string[], rows: readonly (readonly
   for (const row of rows) {
     for (const at of tokens) {
       const cell = row[at] ?? '';
-      if (SAFE_START.test(String(cell)) || stringified([[cell]], true) === stringified([[cell]], false))
-        continue;
+      if (SAFE_START.test(String(cell)) || stringified([[cell]], true) === stringified([[cell]], false)) continue;
       throw new SvcError(
         'refused_input',
         `a token in column ${names[at]} begins like a formula, and would be changed for spreadsheets`,

@@ -96,9 +96,7 @@ const LEAD = 'error: '.length;
 // Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
 function fitted(text: string, columns: number, indent = '  '): string {
   const lines = cleanText(text, 'keep').split('\n');
-  const fitting = lines.flatMap((line) =>
-    line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD),
-  );
+  const fitting = lines.flatMap((line) => (line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD)));
   return fitting.join(`\n${indent}`);
 }
 

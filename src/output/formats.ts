@@ -63,8 +63,7 @@ export function holdsCardNumber(json: string): boolean {
 }
 
 function maskToken(token: string): string {
-  if (!token.startsWith('"'))
-    return containsCardNumber(token) ? JSON.stringify(maskCardNumbers(token)) : token;
+  if (!token.startsWith('"')) return containsCardNumber(token) ? JSON.stringify(maskCardNumbers(token)) : token;
   if (!token.includes('\\')) return maskCardNumbers(token);
   const text = String(JSON.parse(token));
   return containsCardNumber(text) ? JSON.stringify(maskCardNumbers(text)) : token;

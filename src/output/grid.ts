@@ -150,12 +150,9 @@ export async function measureCells<T>(
   const lines = batch.map((row, at) =>
     columns.map(({ path, kind, paint }, index): Cell => {
       const text = texts[at]?.[index] ?? NOTHING;
-      const tone =
-        paint?.(valueAt(row, path), row) ?? (kind === 'id' || kind === 'time' ? 'quiet' : undefined);
+      const tone = paint?.(valueAt(row, path), row) ?? (kind === 'id' || kind === 'time' ? 'quiet' : undefined);
       const mark =
-        marks && kind === 'status' && text !== NOTHING && (tone === 'good' || tone === 'bad')
-          ? MARKS[tone]
-          : '';
+        marks && kind === 'status' && text !== NOTHING && (tone === 'good' || tone === 'bad') ? MARKS[tone] : '';
       return { text: mark + text, width: mark.length + ruler.width(text), kind, tone };
     }),
   );

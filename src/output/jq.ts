@@ -169,18 +169,13 @@ function compileError(stderr: string, builtins: readonly string[]): SvcError {
 function explained(line: string, builtins: readonly string[]): { problem: string; hint?: string } {
   const [, name, arity] = /^([\w:]+)\/(\d+) is not defined/.exec(line) ?? [];
   if (name !== undefined) return unknownFunction(name, Number(arity), builtins);
-  if (/^\$[\w:*-]+ is not defined/.test(line))
-    return { problem: 'it uses a variable that it does not define' };
+  if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
   const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
   if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
   return { problem: `syntax error at ${WORDS[unexpected] ?? unexpected}` };
 }
 
-function unknownFunction(
-  name: string,
-  arity: number,
-  builtins: readonly string[],
-): { problem: string; hint?: string } {
+function unknownFunction(name: string, arity: number, builtins: readonly string[]): { problem: string; hint?: string } {
   const known = builtins.map((each) => each.split('/'));
   const same = known.filter(([each]) => each === name).map(([, count]) => count);
   if (same.length > 0) return { problem: `${name} takes ${same.join(' or ')} arguments, not ${arity}` };

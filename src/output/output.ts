@@ -107,9 +107,7 @@ export class Output {
   // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
   #fail(error: unknown): Error {
     if (error instanceof SvcError) return (this.#failure ??= error);
-    this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error))
-      ? new ReaderGone()
-      : writeError(this.#options.name, error);
+    this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
     if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
     return this.#failure;
   }
@@ -207,10 +205,7 @@ export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: 
 }
 
 /** Writes a text of our own that holds no data, such as help, and resolves to the exit code. */
-export async function writePlain(
-  { stdout, stderr }: Pick<System, 'stdout' | 'stderr'>,
-  text: string,
-): Promise<number> {
+export async function writePlain({ stdout, stderr }: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
   try {
     await new Output(stdout, { name: 'standard output', redact: identity }).write(text);
     return 0;

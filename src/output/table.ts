@@ -193,9 +193,7 @@ class ColumnPlan<T> {
 
   #leastWanted(shown: readonly number[]): number | undefined {
     const priorityOf = (at: number): number => this.#columns[at]?.priority ?? Infinity;
-    const [least] = shown
-      .filter((at) => priorityOf(at) < Infinity)
-      .toSorted((a, b) => priorityOf(a) - priorityOf(b));
+    const [least] = shown.filter((at) => priorityOf(at) < Infinity).toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return least;
   }
 }

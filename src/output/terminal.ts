@@ -226,9 +226,7 @@ function gone(): Error {
 
 function isFound(program: string, env: Environment): boolean {
   if (program.includes('/')) return isProgram(program);
-  return (env['PATH'] ?? '')
-    .split(path.delimiter)
-    .some((directory) => isProgram(path.join(directory, program)));
+  return (env['PATH'] ?? '').split(path.delimiter).some((directory) => isProgram(path.join(directory, program)));
 }
 
 function isProgram(file: string): boolean {

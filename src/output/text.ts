@@ -136,7 +136,5 @@ export function hangingIndent(lead: string, leadWidth: number, text: string, col
   const fits = columns - leadWidth >= NARROWEST;
   const indent = ' '.repeat(fits ? leadWidth : 4);
   const lines = wrapWords(text, Math.max(NARROWEST, columns - indent.length));
-  return fits
-    ? lead + lines.join(`\n${indent}`)
-    : [lead.trimEnd(), ...lines.map((line) => indent + line)].join('\n');
+  return fits ? lead + lines.join(`\n${indent}`) : [lead.trimEnd(), ...lines.map((line) => indent + line)].join('\n');
 }

@@ -5,11 +5,7 @@ import { chooseFields, projection, type Renderer, type RenderOptions } from './v
 
 /** A sequence, streamed item by item; a single object is one document. */
 export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const project = projection(
-    options.view,
-    chooseFields(options.view, options.fields),
-    options.showUrls ?? false,
-  );
+  const project = projection(options.view, chooseFields(options.view, options.fields), options.showUrls ?? false);
   let count = 0;
   return {
     rows: (batch) => {
@@ -45,8 +41,7 @@ function yamlText(value: unknown): string {
   });
   visit(document, {
     Scalar: (_, node) => {
-      if (isScalar(node) && typeof node.value === 'string' && isUnsafe(node.value))
-        node.type = 'QUOTE_DOUBLE';
+      if (isScalar(node) && typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
   return escapeInJson(document.toString({ lineWidth: 0, doubleQuotedAsJSON: true }));

@@ -19,17 +19,13 @@ import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
   const refuseCrossSite = (c: Context): void => {
-    if (isCrossSite(originHeaders(c), allowHosts))
-      throw problem(403, 'The request comes from a page of another site.');
+    if (isCrossSite(originHeaders(c), allowHosts)) throw problem(403, 'The request comes from a page of another site.');
   };
 
   // The keys of a sandbox are published: a page in a browser must not be able to use them.
   app.use((c, next) => {
     if (isForThisMachine(originHeaders(c), allowHosts)) return next();
-    throw problem(
-      403,
-      'The Host header names another machine. Start the sandbox with --allow-host to allow a name.',
-    );
+    throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
   });
   // The path of a request to a bucket can be any, so its signature decides.
   app.use(async (c, next) => {

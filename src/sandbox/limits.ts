@@ -72,9 +72,7 @@ export class RateLimits {
     const blockedUntil = this.#blocked.get(name) ?? 0;
     // Times in the future are of a clock that was set back, and do not count.
     if (now < blockedUntil && blockedUntil - now <= (limit.blockMs ?? 0)) return blockedUntil;
-    const recent = (this.#recent.get(name) ?? []).filter(
-      (time) => time > now - limit.windowMs && time <= now,
-    );
+    const recent = (this.#recent.get(name) ?? []).filter((time) => time > now - limit.windowMs && time <= now);
     this.#recent.set(name, recent);
     const oldest = recent[0];
     if (oldest === undefined || recent.length < limit.requests) return undefined;

@@ -75,12 +75,7 @@ function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): 
   return new Notifier(service, ledger, { urls: webhooks, ...how });
 }
 
-function listenTo(
-  server: Server,
-  service: Service,
-  ledger: Ledger,
-  { intercept, allowHosts }: SandboxOptions,
-): void {
+function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {
   const app = createApp(service, allowHosts);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // An interceptor may have responded or ended the exchange, and proceed nevertheless.
@@ -129,11 +124,7 @@ const ORIGIN = 'http://sandbox.invalid';
 const WHOLE_BYTES = 256 * 1024;
 
 /** Responds to a request of Node's server with the app. Rejects when the exchange ends early. */
-async function respond(
-  app: Hono<SandboxEnv>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function respond(app: Hono<SandboxEnv>, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { remoteAddress } = incoming.socket;
   const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
   if (outgoing.destroyed) return void response.body?.cancel();

@@ -44,12 +44,7 @@ export function recordAudit({ state }: Service, key: SandboxKey | undefined, not
 }
 
 /** The record of a request to an endpoint: about the tenant when it names no entity. */
-export function auditNote(
-  { state }: Service,
-  subject: AuditSubject,
-  refused: boolean,
-  id?: string,
-): AuditNote {
+export function auditNote({ state }: Service, subject: AuditSubject, refused: boolean, id?: string): AuditNote {
   const { entityType, noun, operation } = subject;
   return {
     entityType,

@@ -33,11 +33,7 @@ export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSch
 const JOB_COMPLETED = 'account-updater.job.completed';
 
 /** Event types that were seen; a webhook may deliver others. */
-export const EVENT_TYPES = [
-  'account-updater.job.created',
-  JOB_COMPLETED,
-  'account-updater.job.failed',
-] as const;
+export const EVENT_TYPES = ['account-updater.job.created', JOB_COMPLETED, 'account-updater.job.failed'] as const;
 
 /** What a webhook delivers. The same event can come twice: `event.id` tells. `delivered_at` serves replay checks. */
 export const webhookDeliverySchema = z.looseObject({

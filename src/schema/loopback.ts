@@ -27,9 +27,7 @@ export function isForThisMachine({ host = '' }: RequestHeaders, allowed: readonl
 export function isCrossSite(headers: RequestHeaders, allowed: readonly string[] = []): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
   if (site === 'cross-site') return true;
-  return (
-    origin !== undefined && !isOwnName(/^https?:\/\/(.*?)(?::\d{1,5})?$/i.exec(origin)?.[1] ?? '', allowed)
-  );
+  return origin !== undefined && !isOwnName(/^https?:\/\/(.*?)(?::\d{1,5})?$/i.exec(origin)?.[1] ?? '', allowed);
 }
 
 function isOwnName(name: string, allowed: readonly string[]): boolean {

@@ -10,11 +10,7 @@ export type TenantType = (typeof TENANT_TYPES)[number];
 export const MAX_TENANT_NAME_LENGTH = 200;
 
 /** Settings that hold the text `true` or `false`. */
-export const BOOLEAN_TENANT_SETTINGS = [
-  'fingerprint_tokens',
-  'disable_ephemeral_proxy',
-  'deduplicate_tokens',
-] as const;
+export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral_proxy', 'deduplicate_tokens'] as const;
 
 /** Known values of the setting `token_deduplication_behavior`. */
 export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as const;

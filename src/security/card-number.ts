@@ -22,8 +22,7 @@ export function findCardNumbers(text: string, strictness: Strictness = 'text'): 
 /** Whether `text` holds a card number. Clean text costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
   return runsIn(text).some(
-    (run) =>
-      search(text, run, strictness).length > 0 || (strictness === 'cell' && hidesCardNumber(text, run)),
+    (run) => search(text, run, strictness).length > 0 || (strictness === 'cell' && hidesCardNumber(text, run)),
   );
 }
 
@@ -153,8 +152,7 @@ function isFraction(run: readonly Group[], at: number): boolean {
 function isUsualGrouping(groups: readonly Group[]): boolean {
   const sizes = groups.map((group) => group.digits.length);
   const [size = 0] = sizes;
-  const equal =
-    size <= 8 && sizes.every((own, at) => own === size || (own < size && at === sizes.length - 1));
+  const equal = size <= 8 && sizes.every((own, at) => own === size || (own < size && at === sizes.length - 1));
   return equal || UNEQUAL_GROUPINGS.has(sizes.join('-'));
 }
 
@@ -174,9 +172,8 @@ function mask(digits: string): string {
 /** Whether `digits` (0 to 9 only) is a card number: issued in a known range, of a length in use there, with a valid check digit. */
 function isCardNumber(digits: string): boolean {
   return (
-    RANGES.some(
-      ([fewest, most, prefix]) => digits.length >= fewest && digits.length <= most && prefix.test(digits),
-    ) && hasCheckDigit(digits)
+    RANGES.some(([fewest, most, prefix]) => digits.length >= fewest && digits.length <= most && prefix.test(digits)) &&
+    hasCheckDigit(digits)
   );
 }
 

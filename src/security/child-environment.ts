@@ -82,9 +82,7 @@ const VIEWER_VARIABLES = [
 const FOR_VIEWERS = new RegExp(`^(?:${VIEWER_VARIABLES})$`, 'i');
 
 function viewerEnvironment(env: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)),
-  );
+  return Object.fromEntries(Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)));
 }
 
 // Not by a library: a line without an end would be gathered without an end.

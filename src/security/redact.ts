@@ -101,14 +101,10 @@ function hideQueries(text: string): string {
 function isSigned(query: string): boolean {
   return decoded(decoded(query))
     .split(/[?&;#]|u0026/)
-    .some(
-      (parameter) => parameter.includes('=') && SIGNED_NAME.test(parameter.slice(0, parameter.indexOf('='))),
-    );
+    .some((parameter) => parameter.includes('=') && SIGNED_NAME.test(parameter.slice(0, parameter.indexOf('='))));
 }
 
 /** The ASCII signs of percent encoding, read; an address inside an address is encoded twice. */
 function decoded(query: string): string {
-  return query.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  return query.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -151,11 +151,7 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
 const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 
 /** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
-function checkSettingNames(
-  names: Iterable<string>,
-  onTenant: readonly string[],
-  allowUnknown: boolean,
-): void {
+function checkSettingNames(names: Iterable<string>, onTenant: readonly string[], allowUnknown: boolean): void {
   const unknown = unknownSettings(names, onTenant);
   const name = unknown.find((one) => !allowUnknown || !SETTING_NAME.test(one));
   if (name === undefined) return;
@@ -178,11 +174,9 @@ function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): 
   const known = [...present.keys(), ...READ_ONLY];
   const unknown = [...expected.keys()].find((key) => !known.includes(key));
   if (unknown !== undefined) {
-    throw new SvcError(
-      'refused_input',
-      `"${unknown}" in the file is not a member of the tenant; nothing was changed`,
-      { hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE },
-    );
+    throw new SvcError('refused_input', `"${unknown}" in the file is not a member of the tenant; nothing was changed`, {
+      hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE,
+    });
   }
   const names = [...expected]
     .filter(([key, value]) => !isDeepStrictEqual(present.get(key) ?? null, value ?? null))
@@ -194,11 +188,9 @@ function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): 
       hint: 'Make the file again from the present tenant, or leave these members out of it.',
     });
   }
-  throw new SvcError(
-    'refused_input',
-    `the file is not about this tenant: ${differing} differ; nothing was changed`,
-    { hint: `Check the profile and the file. ${CHANGEABLE}` },
-  );
+  throw new SvcError('refused_input', `the file is not about this tenant: ${differing} differ; nothing was changed`, {
+    hint: `Check the profile and the file. ${CHANGEABLE}`,
+  });
 }
 
 function didYouMean(word: string, known: readonly string[]): string {

@@ -25,9 +25,7 @@ export const MEANINGS: readonly Meaning[] = Object.entries(table as Table).flatM
 export function explain(word: string): Meaning[] {
   const plain = plainName(word);
   const code = /^\d$/.test(plain) ? `0${plain}` : plain;
-  return MEANINGS.filter(
-    (meaning) => plainName(meaning.name) === plain || meaning.code?.toLowerCase() === code,
-  );
+  return MEANINGS.filter((meaning) => plainName(meaning.name) === plain || meaning.code?.toLowerCase() === code);
 }
 
 /** The known name that a mistyped one is probably meant for. */
@@ -79,8 +77,6 @@ export function outcomeLines(outcome: Outcome): string[] {
     ...known.map(({ kind, name, means }) => `${kind} ${name}: ${means}`),
     ...(meaning.liability === undefined ? [] : [`liability for fraud: ${meaning.liability}`]),
     `next: ${meaning.next}`,
-    ...known
-      .filter(({ next }) => !next.startsWith('Go by'))
-      .map(({ name, next }) => `because of ${name}: ${next}`),
+    ...known.filter(({ next }) => !next.startsWith('Go by')).map(({ name, next }) => `because of ${name}: ${next}`),
   ];
 }

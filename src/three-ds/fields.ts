@@ -55,9 +55,7 @@ function fieldOf(path: string, schema: z.ZodType): Field {
 function membersOf(path: string, schema: unknown): Map<string, Field> {
   const shape: unknown = schema instanceof z.ZodObject ? schema.shape : {};
   const members = Object.entries(shape as Record<string, z.ZodType>);
-  return new Map(
-    members.map(([name, member]) => [name, fieldOf(path === '' ? name : `${path}.${name}`, member)]),
-  );
+  return new Map(members.map(([name, member]) => [name, fieldOf(path === '' ? name : `${path}.${name}`, member)]));
 }
 
 function itemOf(path: string, element: unknown): Field | undefined {
@@ -92,8 +90,7 @@ export function ownValue(value: unknown, parts: readonly string[]): unknown {
 
 /** Every text and number in a value, numbers as they are written, and every name of a member. */
 export function* textsIn(value: unknown, parts: readonly string[] = []): Generator<TextAt> {
-  if (typeof value === 'string' || typeof value === 'number')
-    yield { parts, text: String(value), isName: false };
+  if (typeof value === 'string' || typeof value === 'number') yield { parts, text: String(value), isName: false };
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     const at = [...parts, name];

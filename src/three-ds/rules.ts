@@ -70,9 +70,7 @@ export function sessionTypesOf(type: unknown): readonly SessionType[] {
 
 /** The authentication types that a session of this type takes. */
 export function authenticationTypesOf(sessionType: SessionType): string[] {
-  return Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE).filter((type) =>
-    sessionTypesOf(type).includes(sessionType),
-  );
+  return Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE).filter((type) => sessionTypesOf(type).includes(sessionType));
 }
 
 const WITHOUT_MONEY = new Set([

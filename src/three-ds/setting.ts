@@ -70,8 +70,7 @@ function unknownPath(path: string): SvcError {
 function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
   const [part, ...rest] = parts;
   if (part === undefined) return value;
-  const change = (member: unknown): unknown =>
-    put(member, rest, value, path === '' ? part : `${path}.${part}`);
+  const change = (member: unknown): unknown => put(member, rest, value, path === '' ? part : `${path}.${part}`);
   const kind = fieldAt(path)?.kind;
   const holder = target ?? (kind === 'list' ? [] : {});
   if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);

@@ -53,9 +53,7 @@ function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: s
     const start = `${inner}${JSON.stringify(name)}: `;
     if (!isObject(child)) return [`${start}${JSON.stringify(child)}${comma} // ${commentOf(member)}`];
     const comments = [member.description].concat(NOTES[member.path] ?? []);
-    return comments
-      .map((line) => `${inner}// ${line}`)
-      .concat(`${start}${drawn(member, child, inner)}${comma}`);
+    return comments.map((line) => `${inner}// ${line}`).concat(`${start}${drawn(member, child, inner)}${comma}`);
   });
   return `{\n${lines.join('\n')}\n${indent}}`;
 }

@@ -51,8 +51,7 @@ const PAUSES_MS = [2_000, 6_000];
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
   const { host, overwrite, clock, signal = new AbortController().signal } = options;
   const { kind, path } = await inspectTarget(options.target, overwrite);
-  if (kind !== 'file')
-    throw new SvcError('usage', `${options.target} is not a file`, { hint: 'Give a file name.' });
+  if (kind !== 'file') throw new SvcError('usage', `${options.target} is not a file`, { hint: 'Give a file name.' });
   const work = async (): Promise<DownloadResult> => {
     const received = await fetchFile(path, options);
     return { ...received, path: options.target };
@@ -143,17 +142,13 @@ export class UnprovenDownload extends SvcError {
 
   constructor(tries: number, flaws: readonly Flaw[], kept: Unproven | undefined) {
     const problems = [...new Set(flaws.map(({ problem }) => `it ${problem}`))].join(', ');
-    super(
-      'checksum_mismatch',
-      `the file was downloaded ${tries} times and is not proven whole: ${problems}`,
-      {
-        hint: kept
-          ? `The bytes were the same each time and are kept in ${kept.file}. Accept them if they are right.`
-          : 'Run the command again later; if it stays so, contact support with the job id.',
-        retryable: true,
-        facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
-      },
-    );
+    super('checksum_mismatch', `the file was downloaded ${tries} times and is not proven whole: ${problems}`, {
+      hint: kept
+        ? `The bytes were the same each time and are kept in ${kept.file}. Accept them if they are right.`
+        : 'Run the command again later; if it stays so, contact support with the job id.',
+      retryable: true,
+      facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
+    });
     this.kept = kept;
   }
 }
@@ -205,8 +200,7 @@ async function attempt(part: PartFile, options: FetchOptions): Promise<Received 
     });
     try {
       return (
-        (await accept(part, url, response, options.clock)) ??
-        (await receive(part, url, response, options.onProgress))
+        (await accept(part, url, response, options.clock)) ?? (await receive(part, url, response, options.onProgress))
       );
     } finally {
       response.discard();
@@ -253,14 +247,10 @@ async function accept(
 }
 
 function anotherObject(url: URL): SvcError {
-  return new SvcError(
-    'checksum_mismatch',
-    `the store at ${displayHost(url)} does not continue the same object`,
-    {
-      hint: 'Run the command again: it starts from the beginning.',
-      retryable: true,
-    },
-  );
+  return new SvcError('checksum_mismatch', `the store at ${displayHost(url)} does not continue the same object`, {
+    hint: 'Run the command again: it starts from the beginning.',
+    retryable: true,
+  });
 }
 
 function encoded(url: URL): SvcError {

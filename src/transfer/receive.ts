@@ -78,15 +78,11 @@ function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
 }
 
 function cut(url: URL, done: number, total: number): SvcError {
-  return new SvcError(
-    'truncated',
-    `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`,
-    {
-      hint: 'Run the command again.',
-      retryable: true,
-      facts: { bytes: done },
-    },
-  );
+  return new SvcError('truncated', `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`, {
+    hint: 'Run the command again.',
+    retryable: true,
+    facts: { bytes: done },
+  });
 }
 
 type Headers = Pick<HttpResponse, 'header'>;

@@ -134,8 +134,7 @@ function notRegular(path: string): SvcError {
 
 function unreadable(path: string, error: unknown): SvcError {
   const code = systemCodeOf(error) ?? 'unknown';
-  const problem =
-    code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read' : 'could not be read';
+  const problem = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read' : 'could not be read';
   return new SvcError('local', `${path} ${problem} (${code})`, {
     hint: 'Check the path and that you may read it.',
     cause: error,

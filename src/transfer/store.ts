@@ -103,8 +103,7 @@ export function refusedByStore(refusal: Refusal): SvcError {
 
 /** A redirect is never followed: the file, or what is taken for it, would go to or come from elsewhere. */
 export function redirectedByStore(url: URL, status: number, location: string | undefined): SvcError {
-  const target =
-    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const host = target === undefined ? 'an unnamed host' : displayHost(target);
   return new SvcError(
     'bad_response',

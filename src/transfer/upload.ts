@@ -217,11 +217,7 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
 }
 
 function altered(how: string): SvcError {
-  return new SvcError(
-    'checksum_mismatch',
-    `the file changed after it was checked: ${how}; nothing was uploaded`,
-    {
-      hint: 'Let the file come to rest and run the command again.',
-    },
-  );
+  return new SvcError('checksum_mismatch', `the file changed after it was checked: ${how}; nothing was uploaded`, {
+    hint: 'Let the file come to rest and run the command again.',
+  });
 }

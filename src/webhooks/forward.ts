@@ -56,8 +56,7 @@ export async function forward(
     attempts += 1;
     const outcome = await post(url, event, options, signal);
     const result = resultOf(outcome, attempts);
-    if (result.reason === undefined || !mayRetry(outcome, 'always') || attempts >= most)
-      return { value: result };
+    if (result.reason === undefined || !mayRetry(outcome, 'always') || attempts >= most) return { value: result };
     return { error: new Error(result.reason), askedMs: Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0) };
   };
   try {

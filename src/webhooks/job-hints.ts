@@ -45,8 +45,7 @@ export class JobHints {
   async next(isWanted: (job: string) => boolean, signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#wake();
     signal.addEventListener('abort', stop, { once: true });
-    while (!signal.aborted && !this.#takeHints(isWanted))
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+    while (!signal.aborted && !this.#takeHints(isWanted)) await new Promise<void>((resolve) => (this.#wake = resolve));
     signal.removeEventListener('abort', stop);
   }
 

@@ -139,10 +139,7 @@ async function isTorn(file: string, size: number): Promise<boolean> {
 }
 
 /** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
-export type JournalLine = { readonly line: number } & (
-  | { readonly entry: JournalEntry }
-  | { readonly problem: string }
-);
+export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | { readonly problem: string });
 
 /** Reads a journal line by line, in order. @throws SvcError `local` when the file cannot be read */
 export async function* readJournal(file: string, from = 0): AsyncGenerator<JournalLine> {

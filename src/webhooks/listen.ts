@@ -4,14 +4,7 @@ import type { Environment } from '../system.ts';
 import { Journal, recentIds } from './journal.ts';
 import { KnownIds, type ReceivedEvent } from './received.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
-import {
-  type AcceptedEvent,
-  EventQueue,
-  type Sink,
-  type SinkOptions,
-  sinksOf,
-  type Unprocessed,
-} from './sinks.ts';
+import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinksOf, type Unprocessed } from './sinks.ts';
 
 export interface ListenOptions
   extends
@@ -49,8 +42,7 @@ export class Listener {
   static async open(options: ListenOptions): Promise<Listener> {
     const ids = new KnownIds();
     if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
-    const journal =
-      options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
+    const journal = options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
     const listener = new Listener(options, journal, ids);
     try {
       listener.#receiver = await startReceiver({

@@ -36,8 +36,7 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
   if (isDeep(text)) return { problem: 'the body is nested too deeply' };
   const value = parsedJson(text);
   if (value === undefined) return { problem: 'the body is not JSON' };
-  if (!isObject(value) || !isObject(value['event']))
-    return { problem: 'the body is JSON, but has no event member' };
+  if (!isObject(value) || !isObject(value['event'])) return { problem: 'the body is JSON, but has no event member' };
   const missing = ['id', 'type'].find((name) => !isFilled(memberOf(value['event'], name)));
   return missing === undefined
     ? { delivery: value as Delivery }
@@ -107,9 +106,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** The headers of a request by lower-case name; what was sent several times is joined with commas. */
 export function headersOf(headers: IncomingHttpHeaders): Map<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
+    value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
   );
   return new Map(entries);
 }

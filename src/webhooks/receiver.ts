@@ -72,9 +72,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       limits,
     ).catch(() => outgoing.destroy());
   server.on('request', receive).on('checkContinue', receive);
-  server.on('clientError', (error, socket) =>
-    refuseConnection(error, socket, (refusal) => onRefused(refusal, socket)),
-  );
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, (refusal) => onRefused(refusal, socket)));
   const port = await listen(server, host, options.port);
   const shown = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${shown}:${port}`, port, close: () => stop(server) };
@@ -237,8 +235,7 @@ function refuseConnection(
   const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
   const reason = isLate ? 'it was not complete in time' : brokenReason(code);
   if (code !== 'ECONNRESET') onRefused({ status, reason });
-  if (socket.writable)
-    socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  if (socket.writable) socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
 }
 

@@ -54,10 +54,7 @@ export function sinksOf(options: SinkOptions): Sink[] {
 }
 
 /** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
-function sink(
-  target: URL | undefined,
-  work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>,
-): Sink {
+function sink(target: URL | undefined, work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>): Sink {
   const queue = new EventQueue<AcceptedEvent>();
   const late = new AbortController();
   const abort = (): void => late.abort();
@@ -68,8 +65,7 @@ function sink(
     unprocessed = { target, count: count + 1, ids: reported, firstAt };
   };
   const consume = async (): Promise<void> => {
-    for await (const event of queue.items())
-      if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
+    for await (const event of queue.items()) if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
   };
   const done = consume();
   return {
@@ -148,9 +144,7 @@ export function eventVariables(
     SVC_JOB_ID: job.id,
     SVC_JOB_STATUS: job.status,
   };
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value && sanitized(value, platform)]),
-  );
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value && sanitized(value, platform)]));
 }
 
 // No line break and no control character. The shell of Windows takes values apart as if they had been typed.

@@ -23,9 +23,7 @@ describe('what is said of a refused file', () => {
     expect(error.facts).toEqual({
       file: 'tokens.csv',
       problem_count: 1,
-      problems: [
-        { line: 2, column: 'expiration_month', rule: 'month', problem: '"13" is not a month from 01 to 12' },
-      ],
+      problems: [{ line: 2, column: 'expiration_month', rule: 'month', problem: '"13" is not a month from 01 to 12' }],
     });
   });
 
@@ -48,24 +46,14 @@ describe('what is said of a refused file', () => {
       `the columns are in the order merchant_id, token, expiration_year, expiration_month; it must be ${HEADER}`,
     ],
     [`${HEADER.replaceAll(',', ';')}\n`, 'columns are separated by semicolons; use commas'],
-    [
-      Buffer.from('\ufefftoken', 'utf16le'),
-      'the file is UTF-16 (little-endian) text: save it as CSV in UTF-8',
-    ],
-    [
-      Buffer.from('tok\u00e9n\n', 'latin1'),
-      'the header is not UTF-8 (byte 0xE9; Latin-1?): save the file as UTF-8',
-    ],
+    [Buffer.from('\ufefftoken', 'utf16le'), 'the file is UTF-16 (little-endian) text: save it as CSV in UTF-8'],
+    [Buffer.from('tok\u00e9n\n', 'latin1'), 'the header is not UTF-8 (byte 0xE9; Latin-1?): save the file as UTF-8'],
   ])('says what was found in the header %j', async (file, said) => {
     expect(explainCheck(await checked(file))).toEqual([`line 1: ${said}`]);
   });
 
   it('says which byte of which line is not UTF-8', async () => {
-    const file = Buffer.concat([
-      Buffer.from(`${HEADER}\nx€,26,12,M`),
-      Buffer.from([0x93]),
-      Buffer.from('\n'),
-    ]);
+    const file = Buffer.concat([Buffer.from(`${HEADER}\nx€,26,12,M`), Buffer.from([0x93]), Buffer.from('\n')]);
     expect(explainCheck(await checked(file))).toEqual([
       'line 2: is not UTF-8 (byte 0x93; Windows-1252?): save the file as UTF-8',
     ]);
@@ -74,9 +62,7 @@ describe('what is said of a refused file', () => {
 
 describe('what is said of repeated tokens', () => {
   it('R39 counts them in one warning that names the first', async () => {
-    const [two, many] = await Promise.all(
-      [2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)),
-    );
+    const [two, many] = await Promise.all([2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)));
     expect(explainWarnings(two!)).toEqual(['1 row repeats a token: line 3 (that of line 2)']);
     expect(explainWarnings(many!)).toEqual([
       '24 rows repeat a token: line 3 (that of line 2), line 4 (that of line 2), line 5 (that of line 2) …',
@@ -87,8 +73,6 @@ describe('what is said of repeated tokens', () => {
     const check = await checked(`${HEADER}\nx,,,\n`);
     expect(explainWarnings(check)).toEqual([]);
     const cut = { ...check, duplicates: { ...check.duplicates, comparedTo: 524_289 } };
-    expect(explainWarnings(cut)).toEqual([
-      'the check for repeated tokens covered only the lines up to 524,289',
-    ]);
+    expect(explainWarnings(cut)).toEqual(['the check for repeated tokens covered only the lines up to 524,289']);
   });
 });

@@ -12,16 +12,7 @@ const HOUR = 60 * MINUTE;
 /** What can go wrong with a request. What makes no sense for it leaves it alone. */
 export const TROUBLES = [
   ...(['404', 'gateway 404', '500', 'reset', 'stale', 'lost', 'kept 500', 'lost 500'] as const),
-  ...([
-    'kept reset',
-    'lost reset',
-    'cut',
-    '403',
-    '429',
-    'replica',
-    'hours pass',
-    'a fortnight passes',
-  ] as const),
+  ...(['kept reset', 'lost reset', 'cut', '403', '429', 'replica', 'hours pass', 'a fortnight passes'] as const),
 ];
 export type Trouble = (typeof TROUBLES)[number];
 
@@ -169,8 +160,7 @@ export class FakeService {
   async put({ url, source, onAttempt, onLastPiece }: UploadOptions, step: Step): Promise<UploadResult> {
     const trouble = await this.#request(step, (given) => given);
     onAttempt?.();
-    if (trouble === 'cut' || trouble === 'reset')
-      throw new SvcError('network', 'reset before the last piece');
+    if (trouble === 'cut' || trouble === 'reset') throw new SvcError('network', 'reset before the last piece');
     let text = '';
     for await (const piece of source.open()) text += Buffer.from(piece).toString('utf8');
     onLastPiece?.();

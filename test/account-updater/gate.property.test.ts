@@ -18,20 +18,7 @@ function rowish(): fc.Arbitrary<string> {
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom(
-        ' a',
-        'a ',
-        '\t',
-        '\0',
-        '\u200b',
-        '"',
-        '""',
-        '"a"',
-        '"26"',
-        '"a,b"',
-        '"a""b"',
-        '\r',
-      ),
+      arbitrary: fc.constantFrom(' a', 'a ', '\t', '\0', '\u200b', '"', '""', '"a"', '"26"', '"a,b"', '"a""b"', '\r'),
     },
     {
       weight: 1,
@@ -111,9 +98,7 @@ describe('any file', () => {
         expect(quickly.ok).toBe(quickly.problemCount === 0);
         expect(quickly.problemCount > 0 || quickly.rows > 0).toBe(true);
         for (const row of quickly.ok ? file.toString().split(/\r?\n/).slice(1) : [])
-          expect(row === '' || /^(?:[^,"]+|".+"),"?(?:\d\d)?"?,"?(?:0[1-9]|1[0-2])?"?,/u.test(row)).toBe(
-            true,
-          );
+          expect(row === '' || /^(?:[^,"]+|".+"),"?(?:\d\d)?"?,"?(?:0[1-9]|1[0-2])?"?,/u.test(row)).toBe(true);
       }),
       { numRuns: SOAK ? 100_000 : 3_000 },
     );
@@ -130,9 +115,7 @@ describe('any file', () => {
 describe('what is nearly a UUID', () => {
   it('R39 is judged alike both ways, whatever stands at any one place of it', async () => {
     const signs = [' ', '"', ',', '\t', '\0', 'é', '-', 'g', 'G', '/', ':', '@', '`', '\u007f'];
-    const nearly = signs.flatMap((sign) =>
-      Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)),
-    );
+    const nearly = signs.flatMap((sign) => Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)));
     for (const token of nearly) {
       const file = `${HEADER}\n${token},26,12,\n"${token}",26,12,\n`;
       expect([token, await checked(file)]).toEqual([token, await checked(file, { disableFastPath: true })]);
@@ -158,13 +141,7 @@ describe('card numbers in files', () => {
         const check = await checked(`${HEADER}\nfirst,26,12,\n${place(cell)}\n`);
         const error = refusedFile(check, 'requests.csv');
         expect(check.problems).toEqual([{ line: 3, rule: 'card_number', problem: expect.any(String) }]);
-        const shown = JSON.stringify([
-          explainCheck(check),
-          error.message,
-          error.hint,
-          error.facts,
-          check.problems,
-        ]);
+        const shown = JSON.stringify([explainCheck(check), error.message, error.hint, error.facts, check.problems]);
         expect(shown.normalize('NFKC')).not.toMatch(/\d{3}/);
         expect(error.exitCode).toBe(13);
       }),
@@ -232,10 +209,7 @@ describe('parts', () => {
           expect(headerBytes).toBe(HEADER.length + 2);
           let [end, row] = [headerBytes, 1];
           for (const part of parts) {
-            const upload = Buffer.concat([
-              file.subarray(0, headerBytes),
-              file.subarray(part.start, part.end),
-            ]);
+            const upload = Buffer.concat([file.subarray(0, headerBytes), file.subarray(part.start, part.end)]);
             expect([part.start, part.firstRow]).toEqual([end, row]);
             expect([part.bytes, part.sha256]).toEqual([upload.length, sha256(upload)]);
             expect(upload.toString().trimEnd().split('\n')).toHaveLength(part.rows + 1);

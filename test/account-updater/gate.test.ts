@@ -35,12 +35,7 @@ const FIXTURES: readonly Fixture[] = [
   ['an Excel workbook', bytes('PK', [3, 4], 'x\nx,,,\n'), '1:encoding'],
   ['an old Excel workbook', bytes([0xd0, 0xcf, 0x11, 0xe0], 'x\nx'), '1:encoding'],
   ['a byte order mark', `\ufeff${rows('x,,,')}`, '1:byte_order_mark'],
-  [
-    'a byte order mark and a wrong header',
-    `\ufefftoken\nx,,,\n`,
-    '1:byte_order_mark',
-    '1:header_missing_column',
-  ],
+  ['a byte order mark and a wrong header', `\ufefftoken\nx,,,\n`, '1:byte_order_mark', '1:header_missing_column'],
   ['no header but rows', `${UUID},26,12,M\nb,26,13,\n`, '1:header_absent', '2:month:expiration_month'],
   ['other names altogether', 'id,name\n1,2\n', '1:header_absent'],
   ['an empty first line', `\n${rows('x,,,')}`, '1:header_absent'],
@@ -51,11 +46,7 @@ const FIXTURES: readonly Fixture[] = [
     '2:month:expiration_month',
   ],
   ['a header with spaces', rows('x,,,').replaceAll(`,expiration`, ', expiration'), '1:header_spacing'],
-  [
-    'a header with a space at the end',
-    rows('x,,,').replace('merchant_id', 'merchant_id '),
-    '1:header_spacing',
-  ],
+  ['a header with a space at the end', rows('x,,,').replace('merchant_id', 'merchant_id '), '1:header_spacing'],
   ['a quoted header', rows('x,,,').replace(HEADER, `"${HEADER.replaceAll(',', '","')}"`), '1:header_quoted'],
   ['semicolons', rows('x,26,12,M').replaceAll(',', ';'), '1:header_delimiter'],
   ['tabs', rows('x,26,12,M').replaceAll(',', '\t'), '1:header_delimiter'],
@@ -113,12 +104,7 @@ const FIXTURES: readonly Fixture[] = [
   ['a line of spaces', rows('x,,,', '  '), '3:blank_line'],
   ['a line of the longest', rows(`${'x'.repeat(16_381)},,,`)],
   ['the same with CRLF', rows(`${'x'.repeat(16_381)},,,`).replaceAll('\n', '\r\n')],
-  [
-    'a line too long',
-    rows(`${'x'.repeat(16_382)},,,`, 'y,26,13,'),
-    '2:line_too_long',
-    '3:month:expiration_month',
-  ],
+  ['a line too long', rows(`${'x'.repeat(16_382)},,,`, 'y,26,13,'), '2:line_too_long', '3:month:expiration_month'],
   ['a line far too long', rows(`${'x'.repeat(100_000)},,,`, 'y,,,'), '2:line_too_long'],
   ['a far too long last line', `${HEADER}\n${'x'.repeat(100_000)}`, '2:line_too_long'],
   ['a header far too long', `${HEADER}${' '.repeat(100_000)}\nx,,,\n`, '1:header_spacing', '1:line_too_long'],
@@ -131,19 +117,10 @@ const FIXTURES: readonly Fixture[] = [
   ['a card number on a line of other columns', rows('4111111111111111;26;12;M'), '2:card_number'],
   ['a card number cut by commas', rows('4111,1111,1111,1111,x'), '2:card_number'],
   ['a card number behind an open quote', rows('x,26,12,"4111111111111111'), '2:card_number'],
-  [
-    'a card number beside Latin-1',
-    bytes(HEADER, '\n4111111111111111', [0xe9], ',26,12,M\n'),
-    '2:card_number',
-  ],
+  ['a card number beside Latin-1', bytes(HEADER, '\n4111111111111111', [0xe9], ',26,12,M\n'), '2:card_number'],
   ['a card number in full-width digits', rows('４１１１１１１１１１１１１１１１,26,12,M'), '2:card_number'],
   ['a card number in place of the header', '4111111111111111,26,12,M\nx,26,13,\n', '1:card_number'],
-  [
-    'a card number under a wrong header',
-    'number;year\n4111111111111111;26\n',
-    '1:header_absent',
-    '2:card_number',
-  ],
+  ['a card number under a wrong header', 'number;year\n4111111111111111;26\n', '1:header_absent', '2:card_number'],
   ['a card number with a wrong check digit', rows('4111111111111112,26,12,M')],
   ['a UUID of digits', rows('41111111-1111-4111-8111-111111111111,26,12,M')],
   ['a UUID without dashes', rows(`${UUID.replaceAll('-', '')},26,12,M`)],
@@ -171,9 +148,7 @@ describe('the gate for request files', () => {
   });
 
   it('R39 keeps the first 20 problems and counts all', async () => {
-    const check = await checked(
-      rows(...Array.from({ length: 50 }, (_, at) => `t${at},26,13,`), '4111111111111111,,,'),
-    );
+    const check = await checked(rows(...Array.from({ length: 50 }, (_, at) => `t${at},26,13,`), '4111111111111111,,,'));
     expect(check.problems).toHaveLength(20);
     expect(check.problems.at(-1)?.line).toBe(21);
     expect(check.problemCount).toBe(51);
@@ -182,9 +157,7 @@ describe('the gate for request files', () => {
   });
 
   it('R39 warns of repeated tokens, and does not refuse them', async () => {
-    const check = await checked(
-      rows('a,,,', 'b,,,', '"a",26,12,', UUID + ',,,', 'b,,,', UUID + ',,,M', 'a,,,'),
-    );
+    const check = await checked(rows('a,,,', 'b,,,', '"a",26,12,', UUID + ',,,', 'b,,,', UUID + ',,,M', 'a,,,'));
     expect(check.ok).toBe(true);
     expect(check.duplicates).toEqual({
       count: 4,
@@ -220,7 +193,5 @@ describe('the gate for request files', () => {
 });
 
 function found(problems: readonly { line: number; rule: Rule; column?: string | undefined }[]): string[] {
-  return problems.map(({ line, rule, column }) =>
-    [line, rule, ...(column === undefined ? [] : [column])].join(':'),
-  );
+  return problems.map(({ line, rule, column }) => [line, rule, ...(column === undefined ? [] : [column])].join(':'));
 }

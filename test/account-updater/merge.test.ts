@@ -95,10 +95,7 @@ describe('joining the results of parts', () => {
             seen.push([token, Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== ''))]);
         expect(seen).toEqual(
           parts.flatMap(({ extra, rows }) =>
-            rows.map(([token, value]) => [
-              `t${token}`,
-              Object.fromEntries(extra.map((name) => [name, name + value])),
-            ]),
+            rows.map(([token, value]) => [`t${token}`, Object.fromEntries(extra.map((name) => [name, name + value]))]),
           ),
         );
       }),
@@ -130,8 +127,7 @@ describe('joining the results of parts', () => {
     const result = await mergeResults([part], target, {
       overwrite: false,
       mark: 'run-1',
-      onWhole: ({ sha256 }) =>
-        (early = [sha256, ...readdirSync(directory).filter((name) => name === 'out.csv')]),
+      onWhole: ({ sha256 }) => (early = [sha256, ...readdirSync(directory).filter((name) => name === 'out.csv')]),
     });
     expect(early).toEqual([result.sha256]);
   });

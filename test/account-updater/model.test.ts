@@ -54,10 +54,7 @@ const outside = vi.hoisted(() => ({
 }));
 vi.mock('../../src/transfer/upload.ts', () => ({ uploadFile: (options: unknown) => outside.put(options) }));
 vi.mock('../../src/transfer/source.ts', () => ({
-  fileSource(
-    _path: string,
-    { prefix = new Uint8Array(), start = 0, end, sha256 }: FilePart = {},
-  ): UploadSource {
+  fileSource(_path: string, { prefix = new Uint8Array(), start = 0, end, sha256 }: FilePart = {}): UploadSource {
     const bytes = Buffer.concat([prefix, outside.file.subarray(start, end)]);
     return {
       size: bytes.length,
@@ -114,10 +111,7 @@ class World {
       const job = await client.accountUpdater.create();
       const url = new URL(job.upload_url ?? '');
       const source = await fileSource('', { end: 0 });
-      await this.service.put(
-        { url, source, transport: client.transport, clock: this.clock },
-        () => undefined,
-      );
+      await this.service.put({ url, source, transport: client.transport, clock: this.clock }, () => undefined);
     }
     this.service.seeded();
     await this.clock.advance(24 * HOUR);
@@ -217,10 +211,7 @@ function seededRandom(seed: number): () => number {
 }
 
 const often = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
-  fc.oneof(
-    { weight: 4, arbitrary: fc.constant(usual) },
-    { weight: 1, arbitrary: fc.constantFrom(...others) },
-  );
+  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
 const histories: fc.Arbitrary<History> = fc.record({
   rows: fc.integer({ min: 1, max: 4 }),

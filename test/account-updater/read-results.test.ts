@@ -59,9 +59,7 @@ describe('reading results', () => {
   });
 
   it('R47 takes a byte order mark, CRLF, quotes, newlines in quotes, and no line end at the end', async () => {
-    const rows = await read(
-      '\ufeff"token","result_code","note"\r\n"a","UPD_PAN","x\r\ny"\r\nb,ERR_UNDEFINED,',
-    );
+    const rows = await read('\ufeff"token","result_code","note"\r\n"a","UPD_PAN","x\r\ny"\r\nb,ERR_UNDEFINED,');
     expect(rows.map((row) => [row.token, row.result_code, row.extra['note'], row.row])).toEqual([
       ['a', 'UPD_PAN', 'x\r\ny', 1],
       ['b', 'ERR_UNDEFINED', '', 2],
@@ -78,9 +76,7 @@ describe('reading results', () => {
           cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','),
         );
         const got = await read(`${quoted.join('\n')}\n`, size);
-        expect(got.map((row) => names.map((name) => ({ ...row, ...row.extra })[name as 'token']))).toEqual(
-          rows,
-        );
+        expect(got.map((row) => names.map((name) => ({ ...row, ...row.extra })[name as 'token']))).toEqual(rows);
       }),
       { numRuns: 300 },
     );

@@ -9,16 +9,9 @@ interface Texts {
   readonly size?: number;
 }
 
-function compared(
-  { request, results, size = 1_000_000 }: Texts,
-  index?: TokenIndex,
-): Promise<Reconciliation> {
+function compared({ request, results, size = 1_000_000 }: Texts, index?: TokenIndex): Promise<Reconciliation> {
   const held = Buffer.from(results);
-  return reconcile(
-    { open: () => stream(inChunks(Buffer.from(request), size)) },
-    { open: () => stream([held]) },
-    index,
-  );
+  return reconcile({ open: () => stream(inChunks(Buffer.from(request), size)) }, { open: () => stream([held]) }, index);
 }
 
 function requestOf(tokens: readonly string[], end = '\n'): string {
@@ -75,9 +68,7 @@ describe('results held against their request', () => {
         const request = requestOf(asked.map(quoted), end);
         const found = await compared({ request, results: resultsOf(answered.map(quoted)), size });
         expect(found).toMatchObject(expected(asked, answered));
-        expect(found.requested).toBe(
-          found.answered - found.notRequested - found.duplicates + found.unchanged,
-        );
+        expect(found.requested).toBe(found.answered - found.notRequested - found.duplicates + found.unchanged);
       }),
       { numRuns: 300 },
     );

@@ -33,9 +33,7 @@ const RECORD: RunRecord = {
 /** Every place in a value, as the keys that lead there. */
 function placesIn(value: unknown, at: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    [at.concat(key)].concat(placesIn(inner, at.concat(key))),
-  );
+  return Object.entries(value).flatMap(([key, inner]) => [at.concat(key)].concat(placesIn(inner, at.concat(key))));
 }
 
 function put(value: unknown, place: readonly string[], what: unknown): void {
@@ -77,12 +75,10 @@ describe('the record of a run', () => {
           for (const { job, state, results, errors = [], earlier_jobs: jobs = [] } of read.parts) {
             expect(state === 'planned' || state === 'creating' || typeof job === 'string').toBe(true);
             expect(state !== 'downloaded' || typeof results?.sha256 === 'string').toBe(true);
-            expect(
-              [...errors, ...jobs.map(({ job: id }) => id)].every((text) => typeof text === 'string'),
-            ).toBe(true);
+            expect([...errors, ...jobs.map(({ job: id }) => id)].every((text) => typeof text === 'string')).toBe(true);
           }
-          expect([typeof read.out, typeof read.results?.file, typeof read.tenant_id]).toSatisfy(
-            (types: string[]) => types.every((type) => type === 'string' || type === 'undefined'),
+          expect([typeof read.out, typeof read.results?.file, typeof read.tenant_id]).toSatisfy((types: string[]) =>
+            types.every((type) => type === 'string' || type === 'undefined'),
           );
         } catch (error) {
           if (!(error instanceof SvcError)) throw error;

@@ -24,9 +24,7 @@ const FRAMINGS: Readonly<Record<string, (call: StoreCall, body: Buffer, headers:
   chunks: (call, body, headers) => {
     call.raw(`HTTP/1.1 200 OK\r\n${headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n`);
     const size = body.length === 0 ? '' : `${body.length.toString(16)}\r\n`;
-    call.socket.end(
-      Buffer.concat([Buffer.from(size), body, Buffer.from(size === '' ? '0\r\n\r\n' : '\r\n0\r\n\r\n')]),
-    );
+    call.socket.end(Buffer.concat([Buffer.from(size), body, Buffer.from(size === '' ? '0\r\n\r\n' : '\r\n0\r\n\r\n')]));
   },
   close: (call, body, headers) => {
     call.raw(`HTTP/1.1 200 OK\r\n${headers}connection: close\r\n\r\n`);
@@ -87,9 +85,7 @@ describe('a result file that is cut at any byte', () => {
         fc.asyncProperty(resultFile, async (text) => {
           const ends = text
             .split('')
-            .flatMap((unit, at) =>
-              unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : [],
-            );
+            .flatMap((unit, at) => (unit === '\n' && text.slice(0, at).split('"').length % 2 === 1 ? [at + 1] : []));
           expect(await taken(Buffer.from(text), framing, '')).toEqual(ends);
         }),
         { numRuns: process.env['SOAK'] ? 50 : 3 },

@@ -71,8 +71,7 @@ function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined
   vi.spyOn(AccountUpdater.prototype, 'list').mockImplementation((options) => {
     const pages = list(options);
     const turned = async function* (): ReturnType<typeof pages.pages> {
-      for await (const page of pages.pages())
-        yield { ...page, items: page.items.flatMap((job) => turn(job) ?? []) };
+      for await (const page of pages.pages()) yield { ...page, items: page.items.flatMap((job) => turn(job) ?? []) };
     };
     return Object.assign(Object.create(pages) as typeof pages, { pages: turned });
   });

@@ -121,9 +121,7 @@ export function acceptThen(status: number): Fault {
 /** Takes the body and answers with this. */
 export function refuseWith(status: number, body = ''): Fault {
   return (incoming, outgoing) => {
-    incoming
-      .resume()
-      .on('end', () => outgoing.writeHead(status, { 'content-type': 'application/xml' }).end(body));
+    incoming.resume().on('end', () => outgoing.writeHead(status, { 'content-type': 'application/xml' }).end(body));
   };
 }
 

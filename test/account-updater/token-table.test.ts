@@ -38,8 +38,7 @@ describe('repeated tokens', () => {
     ['numbers of one length', (at: number) => `tok_${String(at).padStart(28, '0')}`],
     [
       'numbers in two places',
-      (at: number) =>
-        `${String(at % 500).padStart(4, '0')}aaaa${String(Math.floor(at / 500)).padStart(4, '0')}bbbb`,
+      (at: number) => `${String(at % 500).padStart(4, '0')}aaaa${String(Math.floor(at / 500)).padStart(4, '0')}bbbb`,
     ],
     [
       'one sign at any place',

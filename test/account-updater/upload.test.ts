@@ -21,8 +21,7 @@ function kinds(): string[] {
   return bench.events.map(({ kind }) => kind).filter((kind) => kind !== 'uploading' && kind !== 'polled');
 }
 
-const neverArrived: Fault = (incoming, outgoing) =>
-  incoming.resume().on('end', () => outgoing.socket?.destroy());
+const neverArrived: Fault = (incoming, outgoing) => incoming.resume().on('end', () => outgoing.socket?.destroy());
 
 describe('uploading a file to its job', () => {
   it('uploads once', async () => {
@@ -53,17 +52,14 @@ describe('uploading a file to its job', () => {
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(600_000);
   });
 
-  it.each([500, 503])(
-    'R36 does not send again after a %i, whether the store kept the file or not',
-    async (status) => {
-      await submit(inTurn('PUT', STORE, acceptThen(status)));
-      expect(kinds()).toEqual(['unclear', 'uploaded']);
-      expect(bench.calls('PUT', STORE)).toBe(1);
-      await bench.close();
-      await expect(submit(inTurn('PUT', STORE, refuseWith(status)))).rejects.toMatchObject({ exitCode: 9 });
-      expect(bench.calls('PUT', STORE)).toBe(1);
-    },
-  );
+  it.each([500, 503])('R36 does not send again after a %i, whether the store kept the file or not', async (status) => {
+    await submit(inTurn('PUT', STORE, acceptThen(status)));
+    expect(kinds()).toEqual(['unclear', 'uploaded']);
+    expect(bench.calls('PUT', STORE)).toBe(1);
+    await bench.close();
+    await expect(submit(inTurn('PUT', STORE, refuseWith(status)))).rejects.toMatchObject({ exitCode: 9 });
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
 
   const EXPIRED: readonly (readonly [name: string, status: number, body: string])[] = [
     ['AWS', 403, '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>'],

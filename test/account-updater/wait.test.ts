@@ -20,9 +20,7 @@ describe('how often a job is polled', () => {
           const ms = nextPollDelay(look, waited, () => random);
           expect(ms).toBeGreaterThanOrEqual(2_000);
           expect(ms).toBeLessThanOrEqual((waited < 3_600_000 ? 60_000 : 300_000) * 1.2 + 1);
-          expect(nextPollDelay(look + 1, waited, () => 0)).toBeGreaterThanOrEqual(
-            nextPollDelay(look, waited, () => 0),
-          );
+          expect(nextPollDelay(look + 1, waited, () => 0)).toBeGreaterThanOrEqual(nextPollDelay(look, waited, () => 0));
         },
       ),
     );
@@ -109,8 +107,7 @@ describe('waiting for a job', () => {
     ['of its own', 'application/json', '{"title":"Not Found"}'],
     ['of a gateway', 'text/html', '<h1>Not Found</h1>'],
   ])('R43 R58 does not take one 404 %s for the end of a job', async (_name, type, body) => {
-    const notFound: Fault = (_incoming, outgoing) =>
-      outgoing.writeHead(404, { 'content-type': type }).end(body);
+    const notFound: Fault = (_incoming, outgoing) => outgoing.writeHead(404, { 'content-type': type }).end(body);
     const id = await submitted(inTurn('GET', /jobs\/[^/]+$/, ok, notFound, notFound));
     expect(await wait(id)).toMatchObject({ status: 'completed' });
     expect(bench.events.filter(({ kind }) => kind === 'unreachable')).toHaveLength(2);

@@ -14,21 +14,12 @@ describe('a duration', () => {
     expect(duration(text)).toBe(ms);
   });
 
-  it.each([
-    '',
-    '5',
-    's',
-    '1.5h',
-    '-1s',
-    '1h 30m',
-    '30m1h',
-    '1e3s',
-    '2026-11-20',
-    '٣s',
-    '99999999999999999999d',
-  ])('refuses %j', (text) => {
-    expect(() => duration(text)).toThrow(/^must be a duration/);
-  });
+  it.each(['', '5', 's', '1.5h', '-1s', '1h 30m', '30m1h', '1e3s', '2026-11-20', '٣s', '99999999999999999999d'])(
+    'refuses %j',
+    (text) => {
+      expect(() => duration(text)).toThrow(/^must be a duration/);
+    },
+  );
 
   it('is the sum of its parts', () => {
     const part = fc.nat(500);

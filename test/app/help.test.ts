@@ -44,20 +44,17 @@ async function help(argv: readonly string[], columns = 80): Promise<string> {
 }
 
 describe('help', () => {
-  it.each(lines.map((argv) => argv.join(' ')))(
-    'on "%s" begins with examples and fits 80 columns',
-    async (typed) => {
-      const text = await help(typed.split(' ').filter(Boolean));
-      expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
-      const titles = text
-        .split('\n\n')
-        .slice(1)
-        .map((part) => part.split('\n')[0]);
-      expect(titles[0]).toBe('Examples');
-      expect(text.endsWith('\n')).toBe(true);
-      expect(text).not.toMatch(/ \n|\n\n\n/);
-    },
-  );
+  it.each(lines.map((argv) => argv.join(' ')))('on "%s" begins with examples and fits 80 columns', async (typed) => {
+    const text = await help(typed.split(' ').filter(Boolean));
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const titles = text
+      .split('\n\n')
+      .slice(1)
+      .map((part) => part.split('\n')[0]);
+    expect(titles[0]).toBe('Examples');
+    expect(text.endsWith('\n')).toBe(true);
+    expect(text).not.toMatch(/ \n|\n\n\n/);
+  });
 
   it('fits 40 columns, but for words that are longer', async () => {
     for (const argv of lines) {
@@ -128,8 +125,7 @@ describe('help topics', () => {
     const explained = await exitCodeMeanings();
     expect(Object.values(EXIT_CODES).filter((code) => !explained.has(code))).toEqual([]);
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    for (const code of explained.keys())
-      expect(readme).toMatch(new RegExp(`\\| (\\d+, )*${code}(, \\d+)* \\|`));
+    for (const code of explained.keys()) expect(readme).toMatch(new RegExp(`\\| (\\d+, )*${code}(, \\d+)* \\|`));
   });
 
   it('are named as no command is', () => {
@@ -192,12 +188,7 @@ describe('help topics', () => {
         formatBytes(RECEIVER_LIMITS.body),
       ],
       output: [OUTPUT_FORMATS.join(', '), TIME_STYLES.join('|')],
-      files: [
-        REQUEST_COLUMNS.join(', '),
-        RESULT_COLUMNS.join(', '),
-        CONFIG_FILE_NAME,
-        ENTITY_TYPES_FILE_NAME,
-      ],
+      files: [REQUEST_COLUMNS.join(', '), RESULT_COLUMNS.join(', '), CONFIG_FILE_NAME, ENTITY_TYPES_FILE_NAME],
       events: [EVENT_TYPES.join(', ')],
       security: Object.values(KEY_VARIABLES).flat(),
     };

@@ -86,15 +86,9 @@ describe('a command line', () => {
     [['logs', '--page-size2', '3'], `unknown option "--page-size2" for 'svc logs list'`],
     [['au', 'status', 'job-1', 'more'], `unexpected argument "more" for 'svc au status'`],
     [['tenant', '-o', 'jsn'], '--output must be one of table, json, jsonl, csv, yaml, not "jsn"'],
-    [
-      ['3ds', 'template', 'nope'],
-      expect.stringMatching(/^<authentication-type> must be one of .*, not "nope"$/),
-    ],
+    [['3ds', 'template', 'nope'], expect.stringMatching(/^<authentication-type> must be one of .*, not "nope"$/)],
     [['logs', '--all', '--limit', '3'], "option '-n, --limit <n>' cannot be used with option '--all'"],
-    [
-      ['tenant', '--sandbox', '--profile', 'x'],
-      expect.stringMatching(/--sandbox.*cannot be used with.*--profile/),
-    ],
+    [['tenant', '--sandbox', '--profile', 'x'], expect.stringMatching(/--sandbox.*cannot be used with.*--profile/)],
     [['help', 'topics'], 'no help topic "topics"'],
     [[CANARY], 'unknown command (not shown: it may be a secret)'],
     [['help', CANARY], 'no help topic (not shown: it may be a secret)'],
@@ -150,13 +144,7 @@ describe('a command line', () => {
 
 describe('help', () => {
   it('leads with examples, for the tool, a group and a command', async () => {
-    for (const argv of [
-      ['--help'],
-      ['logs', '--help'],
-      ['logs', 'list', '--help'],
-      ['help', 'au', 'wait'],
-      ['help'],
-    ]) {
+    for (const argv of [['--help'], ['logs', '--help'], ['logs', 'list', '--help'], ['help', 'au', 'wait'], ['help']]) {
       const text = await help(...argv);
       expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
       expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
@@ -198,8 +186,7 @@ describe('the tree', () => {
   it('takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command', async () => {
     for (const { words, command } of await allCommands()) {
       const takes = Object.values(command.parameters).filter(
-        ({ syntax, kind, choices }) =>
-          /key(?!-command)/.test(syntax) && kind !== 'flag' && choices === undefined,
+        ({ syntax, kind, choices }) => /key(?!-command)/.test(syntax) && kind !== 'flag' && choices === undefined,
       );
       expect(takes, words).toEqual([]);
     }

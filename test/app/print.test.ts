@@ -17,10 +17,7 @@ async function* source(failAfter: number): AsyncGenerator<readonly Row[]> {
   if (failAfter < 3) throw new SvcError('network', 'the connection broke');
 }
 
-async function printed(
-  format: OutputFormat,
-  failAfter = 3,
-): Promise<{ text: string; rows: number | string }> {
+async function printed(format: OutputFormat, failAfter = 3): Promise<{ text: string; rows: number | string }> {
   const sink = new Sink();
   const renderer = await createRenderer(format, { view });
   const rows = await printList(outputOver(sink), renderer, source(failAfter)).catch(String);

@@ -74,9 +74,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
       'the expiration date is missing or wrong',
       'give year and month in the row, or store them on the token',
     ]);
-    expect(await tab.getByText('Every row of the results matches a row of the request.').isVisible()).toBe(
-      true,
-    );
+    expect(await tab.getByText('Every row of the results matches a row of the request.').isVisible()).toBe(true);
     expect(await tab.getByRole('heading').allTextContents()).toEqual([
       'Account Updater report',
       'Against the request',
@@ -101,9 +99,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     );
     const tab = await open(await page('', chosen));
     const row = tab.getByRole('row', { name: /ERR_INVALID_EXP_DATE/ });
-    expect(await row.getByRole('cell').last().textContent()).toBe(
-      'keep the token in future requests (your choice)',
-    );
+    expect(await row.getByRole('cell').last().textContent()).toBe('keep the token in future requests (your choice)');
   });
 
   it('R49 shows what files hold as text, and runs and loads nothing', async () => {
@@ -142,9 +138,9 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     await tab.emulateMedia({ media: 'print', colorScheme: 'dark' });
     const ink = 'getComputedStyle(document.body).color';
     expect(await tab.evaluate(ink)).toBe('rgb(27, 31, 36)');
-    expect(
-      await tab.evaluate("getComputedStyle(document.querySelector('rect.updated')).printColorAdjust"),
-    ).toBe('exact');
+    expect(await tab.evaluate("getComputedStyle(document.querySelector('rect.updated')).printColorAdjust")).toBe(
+      'exact',
+    );
     const pdf = await tab.pdf({ format: 'A4' });
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
   });

@@ -3,11 +3,7 @@ import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, json, reset } from '../support/fault-steps.ts';
 import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../support/run-here.ts';
 
-async function api(
-  argv: readonly string[],
-  script: Script = [json({ ok: true })],
-  options: HereOptions = {},
-) {
+async function api(argv: readonly string[], script: Script = [json({ ok: true })], options: HereOptions = {}) {
   const server = await FaultServer.start(script);
   onTestFinished(() => server.close());
   const result = await svcHere(['api', ...argv], { baseUrl: server.url, ...options });
@@ -74,8 +70,7 @@ describe('svc api', () => {
       SVC_MANAGEMENT_API_KEY: 'key_management_1',
       SVC_PRIVATE_API_KEY: 'key_private_22',
     };
-    const key = async (...argv: string[]) =>
-      (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
+    const key = async (...argv: string[]) => (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
     expect(await key('GET', '/logs')).toBe('key_management_1');
     expect(await key('GET', '/account-updater/jobs')).toBe('key_private_22');
     expect(await key('GET', '/proxies', '--key', 'private')).toBe('key_private_22');
@@ -145,9 +140,7 @@ describe('svc api', () => {
   });
 
   it('R20 repeats a POST after a 429', async () => {
-    const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) =>
-      index === 0 ? answer(429) : json({}),
-    );
+    const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) => (index === 0 ? answer(429) : json({})));
     expect([code, sent.length]).toEqual([0, 2]);
   });
 
@@ -169,10 +162,7 @@ describe('svc api', () => {
   });
 
   it('R21 tells what an error body says', async () => {
-    const result = await api(
-      ['POST', '/3ds/x'],
-      [json({ title: 'Bad', errors: { type: ['is wrong'] } }, 422)],
-    );
+    const result = await api(['POST', '/3ds/x'], [json({ title: 'Bad', errors: { type: ['is wrong'] } }, 422)]);
     expect(result.code).toBe(6);
     expect(errorIn(result)).toMatchObject({ status: 422, fields: { type: ['is wrong'] } });
   });
@@ -277,9 +267,8 @@ describe('svc api --paginate', () => {
       { pagination: { next: 'b' }, data: [] },
       { pagination: { next: null }, data: [{ n: 2 }] },
     ];
-    const { code, stdout, sent } = await api(
-      ['GET', '/logs', '--paginate', '--query', 'size=1'],
-      (_, index) => json(pages[index]),
+    const { code, stdout, sent } = await api(['GET', '/logs', '--paginate', '--query', 'size=1'], (_, index) =>
+      json(pages[index]),
     );
     expect([code, stdout]).toEqual([0, '{"n":1}\n{"n":2}\n']);
     expect(sent.map(({ path }) => [query(path).get('start'), query(path).get('size')])).toEqual([
@@ -338,10 +327,7 @@ describe('svc api against the sandbox', () => {
   it('follows cursors as svc logs does', async () => {
     const service = await startSandboxHere();
     const fields = ['--fields', 'entity_id,created_at'];
-    const free = await svcHere(
-      ['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields],
-      service,
-    );
+    const free = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
     const typed = await svcHere(['logs', '--all', '--entity-type', 'card', ...fields], service);
     expect(free.stdout).toBe(typed.stdout);
     expect(free.stdout.split('\n').length).toBeGreaterThan(20);
@@ -351,10 +337,7 @@ describe('svc api against the sandbox', () => {
     const service = await startSandboxHere();
     const { stdout } = await svcHere(['api', 'GET', '/applications'], service);
     const { pagination } = JSON.parse(stdout) as { pagination: { total_items: number } };
-    const all = await svcHere(
-      ['api', 'GET', '/applications?size=1', '--paginate', '--fields', 'id'],
-      service,
-    );
+    const all = await svcHere(['api', 'GET', '/applications?size=1', '--paginate', '--fields', 'id'], service);
     const lines = all.stdout.trim().split('\n');
     expect(new Set(lines).size).toBe(pagination.total_items);
     expect(lines).toHaveLength(pagination.total_items);

@@ -37,9 +37,7 @@ describe('svc commands', () => {
       short_form: null,
       permissions: expect.arrayContaining(['account-updater:job:create']),
       arguments: [{ syntax: '<file|->', required: true }],
-      options: expect.arrayContaining([
-        expect.objectContaining({ names: ['--fail-on'], choices: ['err', 'wrn'] }),
-      ]),
+      options: expect.arrayContaining([expect.objectContaining({ names: ['--fail-on'], choices: ['err', 'wrn'] })]),
     });
     expect(found?.exit_codes).toEqual(expect.arrayContaining([0, 2, 10, 13]));
     expect(found?.examples[0]).toEqual({

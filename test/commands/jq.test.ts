@@ -101,14 +101,7 @@ describe('--jq', () => {
   });
 
   it('R19 that never ends stops at once with Ctrl-C', async () => {
-    const child = home.start([
-      '--sandbox',
-      'logs',
-      '--limit',
-      '1',
-      '--jq',
-      '"begun" | debug | last(repeat(.))',
-    ]);
+    const child = home.start(['--sandbox', 'logs', '--limit', '1', '--jq', '"begun" | debug | last(repeat(.))']);
     child.stdin.end();
     const ended = new Promise<number | null>((resolve) => void child.on('exit', resolve));
     await new Promise((resolve) => setTimeout(resolve, 1500));

@@ -42,9 +42,7 @@ describe('svc login', () => {
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
     const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toMatch(
-      / TEST {2}Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/,
-    );
+    expect(stderr).toMatch(/ TEST {2}Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
     expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
     expect(stderr).not.toContain('sandbox-management-key');
     expect(JSON.parse(config())).toMatchObject({
@@ -66,10 +64,7 @@ describe('svc login', () => {
     ['sandbox-private-key', 'is a private key, not a management key'],
   ])('stores nothing when the service does not take a key: %s', async (key, words) => {
     const { svc, config } = await place();
-    const run = await svc(
-      'login --management-key-stdin --private-key-stdin',
-      `${key}\nsandbox-private-key\n`,
-    );
+    const run = await svc('login --management-key-stdin --private-key-stdin', `${key}\nsandbox-private-key\n`);
     expect(run.code).toBe(4);
     expect(errorIn(run)['message']).toContain(words);
     expect(config()).toBe('');
@@ -94,8 +89,7 @@ describe('svc login', () => {
     expect(JSON.parse(config()).profiles.default.keys.management.command).toBe(command);
     expect(config()).not.toContain('"value"');
     rmSync(ran);
-    for (const line of ['logs --curl', 'profile show', 'commands -o json', ''])
-      expect((await svc(line)).code).toBe(0);
+    for (const line of ['logs --curl', 'profile show', 'commands -o json', '']) expect((await svc(line)).code).toBe(0);
     expect(existsSync(ran)).toBe(false);
     expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
     expect(readFileSync(ran, 'utf8')).toBe('run\n');

@@ -29,9 +29,7 @@ const WRITES: Readonly<Record<string, readonly [method: string, path: RegExp]>> 
 };
 
 describe('a preview', () => {
-  const previewing = commands.filter(
-    ({ command }) => command.request !== undefined || 'dryRun' in command.parameters,
-  );
+  const previewing = commands.filter(({ command }) => command.request !== undefined || 'dryRun' in command.parameters);
 
   it.each(previewing.map(({ words, command }) => [words, command] as const))(
     'R62 of %s only reads',
@@ -123,24 +121,19 @@ describe('--curl', () => {
     ['tenant usage', /\/reports\/usage'/, 'SVC_MANAGEMENT_API_KEY'],
     ['au submit tokens.csv --wait', /--request POST .*\/account-updater\/jobs'/s, 'SVC_PRIVATE_API_KEY'],
     ['3ds show x', /\/3ds\/sessions\/x'/, 'SVC_PRIVATE_API_KEY'],
-  ])(
-    'of %s prints its first request, without a key and without asking anybody',
-    async (line, text, variable) => {
-      const before = world.requests.length;
-      const none = { SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
-      const { code, stdout, stderr } = await svc(`${line} --curl`, none);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not sent') });
-      expect(stdout).toMatch(text);
-      expect(stdout).toContain(`-H "SVC-API-KEY: $${variable}"`);
-      expect(world.requests).toHaveLength(before);
-    },
-  );
+  ])('of %s prints its first request, without a key and without asking anybody', async (line, text, variable) => {
+    const before = world.requests.length;
+    const none = { SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+    const { code, stdout, stderr } = await svc(`${line} --curl`, none);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not sent') });
+    expect(stdout).toMatch(text);
+    expect(stdout).toContain(`-H "SVC-API-KEY: $${variable}"`);
+    expect(world.requests).toHaveLength(before);
+  });
 
   it('goes on to what would change something with --dry-run', async () => {
     const { stdout } = await svc('au upload {job} tokens.csv --dry-run --curl');
-    expect(stdout).toMatch(
-      /^curl --request PUT \\\n {2}--upload-file '\S+tokens\.csv' \\\n {2}"\$STORE_URL"\n$/,
-    );
+    expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S+tokens\.csv' \\\n {2}"\$STORE_URL"\n$/);
     const update = await svc('tenant update --name Other --dry-run --curl');
     expect(update.stdout).toContain('{"name":"Other",');
   });

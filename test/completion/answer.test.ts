@@ -257,11 +257,7 @@ async function words(...typed: string[]): Promise<string[]> {
 
 function command(name: string, parameters: Parameters): Entry<Command> {
   const facts = { examples: [], fields: ['id', 'settings.a', 'settings.*', '*'] };
-  return counted(
-    name,
-    `${name} things`,
-    defineCommand({ ...facts, parameters, run: () => Promise.resolve() }),
-  );
+  return counted(name, `${name} things`, defineCommand({ ...facts, parameters, run: () => Promise.resolve() }));
 }
 
 function counted<Spec extends CommandSpec | GroupSpec>(name: string, summary: string, spec: Spec) {

@@ -121,9 +121,7 @@ function completesIn(shell: string, { args, setUp }: Start): void {
     const mark = await fresh(terminal);
     terminal.type(`${typed}\t`);
     const found = await terminal.waitFor(new RegExp(`${mark}[^]*(?:${shown.source})`));
-    expect(found.slice(found.lastIndexOf(mark))).not.toMatch(
-      /command not found|Unknown command|no such file/i,
-    );
+    expect(found.slice(found.lastIndexOf(mark))).not.toMatch(/command not found|Unknown command|no such file/i);
     expect(readdirSync(home.file('work')).toSorted()).toEqual(FILES);
   });
 
@@ -148,9 +146,6 @@ async function furnishedHome(): Promise<Home> {
   const config = { version: 1, profiles: { prod: { base_url: 'https://api.example.com' } } };
   writeFileSync(home.file('.config/svc/config.json'), JSON.stringify(config), { mode: 0o600 });
   const told = ['a:bcd', 'blank within', 'evil$(touch pwned1)'].map((type) => [type, '']);
-  writeFileSync(
-    home.file('.cache/svc/entity-types.json'),
-    JSON.stringify({ version: 1, services: { x: told } }),
-  );
+  writeFileSync(home.file('.cache/svc/entity-types.json'), JSON.stringify({ version: 1, services: { x: told } }));
   return home;
 }

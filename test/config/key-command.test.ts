@@ -47,14 +47,11 @@ describe('a key command', () => {
     ['true', 'printed nothing'],
     [`printf '\\n${CANARY}\\n'`, 'printed nothing'],
     ['kill -9 $$', 'was ended by SIGKILL'],
-  ])(
-    'R06 that fails is told by its first word and its ending, never by its output: %s',
-    async (command, words) => {
-      const error = await failureOf(command);
-      expect(error.exitCode).toBe(3);
-      expect(error.message).toBe(`${commandName(command)}, which should print the management key, ${words}`);
-    },
-  );
+  ])('R06 that fails is told by its first word and its ending, never by its output: %s', async (command, words) => {
+    const error = await failureOf(command);
+    expect(error.exitCode).toBe(3);
+    expect(error.message).toBe(`${commandName(command)}, which should print the management key, ${words}`);
+  });
 
   it('R06 that is a pasted key is not named, and hidden in what the shell says of it', async () => {
     const secrets: string[] = [];
@@ -65,9 +62,7 @@ describe('a key command', () => {
   });
 
   it('R14 that hangs is ended at its time limit, also where what it started goes on', async () => {
-    expect((await failureOf('sleep 600; echo x', { limitMs: 200 })).message).toContain(
-      'took longer than 0.2 s',
-    );
+    expect((await failureOf('sleep 600; echo x', { limitMs: 200 })).message).toContain('took longer than 0.2 s');
     expect((await failureOf('sleep 600 & wait', { limitMs: 200 })).message).toContain('took longer');
   });
 

@@ -20,10 +20,7 @@ interface Given {
   readonly file?: string;
 }
 
-async function keyOf(
-  kind: KeyType,
-  { env = {}, flags = {}, profile = {}, file }: Given,
-): Promise<Setting<string>> {
+async function keyOf(kind: KeyType, { env = {}, flags = {}, profile = {}, file }: Given): Promise<Setting<string>> {
   const directory = temporaryDirectory();
   const config = { version: 1, profiles: { default: { base_url: HOME_URL, ...profile } } };
   fs.writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
@@ -103,15 +100,11 @@ describe('a key', () => {
     ['x'.repeat(4097), 'is longer than'],
   ])('R05 that is none is refused without an echo: %j', async (text, words) => {
     const bad = text.trim() === '' ? text : CANARY + text;
-    expect((await failureOf('private', { env: { SVC_API_KEY: bad } })).message).toContain(
-      `from SVC_API_KEY ${words}`,
-    );
+    expect((await failureOf('private', { env: { SVC_API_KEY: bad } })).message).toContain(`from SVC_API_KEY ${words}`);
     const profile = { keys: { private: { value: bad, base_url: HOME_URL } } };
     expect((await failureOf('private', { profile })).message).toContain(`from profile default ${words}`);
     if (text.trim() === '') return;
-    expect((await failureOf('private', { env: { SVC_API_KEY_FILE: 'key' }, file: bad })).message).toContain(
-      words,
-    );
+    expect((await failureOf('private', { env: { SVC_API_KEY_FILE: 'key' }, file: bad })).message).toContain(words);
   });
 
   it.each([
@@ -130,9 +123,7 @@ describe('a key', () => {
 
   it('given both as a value and as a file is refused', async () => {
     const env = { SVC_API_KEY: CANARY, SVC_API_KEY_FILE: 'key' };
-    expect((await failureOf('private', { env })).message).toBe(
-      'both SVC_API_KEY and SVC_API_KEY_FILE are set',
-    );
+    expect((await failureOf('private', { env })).message).toBe('both SVC_API_KEY and SVC_API_KEY_FILE are set');
   });
 });
 
@@ -221,11 +212,7 @@ describe('where a key may go', () => {
 
   it('R02 no real key goes to the sandbox, wherever it is', async () => {
     const env = { SVC_API_KEY: CANARY, SVC_PRIVATE_API_KEY: CANARY, SVC_MANAGEMENT_API_KEY: CANARY };
-    for (const flags of [
-      { sandbox: true },
-      { sandbox: true, baseUrl: 'http://127.0.0.1:9' },
-      { profile: 'sandbox' },
-    ])
+    for (const flags of [{ sandbox: true }, { sandbox: true, baseUrl: 'http://127.0.0.1:9' }, { profile: 'sandbox' }])
       for (const kind of ['management', 'private'] as const) {
         const { value, origin } = await keyOf(kind, { env, flags, profile: STORED });
         expect([value, origin.kind]).toEqual([SANDBOX_KEYS[kind], 'default']);

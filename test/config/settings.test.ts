@@ -27,10 +27,7 @@ const FLAGS: SettingFlags = {
 };
 
 /** Value and origin's name of each setting. */
-async function shown(
-  on: System,
-  flags: SettingFlags,
-): Promise<Record<string, [unknown, string | undefined]>> {
+async function shown(on: System, flags: SettingFlags): Promise<Record<string, [unknown, string | undefined]>> {
   const found = await resolveSettings(on, flags);
   return {
     baseUrl: [found.baseUrl?.value.host, found.baseUrl?.origin.name],
@@ -106,9 +103,7 @@ describe('settings', () => {
 
   it('name the profile of a stored base URL that is bad', async () => {
     const on = system({ profiles: { default: { base_url: 'http://x.example' } } });
-    await expect(resolveSettings(on, {})).rejects.toThrow(
-      'the base URL from profile default is not encrypted',
-    );
+    await expect(resolveSettings(on, {})).rejects.toThrow('the base URL from profile default is not encrypted');
   });
 });
 

@@ -104,9 +104,7 @@ describe('the config file, written by real processes', () => {
     const [writers, writes] = SOAK ? [8, 50] : [4, 15];
     const directory = temporaryDirectory();
     const results = await Promise.all(
-      Array.from({ length: writers }, (_, id) =>
-        children.run(['count', `w${id}`, String(writes)], at(directory)),
-      ),
+      Array.from({ length: writers }, (_, id) => children.run(['count', `w${id}`, String(writes)], at(directory))),
     );
     expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, '']));
     expect(stored(directory).total).toBe(writers * writes);
@@ -149,21 +147,18 @@ describe('the config file, written by real processes', () => {
     expect(result.stderr).toContain(`belongs to another user (${OTHER_UID})`);
   });
 
-  it.runIf(AS_ROOT)(
-    'R10 reads a config where nothing can be written, and keeps it on a failed write',
-    async () => {
-      const directory = temporaryDirectory();
-      await children.run(['add', 'prod'], at(directory));
-      fs.chownSync(path.join(directory, 'config.json'), OTHER_UID, OTHER_UID);
-      fs.chmodSync(directory, 0o755);
-      const read = await children.run(['read'], { ...at(directory), uid: OTHER_UID });
-      expect(read).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(read.stdout)).toMatchObject({ exists: true, notices: [] });
-      const write = await children.run(['add', 'other'], { ...at(directory), uid: OTHER_UID });
-      expect(write.code).toBe(3);
-      expect(Object.keys(stored(directory).profiles)).toEqual(['prod']);
-    },
-  );
+  it.runIf(AS_ROOT)('R10 reads a config where nothing can be written, and keeps it on a failed write', async () => {
+    const directory = temporaryDirectory();
+    await children.run(['add', 'prod'], at(directory));
+    fs.chownSync(path.join(directory, 'config.json'), OTHER_UID, OTHER_UID);
+    fs.chmodSync(directory, 0o755);
+    const read = await children.run(['read'], { ...at(directory), uid: OTHER_UID });
+    expect(read).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(read.stdout)).toMatchObject({ exists: true, notices: [] });
+    const write = await children.run(['add', 'other'], { ...at(directory), uid: OTHER_UID });
+    expect(write.code).toBe(3);
+    expect(Object.keys(stored(directory).profiles)).toEqual(['prod']);
+  });
 
   it.runIf(AS_ROOT)('R10 takes a home that it may not enter for one without settings', async () => {
     const home = temporaryDirectory();

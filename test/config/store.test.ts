@@ -30,35 +30,15 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
   'an empty object': ['{}', 1, 1, 'the file has no version'],
   'a byte order mark': [`\uFEFF${GOOD}`, 1, 1, 'it begins with a byte order mark'],
   'UTF-16': [Buffer.from(`\uFEFF${GOOD}`, 'utf16le'), 1, 1, 'it is not UTF-8'],
-  'a byte that is not UTF-8': [
-    Buffer.from('{"version": 1,\n "profiles": {"\xE9": {}}}', 'latin1'),
-    2,
-    16,
-    'not UTF-8',
-  ],
-  'a file cut off': [
-    GOOD.slice(0, -2),
-    1,
-    GOOD.length - 1,
-    'it ends where a comma or a closing brace should be',
-  ],
-  'a file cut off in a key': [
-    GOOD.slice(0, GOOD.indexOf(CANARY) + 4),
-    1,
-    GOOD.indexOf(CANARY),
-    'does not end',
-  ],
+  'a byte that is not UTF-8': [Buffer.from('{"version": 1,\n "profiles": {"\xE9": {}}}', 'latin1'), 2, 16, 'not UTF-8'],
+  'a file cut off': [GOOD.slice(0, -2), 1, GOOD.length - 1, 'it ends where a comma or a closing brace should be'],
+  'a file cut off in a key': [GOOD.slice(0, GOOD.indexOf(CANARY) + 4), 1, GOOD.indexOf(CANARY), 'does not end'],
   'NUL bytes': [`${GOOD}\n\0\0`, 2, 1, 'it holds a NUL byte'],
   'only NUL bytes': ['\0'.repeat(100), 1, 1, 'it holds a NUL byte'],
   'a missing comma': [GOOD.replace('1, ', '1 '), 1, 15, 'a comma or a closing brace should be here'],
   'a comment': [`// mine\n${GOOD}`, 1, 1, 'a value should be here'],
   'a name given twice': ['{"version": 1, "version": 1, "profiles": {}}', 1, 16, 'a name is given twice'],
-  'profiles as a list': [
-    '{"version": 1,\n  "profiles": []}',
-    2,
-    15,
-    'profiles should be an object in braces',
-  ],
+  'profiles as a list': ['{"version": 1,\n  "profiles": []}', 2, 15, 'profiles should be an object in braces'],
   'a profile as a text': ['{"version": 1, "profiles": {"a": "b"}}', 1, 34, 'a should be an object in braces'],
   'a wrong version': ['{"version": "1", "profiles": {}}', 1, 13, 'version should be 1'],
   'a wrong current': [
@@ -67,12 +47,7 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
     27,
     'current should be a string in double quotes',
   ],
-  'a wrong output': [
-    '{"version": 1, "profiles": {"a": {"output": "xml"}}}',
-    1,
-    45,
-    'output should be "table" or',
-  ],
+  'a wrong output': ['{"version": 1, "profiles": {"a": {"output": "xml"}}}', 1, 45, 'output should be "table" or'],
   'a wrong key': [
     GOOD.replace(`"${CANARY}"`, '7'),
     1,
@@ -87,40 +62,30 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
   ],
   '__proto__ at the top': ['{"__proto__": {}, "version": 1, "profiles": {}}', 1, 2, '__proto__ is no name'],
   '__proto__ as a profile': ['{"version": 1, "profiles": {"__proto__": {}}}', 1, 29, '__proto__ is no name'],
-  'constructor as a profile': [
-    '{"version": 1, "profiles": {"constructor": {}}}',
-    1,
-    29,
-    'a name in profiles is one',
-  ],
+  'constructor as a profile': ['{"version": 1, "profiles": {"constructor": {}}}', 1, 29, 'a name in profiles is one'],
   'sandbox as a profile': ['{"version": 1, "profiles": {"sandbox": {}}}', 1, 29, 'that one is built in'],
 };
 
 describe('the config file', () => {
-  it.each(Object.entries(DAMAGED))(
-    'R13 is kept and named by line when it is damaged: %s',
-    async (_name, damage) => {
-      const [content, line, column, words] = damage;
-      const { system, file, directory } = withFile(content);
-      const before = fs.readFileSync(file);
-      const reading = await Promise.resolve()
-        .then(() => readConfig(system))
-        .catch((error: unknown) => error);
-      const writing: unknown = await updateConfig(system, () => {}).catch((error: unknown) => error);
-      for (const error of [reading, writing]) {
-        if (!isSvcError(error, 'config')) throw new Error('no config error', { cause: error });
-        expect(error.exitCode).toBe(3);
-        expect(error.message).toContain(`${file} is damaged at line ${line}, column ${column}: `);
-        expect(error.message).toContain(words);
-        expect(error.hint).toContain('Fix that line');
-        expect(`${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`).not.toContain(
-          CANARY.slice(0, 4),
-        );
-      }
-      expect(fs.readFileSync(file)).toEqual(before);
-      expect(fs.readdirSync(directory)).toEqual(['config.json']);
-    },
-  );
+  it.each(Object.entries(DAMAGED))('R13 is kept and named by line when it is damaged: %s', async (_name, damage) => {
+    const [content, line, column, words] = damage;
+    const { system, file, directory } = withFile(content);
+    const before = fs.readFileSync(file);
+    const reading = await Promise.resolve()
+      .then(() => readConfig(system))
+      .catch((error: unknown) => error);
+    const writing: unknown = await updateConfig(system, () => {}).catch((error: unknown) => error);
+    for (const error of [reading, writing]) {
+      if (!isSvcError(error, 'config')) throw new Error('no config error', { cause: error });
+      expect(error.exitCode).toBe(3);
+      expect(error.message).toContain(`${file} is damaged at line ${line}, column ${column}: `);
+      expect(error.message).toContain(words);
+      expect(error.hint).toContain('Fix that line');
+      expect(`${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`).not.toContain(CANARY.slice(0, 4));
+    }
+    expect(fs.readFileSync(file)).toEqual(before);
+    expect(fs.readdirSync(directory)).toEqual(['config.json']);
+  });
 
   it('R13 is left to the newer svc that wrote it', () => {
     const { system } = withFile('{"version": 2, "profiles": 5}');
@@ -232,9 +197,7 @@ describe('the config file', () => {
     const system = testSystem({ env: { SVC_CONFIG_DIR: link } });
     expect(await updateConfig(system, () => {})).toMatchObject({ notices: [] });
     fs.chmodSync(directory, 0o755);
-    await expect(updateConfig(system, () => {})).rejects.toThrow(
-      'is a link to a directory that others can read',
-    );
+    await expect(updateConfig(system, () => {})).rejects.toThrow('is a link to a directory that others can read');
   });
 
   it.each(['mkfifo', 'mkdir'])('R08 refuses what is no plain file, without waiting on it: %s', (make) => {

@@ -78,8 +78,7 @@ describe('an archive that is killed', () => {
         await withSandbox(async (home) => {
           // The beginning of a run is the start of a process, where nothing can be lost.
           const kills = round === 0 ? 0 : KILLS;
-          for (let kill = 0; kill < kills; kill += 1)
-            await killedAfter(home, wholeMs * (0.3 + Math.random() * 0.7));
+          for (let kill = 0; kill < kills; kill += 1) await killedAfter(home, wholeMs * (0.3 + Math.random() * 0.7));
           const begunAt = performance.now();
           const { read_to: readTo } = await toItsEnd(home);
           if (round === 0) wholeMs = performance.now() - begunAt;

@@ -66,8 +66,7 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     expect(updated + warned + errors + request.unchanged).toBe(submitted.rows);
     expect(submitted.results).toMatchObject({ updated, warned, errors, unchanged: request.unchanged });
     expect(split.reduce((sum, { rows }) => sum + rows, 0)).toBe(report.rows);
-    for (const { file, rows } of split)
-      expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(rows + 1);
+    for (const { file, rows } of split) expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(rows + 1);
     const next = await data<Record<'rows' | 'replaced' | 'kept' | 'dropped', number>>(
       svc('au next tokens.csv results.csv --out next.csv --dropped dropped.csv'),
     );
@@ -120,9 +119,7 @@ describe('a file of several parts', () => {
     expect(told).toBe(`${desk.runIds()[0]} ${desk.home.file('tokens.results.csv')}\n`);
     // The results of tokens that the sandbox does not know: one for each row, in the order of the request.
     const rows = linesOf(desk.home, 'tokens.results.csv');
-    expect(rows.map((row) => row.split(',', 1)[0])).toEqual(
-      Array.from({ length: ROWS }, (_, row) => `t${row}`),
-    );
+    expect(rows.map((row) => row.split(',', 1)[0])).toEqual(Array.from({ length: ROWS }, (_, row) => `t${row}`));
     expect(desk.uploads()).toBe(2);
   }, 120_000);
 });

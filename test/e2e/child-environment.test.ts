@@ -43,9 +43,7 @@ function svc(...argv: readonly string[]): Promise<Finished> {
 /** What the child wrote with `env`, once it is there. */
 async function environmentOfChild(): Promise<string> {
   const file = home.file('environment');
-  await expect
-    .poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 30_000 })
-    .toContain('PATH=');
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('PATH=');
   const text = readFileSync(file, 'utf8');
   rmSync(file);
   return text;

@@ -75,9 +75,7 @@ describe('exit codes', () => {
     expect(errorOf(without)).toMatchObject({
       code: 'forbidden',
       status: 403,
-      message: expect.stringMatching(
-        /management key from SVC_MANAGEMENT_API_KEY \(profile default\).*tenant:read/,
-      ),
+      message: expect.stringMatching(/management key from SVC_MANAGEMENT_API_KEY \(profile default\).*tenant:read/),
     });
   });
 
@@ -88,9 +86,7 @@ describe('exit codes', () => {
   });
 
   it('R55 6: rejected by the service', async () => {
-    const run = await atScripted({ status: 422, body: '{"title":"No","errors":{"size":["is odd"]}}' }, [
-      'tenant',
-    ]);
+    const run = await atScripted({ status: 422, body: '{"title":"No","errors":{"size":["is odd"]}}' }, ['tenant']);
     expect(run.code).toBe(6);
     expect(errorOf(run)).toMatchObject({
       code: 'rejected',
@@ -150,19 +146,16 @@ describe('exit codes', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)(
-    'R55 R53 %s ends a wait with exit code %d and the command that continues',
-    async (signal, code) => {
-      const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-      const child = home.start(['au', 'wait', created.id], { env: { ...keys, SVC_BASE_URL: sandbox.url } });
-      let stderr = '';
-      child.stderr.on('data', (text: Buffer) => {
-        if (stderr === '') child.kill(signal);
-        stderr += String(text);
-      });
-      const ended = await new Promise((resolve) => child.on('close', resolve));
-      expect(ended).toBe(code);
-      expect(stderr).toContain(`svc au wait ${created.id}`);
-    },
-  );
+  ] as const)('R55 R53 %s ends a wait with exit code %d and the command that continues', async (signal, code) => {
+    const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
+    const child = home.start(['au', 'wait', created.id], { env: { ...keys, SVC_BASE_URL: sandbox.url } });
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => {
+      if (stderr === '') child.kill(signal);
+      stderr += String(text);
+    });
+    const ended = await new Promise((resolve) => child.on('close', resolve));
+    expect(ended).toBe(code);
+    expect(stderr).toContain(`svc au wait ${created.id}`);
+  });
 });

@@ -57,10 +57,7 @@ async function changedMeanwhile(change: (file: string) => void): Promise<Desk> {
 describe('a request file that changes while it goes out', () => {
   it.each([
     ['grows', (file: string) => appendFileSync(file, 'one-more,,,\n')],
-    [
-      'is another of the same size',
-      (file: string) => writeFileSync(file, request(ROWS).replaceAll('t', 'u')),
-    ],
+    ['is another of the same size', (file: string) => writeFileSync(file, request(ROWS).replaceAll('t', 'u'))],
   ])(
     'R35 is not taken when it %s',
     async (_, change) => {

@@ -39,17 +39,7 @@ describe('what is written', () => {
   });
 
   it('R51 a tail does not advance its checkpoint when its output is closed', async () => {
-    const tail = svc([
-      '--sandbox',
-      'logs',
-      'tail',
-      '--since',
-      '1h',
-      '--limit',
-      '3',
-      '--checkpoint',
-      'tail.json',
-    ]);
+    const tail = svc(['--sandbox', 'logs', 'tail', '--since', '1h', '--limit', '3', '--checkpoint', 'tail.json']);
     expect(await shell(`${tail} >&-`)).toMatchObject({ code: 1 });
     expect(existsSync(home.file('tail.json'))).toBe(false);
   });
@@ -81,24 +71,19 @@ describe('what is written', () => {
   });
 
   it('R51 a slow reader gets every byte', async () => {
-    const { code, stdout } = await shell(
-      `${svc(['--sandbox', 'logs', '--all'])} 2>/dev/null | (sleep 0.5; wc -l)`,
-    );
+    const { code, stdout } = await shell(`${svc(['--sandbox', 'logs', '--all'])} 2>/dev/null | (sleep 0.5; wc -l)`);
     expect(code).toBe(0);
     expect(Number(stdout)).toBeGreaterThan(2_000);
   });
 
-  it.each(['json', 'jsonl', 'csv', 'yaml'])(
-    'R52 a list as %s parses whole, also when it is empty',
-    async (format) => {
-      for (const filter of [[], ['--entity-type', 'nothing-of-this-type']]) {
-        const { code, stdout } = await home.svc(['--sandbox', 'logs', ...filter, '-o', format]);
-        expect(code).toBe(0);
-        const rows = await parseAs(format, stdout);
-        expect(rows.length > 0, `${format} ${filter.join(' ')}`).toBe(filter.length === 0);
-      }
-    },
-  );
+  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52 a list as %s parses whole, also when it is empty', async (format) => {
+    for (const filter of [[], ['--entity-type', 'nothing-of-this-type']]) {
+      const { code, stdout } = await home.svc(['--sandbox', 'logs', ...filter, '-o', format]);
+      expect(code).toBe(0);
+      const rows = await parseAs(format, stdout);
+      expect(rows.length > 0, `${format} ${filter.join(' ')}`).toBe(filter.length === 0);
+    }
+  });
 
   it('keeps data and notices apart: stdout holds data only', async () => {
     const { stdout, stderr } = await home.svc(['--sandbox', 'logs', '-n', '2']);

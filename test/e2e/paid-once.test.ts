@@ -32,10 +32,7 @@ const CASES = STORES.flatMap(([store, put, isKept]) =>
 );
 
 /** A desk whose sandbox has these faults until they are lifted. */
-async function faultyDesk(
-  faults: readonly string[],
-  clock?: FakeClock,
-): Promise<Desk & { lift: () => void }> {
+async function faultyDesk(faults: readonly string[], clock?: FakeClock): Promise<Desk & { lift: () => void }> {
   let current: Interceptor = faultInterceptor(readFaults(faults.join('\n')).faults);
   const desk = await openDesk({
     intercept: (incoming, outgoing, proceed) => current(incoming, outgoing, proceed),

@@ -61,11 +61,9 @@ describe('--plain', () => {
   );
 
   it('has a value on each line, with its name, and an empty line between two entries', async () => {
-    const entries =
-      (await seen('logs -n 2', {}, '--plain')).split('\n\nmore results')[0]?.split('\n\n') ?? [];
+    const entries = (await seen('logs -n 2', {}, '--plain')).split('\n\nmore results')[0]?.split('\n\n') ?? [];
     expect(entries).toHaveLength(2);
-    for (const entry of entries)
-      expect(entry.split('\n').every((line) => /^\w[\w ]*: \S/.test(line))).toBe(true);
+    for (const entry of entries) expect(entry.split('\n').every((line) => /^\w[\w ]*: \S/.test(line))).toBe(true);
   });
 
   it.each([{ SVC_PLAIN: '1' }, { TERM: 'dumb' }])('is on with %o', async (env) => {

@@ -28,9 +28,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
 beforeAll(async () => {
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   ids.run = await idOf('--sandbox au submit tokens.csv -o json');
-  ids.session = await idOf(
-    `--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`,
-  );
+  ids.session = await idOf(`--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`);
   const body = await home.svc(['3ds', 'template', 'payment-transaction', '-o', 'json']);
   writeFileSync(home.file('body.json'), JSON.stringify({ ...JSON.parse(body.stdout), surely_new: 1 }));
   mkdirSync(home.file('damaged'));

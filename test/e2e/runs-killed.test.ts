@@ -119,9 +119,7 @@ function checkOutcome(home: Home, rows: number, parts: number): void {
   const earlier = record.parts.flatMap(({ earlier_jobs: given = [] }) => given.map(({ job }) => job));
   expect(uploadsOf(earlier).every((count) => count === 0)).toBe(true);
   const kept = record.parts.map(({ number }) =>
-    readFileSync(
-      home.file(`.local/state/svc/runs/${record.id}/results-${String(number).padStart(4, '0')}.csv`),
-    ),
+    readFileSync(home.file(`.local/state/svc/runs/${record.id}/results-${String(number).padStart(4, '0')}.csv`)),
   );
   const merged = readFileSync(record.results?.file ?? '');
   const expected = Buffer.concat(

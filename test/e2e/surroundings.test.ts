@@ -25,21 +25,18 @@ describe('a pipe that nobody writes to', () => {
   it.each([
     ['key file', ['logs'], { ...SERVICE, SVC_API_KEY_FILE: 'pipe' }],
     ['body', ['3ds', 'authenticate', 's', '--file', 'pipe'], KEYS],
-  ] as const)(
-    'R14 holds a command as %s no longer than --timeout, and a signal ends it',
-    async (_, argv, env) => {
-      expect(await home.svc([...argv, '--timeout', '300ms'], { env })).toMatchObject({
-        code: 8,
-        stderr: expect.stringContaining('--timeout'),
-      });
-      const child = home.start([...argv, '--debug'], { env });
-      const end = finished(child);
-      // Handlers of signals are there before anything is read.
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      child.kill('SIGINT');
-      expect(await end).toMatchObject({ code: 130 });
-    },
-  );
+  ] as const)('R14 holds a command as %s no longer than --timeout, and a signal ends it', async (_, argv, env) => {
+    expect(await home.svc([...argv, '--timeout', '300ms'], { env })).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('--timeout'),
+    });
+    const child = home.start([...argv, '--debug'], { env });
+    const end = finished(child);
+    // Handlers of signals are there before anything is read.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    child.kill('SIGINT');
+    expect(await end).toMatchObject({ code: 130 });
+  });
 
   it('R14 serves as a key file once its writer comes', async () => {
     const child = home.start(['logs', '--timeout', '20s'], { env: { ...SERVICE, SVC_API_KEY_FILE: 'pipe' } });
@@ -87,17 +84,15 @@ describe('a config file that is damaged', () => {
     writeFileSync(join(config, 'config.json'), '{{{', { mode: 0o600 });
   });
 
-  it.each([
-    'completion bash',
-    'completion install --shell bash --dry-run',
-    'commands',
-    '__complete bash 1 svc lo',
-  ])('R10 does not stop svc %s', async (line) => {
-    expect(await home.svc(line.split(' '), { env: { SVC_CONFIG_DIR: config } })).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-  });
+  it.each(['completion bash', 'completion install --shell bash --dry-run', 'commands', '__complete bash 1 svc lo'])(
+    'R10 does not stop svc %s',
+    async (line) => {
+      expect(await home.svc(line.split(' '), { env: { SVC_CONFIG_DIR: config } })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+    },
+  );
 });
 
 describe('what needs nothing', () => {

@@ -37,25 +37,24 @@ const BAD: Readonly<Record<string, { readonly certificate: Certificate; readonly
 };
 
 /** What connects: the command line for an address, and the variables that lead there. */
-const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, env: Record<string, string>]>> =
-  {
-    API: (port) => ['logs', { SVC_BASE_URL: `https://localhost:${port}` }],
-    store: (port) => {
-      store = `https://localhost:${port}/results?signature=x`;
-      return ['au download j1 --out results.csv', {}];
+const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, env: Record<string, string>]>> = {
+  API: (port) => ['logs', { SVC_BASE_URL: `https://localhost:${port}` }],
+  store: (port) => {
+    store = `https://localhost:${port}/results?signature=x`;
+    return ['au download j1 --out results.csv', {}];
+  },
+  bucket: (port) => [
+    'logs verify s3://bucket',
+    {
+      AWS_ENDPOINT_URL_S3: `https://localhost:${port}`,
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'secret',
     },
-    bucket: (port) => [
-      'logs verify s3://bucket',
-      {
-        AWS_ENDPOINT_URL_S3: `https://localhost:${port}`,
-        AWS_ACCESS_KEY_ID: 'id',
-        AWS_SECRET_ACCESS_KEY: 'secret',
-      },
-    ],
-    collector: (port) => [`logs tail --to otlp+https://localhost:${port} --for 1s`, {}],
-    forward: (port) => [`events replay events.jsonl --forward-to https://localhost:${port}`, {}],
-    proxy: (port) => ['logs', { SVC_BASE_URL: 'https://api.test', HTTPS_PROXY: `https://localhost:${port}` }],
-  };
+  ],
+  collector: (port) => [`logs tail --to otlp+https://localhost:${port} --for 1s`, {}],
+  forward: (port) => [`events replay events.jsonl --forward-to https://localhost:${port}`, {}],
+  proxy: (port) => ['logs', { SVC_BASE_URL: 'https://api.test', HTTPS_PROXY: `https://localhost:${port}` }],
+};
 
 describe('a certificate that nobody should accept', () => {
   const cases = Object.keys(BAD).flatMap((bad) => Object.keys(WAYS).map((way) => [way, bad] as const));

@@ -1,12 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  Draft,
-  removeOrphanedTemporaries,
-  type WriteCalls,
-  writeFileAtomicSync,
-} from '../../src/files/draft.ts';
+import { Draft, removeOrphanedTemporaries, type WriteCalls, writeFileAtomicSync } from '../../src/files/draft.ts';
 import { modeOf, temporaryDirectory } from '../config/support/system.ts';
 
 function existing(): string {
@@ -90,9 +85,7 @@ describe('an atomic write that meets trouble', () => {
   ] as const)('R11 keeps the old file when %s fails with %s', (call, code, words) => {
     const file = existing();
     const write = (): void => writeFileAtomicSync(file, 'new', {}, failing(call, code));
-    expect(write).toThrow(
-      expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }),
-    );
+    expect(write).toThrow(expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }));
     expect(fs.readFileSync(file, 'utf8')).toBe('old');
     expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
   });

@@ -40,9 +40,7 @@ describe('a lock', () => {
     const clock = fakeClock();
     const file = lockFile(ownerOf({ pid: 77 }));
     const host = testSystem({ clock, isAlive: () => true });
-    const error: unknown = await withLock(file, host, () => {}, { what: 'the run' }).catch(
-      (caught) => caught,
-    );
+    const error: unknown = await withLock(file, host, () => {}, { what: 'the run' }).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'config', exitCode: 3, retryable: true });
     expect(error).toMatchObject({
       message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z',
@@ -97,9 +95,7 @@ describe('a lock', () => {
     onTestFinished(() => void parent.kill());
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
     await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
-    expect(await take(lockFile(ownerOf({ pid })), testSystem({ isAlive: () => true }))).toEqual([
-      'some.lock',
-    ]);
+    expect(await take(lockFile(ownerOf({ pid })), testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
   });
 
   it.each([

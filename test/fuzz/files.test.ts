@@ -22,10 +22,7 @@ const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly s
       'tenant update --file body.json --dry-run',
     ],
   ],
-  'an archive': [
-    /^audit\//,
-    ['logs verify audit', 'logs search audit', 'logs archive audit', 'logs stats audit'],
-  ],
+  'an archive': [/^audit\//, ['logs verify audit', 'logs search audit', 'logs archive audit', 'logs stats audit']],
   'a run record': [/svc\/runs\/.*\.json/, ['au status', 'au sync', 'au wait {run}']],
   'a journal of events': [/^events\.jsonl$/, ['events replay events.jsonl --forward-to {url}/hooks']],
   'a config file': [

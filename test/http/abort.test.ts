@@ -27,9 +27,7 @@ describe('an abort', () => {
     ['amid an error body', silence('body', 500)],
   ])('R19 is honored at once %s', async (_, step) => {
     const server = await serve([step]);
-    const error = await abortedAfter((signal) =>
-      makeCore(server.url, { limits: PATIENT, signal }).call(READ),
-    );
+    const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(READ));
     expect(error).toBe(REASON);
     await expect.poll(() => server.openConnections).toBe(0);
     expect(server.connections).toBe(1);
@@ -98,9 +96,7 @@ describe('an abort', () => {
 
   it('R20 of a request that was sent says that it may have taken effect', async () => {
     const server = await serve([silence('request')]);
-    const error = await abortedAfter((signal) =>
-      makeCore(server.url, { limits: PATIENT, signal }).call(CREATE),
-    );
+    const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(CREATE));
     expect(error).toMatchObject({ code: 'interrupted', exitCode: 130, ...CREATE.whenUnclear });
     expect(String(error)).toContain('may have taken effect');
     expect(server.ledger).toHaveLength(1);

@@ -34,9 +34,7 @@ describe('an address', () => {
   });
 
   it('R06 is shown as scheme, host and port only, and nonsense not at all', () => {
-    expect(displayHost(new URL('https://user:pass@api.test:8443/path?sig=x#y'))).toBe(
-      'https://api.test:8443',
-    );
+    expect(displayHost(new URL('https://user:pass@api.test:8443/path?sig=x#y'))).toBe('https://api.test:8443');
     expect(readAddress('https://[nonsense?sig=x')).toBeUndefined();
   });
 });

@@ -10,17 +10,9 @@ const PAGE = '<!DOCTYPE html>\n<html><head>\n<title>\n 502 Bad\n Gateway </title
 
 /** What a 400 answers with, and what its message must end in. */
 const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: string, type?: typeof HTML])[] = [
-  [
-    'a problem',
-    '{"title":"Bad","detail":"size too big","status":400,"type":"about:blank"}',
-    ': Bad – size too big',
-  ],
+  ['a problem', '{"title":"Bad","detail":"size too big","status":400,"type":"about:blank"}', ': Bad – size too big'],
   ['a problem nested under error', '{"error":{"title":"Bad","detail":"size"}}', ': Bad – size'],
-  [
-    'a text under error',
-    '{"error":"invalid_size","error_description":"too big"}',
-    ': too big – invalid_size',
-  ],
+  ['a text under error', '{"error":"invalid_size","error_description":"too big"}', ': too big – invalid_size'],
   [
     'a map of errors',
     '{"title":"Validation","errors":{"name":["is long","is odd"],"x.y":"bad"}}',
@@ -40,11 +32,7 @@ const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: stri
   ['space', ' \r\n\t ', ''],
   ['plain text', 'size\r\n  is\ttoo big\n', ': size is too big'],
   ['cut JSON', '{"title":"Bad","detail":"si', ': a JSON body that is cut off or damaged'],
-  [
-    '5 MB of JSON',
-    JSON.stringify({ title: 'x'.repeat(5_000_000) }),
-    ': a JSON body that is cut off or damaged',
-  ],
+  ['5 MB of JSON', JSON.stringify({ title: 'x'.repeat(5_000_000) }), ': a JSON body that is cut off or damaged'],
   ['5 MB of text', 'word '.repeat(1_000_000), `: ${'word '.repeat(59)}word…`],
   ['JSON after a byte order mark', '\uFEFF{"title":"Bad"}', ': Bad'],
   ['bytes', Buffer.from(Array.from({ length: 999 }, (_, n) => (n * 37) % 256)), ': a body that is not text'],
@@ -55,17 +43,9 @@ const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: stri
     JSON.stringify({ title: `key ${CANARY} is odd`, errors: { [CANARY]: ['x'] } }),
     ': key (the key) is odd – (the key): x',
   ],
-  [
-    'a signed address',
-    '{"title":"see https://s.example/a?sig=abc&x=1 there"}',
-    ': see https://s.example/a?… there',
-  ],
+  ['a signed address', '{"title":"see https://s.example/a?sig=abc&x=1 there"}', ': see https://s.example/a?… there'],
   ['a card number', '{"title":"pan 4242 4242 4242 4242 is bad"}', ': pan 424242••••••4242 is bad'],
-  [
-    'a prototype',
-    '{"__proto__":{"title":"evil"},"constructor":"x","errors":{"__proto__":["y"]}}',
-    ': __proto__: y',
-  ],
+  ['a prototype', '{"__proto__":{"title":"evil"},"constructor":"x","errors":{"__proto__":["y"]}}', ': __proto__: y'],
   ['a deep nest', '['.repeat(30_000) + ']'.repeat(30_000), ''],
 ];
 
@@ -123,9 +103,7 @@ describe('an error body that holds', () => {
       yield head(403, { 'content-length': '500000000' });
       for (const piece = 'x'.repeat(65_536); sent < 500_000_000; sent += piece.length) yield piece;
     }
-    const server = await serve([
-      { on: 'request', act: (socket) => void Readable.from(endless()).pipe(socket) },
-    ]);
+    const server = await serve([{ on: 'request', act: (socket) => void Readable.from(endless()).pipe(socket) }]);
     await failureOf(makeCore(server.url).call(READ));
     // What was read, and what fits into the buffers of both sides.
     expect(sent).toBeLessThan(50_000_000);

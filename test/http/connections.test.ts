@@ -11,9 +11,7 @@ import { CREATE, failureOf, makeCore, QUICK, READ, serve } from './support/core.
 
 /** What holds this process up, besides the test's own server and worker. */
 function holding(): string[] {
-  return process
-    .getActiveResourcesInfo()
-    .filter((kind) => /Timeout|TCPSocket|TLS|GetAddrInfo|Connect/i.test(kind));
+  return process.getActiveResourcesInfo().filter((kind) => /Timeout|TCPSocket|TLS|GetAddrInfo|Connect/i.test(kind));
 }
 
 describe('connections', () => {
@@ -34,8 +32,7 @@ describe('connections', () => {
   it('are one each for reads at the same time, and all used again', async () => {
     const server = await serve([later(30, json({}))]);
     const core = makeCore(server.url);
-    for (let round = 0; round < 3; round += 1)
-      await Promise.all(Array.from({ length: 6 }, () => core.call(READ)));
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 6 }, () => core.call(READ)));
     expect(server.connections).toBe(6);
   });
 
@@ -92,13 +89,7 @@ describe('connections', () => {
   it('R19 nothing holds the process up once all failed and the transport is closed', async () => {
     const hole = await blackHole();
     const proxy = await ConnectProxy.start('silent');
-    const server = await serve([
-      silence('headers'),
-      reset('request'),
-      silence('body', 500),
-      answer(429),
-      json({}),
-    ]);
+    const server = await serve([silence('headers'), reset('request'), silence('body', 500), answer(429), json({})]);
     const before = holding();
     const transport = createTransport({ https_proxy: `http://127.0.0.1:${proxy.port}` });
     for (const url of [hole.url, new URL('https://api.test')])

@@ -23,10 +23,7 @@ const SENSELESS: readonly (readonly [string, string | Buffer])[] = [
   ],
   ['headers without end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`],
   ['one huge header', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n`],
-  [
-    'an upgrade that nobody asked for',
-    'HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
-  ],
+  ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
   ['a go-ahead that nobody asked for', `${head(100)}${head(200, { 'content-length': '10' })}${BODY}`],
   ['TLS', Buffer.from([21, 3, 3, 0, 2, 2, 40])],
 ];
@@ -36,10 +33,7 @@ const CUT: readonly (readonly [string, string])[] = [
   ['half a header', 'HTTP/1.1 200 OK\r\ncontent-le'],
   ['fewer bytes than its length', `HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n${BODY}`],
   ['two lengths', `HTTP/1.1 200 OK\r\ncontent-length: 10\r\ncontent-length: 11\r\n\r\n${BODY}`],
-  [
-    'a length and chunks',
-    `HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n${BODY}`,
-  ],
+  ['a length and chunks', `HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n${BODY}`],
   [
     'fewer bytes than its length before it closes',
     `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 11\r\n\r\n${BODY}`,

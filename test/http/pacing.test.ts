@@ -52,8 +52,7 @@ describe('pacing', () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
-    for (let n = 0; n < 120; n += 1)
-      (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
+    for (let n = 0; n < 120; n += 1) (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
     expect(clock.now() - started).toBe(Math.floor(119 / 9) * 10_000);
   });
 

@@ -51,11 +51,7 @@ describe('a proxy', () => {
         'CONNECT api.test:443',
       ]);
       const [tunnel] = proxy.ledger;
-      expect(Object.keys(tunnel?.headers ?? {}).toSorted()).toEqual([
-        'connection',
-        'host',
-        'proxy-authorization',
-      ]);
+      expect(Object.keys(tunnel?.headers ?? {}).toSorted()).toEqual(['connection', 'host', 'proxy-authorization']);
       expect(tunnel?.headers['proxy-authorization']).toBe(
         `Basic ${Buffer.from('user:pass w0rd-canary').toString('base64')}`,
       );
@@ -179,9 +175,7 @@ describe('the choice of a proxy', () => {
     expect(choice('https://api.test', proxies)).toBe('secure.test:2');
     expect(choice('http://api.test', proxies)).toBe('plain.test:1');
     expect(choice('https://api.test', { http_proxy: 'http://plain.test:1' })).toBeUndefined();
-    expect(choice('https://api.test', { HTTPS_PROXY: 'http://a.test', https_proxy: 'http://b.test' })).toBe(
-      'b.test',
-    );
+    expect(choice('https://api.test', { HTTPS_PROXY: 'http://a.test', https_proxy: 'http://b.test' })).toBe('b.test');
     expect(choice('https://api.test', { HTTPS_PROXY: 'http://a.test', https_proxy: '' })).toBe('a.test');
     expect(choice('https://api.test', {})).toBeUndefined();
   });
@@ -207,15 +201,12 @@ describe('the choice of a proxy', () => {
       expect(choice('https://api.test/x', { ...proxies, [name]: list }) === undefined).toBe(exempt);
   });
 
-  it.each([
-    'http://localhost:1',
-    'http://127.0.0.1',
-    'http://127.9.9.9:8',
-    'http://[::1]:5',
-    'https://localhost',
-  ])('R24 this machine is never reached through a proxy: %s', (url) => {
-    expect(choice(url, { ...proxies, all_proxy: 'http://all.test' })).toBeUndefined();
-  });
+  it.each(['http://localhost:1', 'http://127.0.0.1', 'http://127.9.9.9:8', 'http://[::1]:5', 'https://localhost'])(
+    'R24 this machine is never reached through a proxy: %s',
+    (url) => {
+      expect(choice(url, { ...proxies, all_proxy: 'http://all.test' })).toBeUndefined();
+    },
+  );
 
   it('R24 a bad address that is not needed does no harm', () => {
     expect(choice('https://api.test', { http_proxy: 'nonsense://', no_proxy: '' })).toBeUndefined();

@@ -5,23 +5,20 @@ import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 const STATUSES = [300, 301, 302, 303, 304, 305, 307, 308];
 
 describe('redirects', () => {
-  it.each(STATUSES)(
-    'R01 a %i to another port is an error, and the other server hears nothing',
-    async (status) => {
-      const other = await serve([json({})]);
-      const location = `${other.url.href}logs?secret=hidden`;
-      const server = await serve([answer(status, '', { location })]);
-      const core = makeCore(server.url);
-      for (const request of [READ, CREATE]) {
-        const error = await failureOf(core.call(request));
-        expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status });
-        expect(error.message).toContain(`http://127.0.0.1:${other.port}`);
-        expect(error.message).not.toContain('hidden');
-      }
-      expect(server.ledger).toHaveLength(2);
-      expect(other.connections).toBe(0);
-    },
-  );
+  it.each(STATUSES)('R01 a %i to another port is an error, and the other server hears nothing', async (status) => {
+    const other = await serve([json({})]);
+    const location = `${other.url.href}logs?secret=hidden`;
+    const server = await serve([answer(status, '', { location })]);
+    const core = makeCore(server.url);
+    for (const request of [READ, CREATE]) {
+      const error = await failureOf(core.call(request));
+      expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status });
+      expect(error.message).toContain(`http://127.0.0.1:${other.port}`);
+      expect(error.message).not.toContain('hidden');
+    }
+    expect(server.ledger).toHaveLength(2);
+    expect(other.connections).toBe(0);
+  });
 
   it.each([
     ['another scheme', 'https://127.0.0.1/logs', 'https://127.0.0.1 '],

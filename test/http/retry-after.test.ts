@@ -65,9 +65,7 @@ describe('Retry-After', () => {
     for (const request of [READ, CREATE]) {
       server.play([answer(429, '', { 'retry-after': '61' })]);
       const patient = new FakeClock();
-      const error = await failureOf(
-        makeCore(server.url, { clock: patient, maxWaitMs: 60_000 }).call(request),
-      );
+      const error = await failureOf(makeCore(server.url, { clock: patient, maxWaitMs: 60_000 }).call(request));
       expect(error).toMatchObject({ code: 'rate_limited', exitCode: 7, status: 429, retryable: true });
       expect(error.message).toContain('asks to wait 61 s');
       expect(error.hint).toBe('Run the command again in 61 s.');
@@ -88,10 +86,7 @@ describe('Retry-After', () => {
   it('R17 a 429 that names no pause waits as long as the broken rule blocks', async () => {
     const rule: RateRule = { applies: () => true, count: 100, windowMs: 1_000, blockMs: 45_000 };
     for (const value of [undefined, 'soon', '-1']) {
-      const server = await serve([
-        answer(429, '', value === undefined ? {} : { 'retry-after': value }),
-        json({}),
-      ]);
+      const server = await serve([answer(429, '', value === undefined ? {} : { 'retry-after': value }), json({})]);
       const clock = new FakeClock();
       await makeCore(server.url, { clock, pacer: new Pacer([rule], clock) }).call(READ);
       expect(clock.slept[0]).toBeGreaterThanOrEqual(45_000);
@@ -99,9 +94,7 @@ describe('Retry-After', () => {
   });
 
   it('R17 a pause that one request was asked for is kept by those beside it', async () => {
-    const server = await serve((_, index) =>
-      index === 0 ? answer(429, '', { 'retry-after': '30' }) : json({}),
-    );
+    const server = await serve((_, index) => (index === 0 ? answer(429, '', { 'retry-after': '30' }) : json({})));
     const clock = new FakeClock({ auto: false });
     const rule: RateRule = { applies: () => true, count: 100, windowMs: 1_000, blockMs: 1_000 };
     const core = makeCore(server.url, { clock, pacer: new Pacer([rule], clock), random: () => 0 });

@@ -36,8 +36,7 @@ describe('the set of retries', () => {
   });
 
   it('R20 repeats what may have an effect after 429 or when nothing was sent, and never else', () => {
-    for (let status = 300; status < 700; status += 1)
-      expect(mayRetry({ status }, 'unsent')).toBe(status === 429);
+    for (let status = 300; status < 700; status += 1) expect(mayRetry({ status }, 'unsent')).toBe(status === 429);
     for (const [kind, repeated] of FAILED_ONCE) {
       expect(mayRetry(failure(kind, 'connect'), 'unsent')).toBe(repeated);
       for (const stage of ['send', 'body'] as const) {
@@ -99,18 +98,14 @@ describe('the set of retries', () => {
 describe('pauses between retries', () => {
   it('R16 a pause lies anywhere between nothing and a bound that doubles up to 20 s', () => {
     fc.assert(
-      fc.property(
-        fc.nat(2_000),
-        fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
-        (n, random) => {
-          const bound = Math.min(20_000, 500 * 2 ** n);
-          const pause = backoffMs(n, () => random);
-          expect(pause).toBeGreaterThanOrEqual(0);
-          expect(pause).toBeLessThanOrEqual(bound);
-          // Full jitter: the whole range is used, in proportion.
-          expect(Math.abs(pause - random * bound)).toBeLessThan(1);
-        },
-      ),
+      fc.property(fc.nat(2_000), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (n, random) => {
+        const bound = Math.min(20_000, 500 * 2 ** n);
+        const pause = backoffMs(n, () => random);
+        expect(pause).toBeGreaterThanOrEqual(0);
+        expect(pause).toBeLessThanOrEqual(bound);
+        // Full jitter: the whole range is used, in proportion.
+        expect(Math.abs(pause - random * bound)).toBeLessThan(1);
+      }),
     );
   });
 

@@ -82,13 +82,9 @@ describe('an answer', () => {
 
   it('R23 with a needed field of another type is exit 8 and names the field', () => {
     fc.assert(
-      fc.property(
-        fc.constantFrom('id', 'status', 'count'),
-        fc.constantFrom(null, [], {}, true),
-        (name, value) => {
-          expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);
-        },
-      ),
+      fc.property(fc.constantFrom('id', 'status', 'count'), fc.constantFrom(null, [], {}, true), (name, value) => {
+        expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);
+      }),
     );
   });
 

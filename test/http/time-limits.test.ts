@@ -14,12 +14,7 @@ describe('time limits', () => {
     ['amid the body', silence('body'), QUICK.idle, 'outcome_unknown'],
     ['dripping its headers', trickle('HTTP/1.1 200 OK\r\nx: ', 50, 'y'), QUICK.headers, 'outcome_unknown'],
     ['dripping interim answers', trickle('', 50, head(103)), QUICK.headers, 'outcome_unknown'],
-    [
-      'dripping its body',
-      trickle(head(200, { 'content-length': '9999' }), 50, ' '),
-      QUICK.body,
-      'outcome_unknown',
-    ],
+    ['dripping its body', trickle(head(200, { 'content-length': '9999' }), 50, ' '), QUICK.body, 'outcome_unknown'],
   ] as const)('R14 a server silent %s is given up within its limit', async (_, step, limit, code) => {
     const server = await serve([step]);
     const { result, ms } = await timed(() => failureOf(makeCore(server.url).call(ONCE)));
@@ -33,9 +28,7 @@ describe('time limits', () => {
     const server = await serve([silence('request')]);
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
-    expect(error.message).toBe(
-      `no response from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`,
-    );
+    expect(error.message).toBe(`no response from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`);
     expect(server.ledger).toHaveLength(5);
   });
 

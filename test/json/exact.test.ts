@@ -1,13 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  exactText,
-  exactValue,
-  indentJson,
-  JsonToken,
-  readExact,
-  replaceMembers,
-} from '../../src/json/exact.ts';
+import { exactText, exactValue, indentJson, JsonToken, readExact, replaceMembers } from '../../src/json/exact.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../src/json/source.ts';
 import { objectText, valueText } from '../support/json-text.ts';
 
@@ -32,9 +25,7 @@ describe('the text of JSON', () => {
           `{"other" : ${other.spaced}, "data": ${list}, "pagination":{"next":null}}`,
           `{"data":[1], "d\\u0061ta" : ${list}}`,
         ][form];
-        expect(listSource(body ?? '')?.items.map(({ text }) => text)).toEqual(
-          items.map(({ plain }) => plain),
-        );
+        expect(listSource(body ?? '')?.items.map(({ text }) => text)).toEqual(items.map(({ plain }) => plain));
       }),
       { numRuns: 1_000 },
     );
@@ -102,8 +93,8 @@ describe('an exact reading of JSON', () => {
   });
 
   it('replaces members by name at any depth, each of several with the same name', () => {
-    expect(
-      replaceMembers('{"url":"a","x":[{"\\u0075rl":{"url":1}},"url",{"url":null}],"url":"b"}', isUrl, '0'),
-    ).toBe('{"url":0,"x":[{"\\u0075rl":0},"url",{"url":null}],"url":0}');
+    expect(replaceMembers('{"url":"a","x":[{"\\u0075rl":{"url":1}},"url",{"url":null}],"url":"b"}', isUrl, '0')).toBe(
+      '{"url":0,"x":[{"\\u0075rl":0},"url",{"url":null}],"url":0}',
+    );
   });
 });

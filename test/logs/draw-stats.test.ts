@@ -8,10 +8,7 @@ const NIGHT = SINCE + 3 * HOUR;
 const ALL = [{ from: SINCE - 40 * DAY, to: SINCE + 10 * DAY }];
 
 /** A past with so many entries in the hour from 03:00 of each day before, the latest day first. */
-function past(
-  counts: readonly number[],
-  covered: readonly { from: number; to: number }[] = ALL,
-): StatsBackfill {
+function past(counts: readonly number[], covered: readonly { from: number; to: number }[] = ALL): StatsBackfill {
   const made = new StatsBackfill({ since: SINCE }, covered);
   for (const [index, count] of counts.entries())
     for (let one = 0; one < count; one += 1) add(made, NIGHT - (index + 1) * DAY + one, 'known');
@@ -45,8 +42,7 @@ describe('an hour held against the same hour of the days before', () => {
     const cut = [{ from: SINCE - 40 * DAY, to: NIGHT + HOUR / 2 }];
     expect(past(busy, cut).noteHour(NIGHT, 1)).toBeNull();
     const late = new StatsBackfill({ since: NIGHT + 1 }, ALL);
-    for (const day of USUAL.keys())
-      for (let one = 0; one < 100; one += 1) add(late, NIGHT - (day + 1) * DAY, 'a');
+    for (const day of USUAL.keys()) for (let one = 0; one < 100; one += 1) add(late, NIGHT - (day + 1) * DAY, 'a');
     expect(late.noteHour(NIGHT, 1)).toBeNull();
     expect(late.noteHour(NIGHT, 500)).toContain('at most 100');
   });

@@ -166,9 +166,7 @@ describe('a tail', () => {
   });
 
   it('ends at the present where that is asked for, and with an outage', async () => {
-    const past = Array.from({ length: 500 }, (_, index) =>
-      happening(-10 * HOUR + index * 60 * SECOND, `${index}`),
-    );
+    const past = Array.from({ length: 500 }, (_, index) => happening(-10 * HOUR + index * 60 * SECOND, `${index}`));
     const begin = beginAt(START - 11 * HOUR);
     const { words, service } = await follow(past, {}, { begin, untilPresent: true });
     expect(words).toEqual(past.map((one) => one.words));
@@ -293,17 +291,12 @@ describe('a tail', () => {
 describe('a checkpoint', () => {
   const subject = { service: 'https://a.invalid', entityType: undefined, entityId: undefined };
 
-  it.each([
-    '',
-    '{}',
-    '[]',
-    'x',
-    '{"version":1}',
-    '{"version":1,"settled":"2026-01-05T12:00:00Z"}',
-    '{"version":2}',
-  ])('that says %j is refused and not taken for a beginning', (text) => {
-    expect(() => parseCheckpoint('tail.json', text, subject)).toThrow(
-      expect.objectContaining({ code: 'config', message: expect.stringContaining('tail.json') }),
-    );
-  });
+  it.each(['', '{}', '[]', 'x', '{"version":1}', '{"version":1,"settled":"2026-01-05T12:00:00Z"}', '{"version":2}'])(
+    'that says %j is refused and not taken for a beginning',
+    (text) => {
+      expect(() => parseCheckpoint('tail.json', text, subject)).toThrow(
+        expect.objectContaining({ code: 'config', message: expect.stringContaining('tail.json') }),
+      );
+    },
+  );
 });

@@ -14,9 +14,7 @@ function logs(all: readonly Log[], pagesPerCursor: number): { list: typeof list;
   function list(filter: LogFilter = {}, { start, pageSize = 20 }: PageOptions = {}): Pages<Log> {
     const from = Date.parse(filter.startDate ?? '') || -Infinity;
     const to = Date.parse(filter.endDate ?? '') || Infinity;
-    const found = all.filter(
-      ({ created_at }) => Date.parse(created_at) >= from && Date.parse(created_at) < to,
-    );
+    const found = all.filter(({ created_at }) => Date.parse(created_at) >= from && Date.parse(created_at) < to);
     let pages = 0;
     return new Pages<Log>((cursor) => {
       if (pages >= pagesPerCursor) {

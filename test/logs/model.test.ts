@@ -33,9 +33,7 @@ const LONGEST_BACKFILL_MS = 3 * 3600 * SECOND;
 
 const overlapMs = fc.constantFrom(10 * SECOND, 30 * SECOND, 60 * SECOND);
 
-const history: fc.Arbitrary<History> = overlapMs
-  .chain((overlap) => anyHistory(overlap))
-  .map(withReadableSeconds);
+const history: fc.Arbitrary<History> = overlapMs.chain((overlap) => anyHistory(overlap)).map(withReadableSeconds);
 
 function anyHistory(overlap: number): fc.Arbitrary<History> {
   return fc.record({
@@ -153,10 +151,7 @@ async function live(
 }
 
 /** Which entries are missing and which came too often, of those that the tail was asked for. */
-function compare(
-  { happenings, backfillMs }: History,
-  written: readonly Log[],
-): { lost: string[]; doubled: string[] } {
+function compare({ happenings, backfillMs }: History, written: readonly Log[]): { lost: string[]; doubled: string[] } {
   const due = new Map<string, number>();
   for (const happening of happenings) {
     if (Math.floor(happening.at / SECOND) * SECOND < START - backfillMs) continue;

@@ -131,9 +131,7 @@ export class ModelService implements LogSource {
   #list({ from, to }: TimeRange): Shown[] {
     const now = this.now();
     const begin = Math.max(from, now - this.#manner.retentionMs);
-    return this.#entries
-      .filter(({ at, seenAt }) => seenAt <= now && at >= begin && at < to)
-      .toSorted(this.#compare);
+    return this.#entries.filter(({ at, seenAt }) => seenAt <= now && at >= begin && at < to).toSorted(this.#compare);
   }
 
   readonly #compare = (one: Shown, other: Shown): number => {

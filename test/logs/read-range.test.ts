@@ -11,9 +11,7 @@ const START = Date.UTC(2026, 0, 5, 12);
 const MINUTE: TimeRange = { from: START, to: START + 60_000 };
 
 /** A source whose nth read of a window gives the nth list of pages, the last list from then on. */
-function reads(
-  ...lists: readonly (readonly (readonly string[] | number)[])[]
-): LogSource & { count: number } {
+function reads(...lists: readonly (readonly (readonly string[] | number)[])[]): LogSource & { count: number } {
   return {
     count: 0,
     clock: new ModelClock(START),

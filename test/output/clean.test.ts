@@ -70,9 +70,7 @@ describe('cleanText', () => {
   });
 
   it('shows what was there as an escape', () => {
-    expect(cleanText('a\u001b[31mb\u202ec\u{e0041}d\ud800e')).toBe(
-      String.raw`a\x1b[31mb\u202ec\u{e0041}d\ud800e`,
-    );
+    expect(cleanText('a\u001b[31mb\u202ec\u{e0041}d\ud800e')).toBe(String.raw`a\x1b[31mb\u202ec\u{e0041}d\ud800e`);
   });
 
   it('leaves ordinary text of any script alone', () => {

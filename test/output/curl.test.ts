@@ -39,25 +39,17 @@ describe('a curl command', () => {
       headers: {},
       keyVariable: 'SVC_API_KEY',
     });
-    expect(wordsOf(command, { SVC_API_KEY: "k'1" })).toEqual([
-      '-H',
-      "SVC-API-KEY: k'1",
-      'https://a.example/logs',
-    ]);
+    expect(wordsOf(command, { SVC_API_KEY: "k'1" })).toEqual(['-H', "SVC-API-KEY: k'1", 'https://a.example/logs']);
   });
 
   it('writes what a reader could overlook as JSON does', () => {
     const body = JSON.stringify({ a: 'x\u202Ey\u{E0041}\u0085' });
-    const [, , , sent = ''] = wordsOf(
-      curlCommand({ method: 'PUT', url: 'https://a.example/', headers: {}, body }),
-    );
+    const [, , , sent = ''] = wordsOf(curlCommand({ method: 'PUT', url: 'https://a.example/', headers: {}, body }));
     expect(sent).toMatch(/^[ -~]+$/);
     expect(JSON.parse(sent)).toEqual(JSON.parse(body));
   });
 
   it('lets curl take brackets as they are', () => {
-    expect(wordsOf(curlCommand({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain(
-      '--globoff',
-    );
+    expect(wordsOf(curlCommand({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain('--globoff');
   });
 });

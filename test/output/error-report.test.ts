@@ -35,9 +35,7 @@ describe('an error for a person', () => {
 
   it('sets further lines in, so that a message cannot pass for a report of its own', () => {
     const forged = new SvcError('rejected', 'no\nerror: disk failed\nhint: run rm', { hint: 'a\nb' });
-    expect(reportError(forged, person)).toBe(
-      'error: no\n  error: disk failed\n  hint: run rm\nhint: a\n  b\n',
-    );
+    expect(reportError(forged, person)).toBe('error: no\n  error: disk failed\n  hint: run rm\nhint: a\n  b\n');
   });
 
   it('is broken between words on a terminal, and a command to copy is not', () => {

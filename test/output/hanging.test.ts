@@ -18,16 +18,11 @@ describe('text behind a lead', () => {
   it('keeps every word, and the width wherever words allow', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,16}$/), { minLength: 1, maxLength: 30 });
     fc.assert(
-      fc.property(
-        words,
-        fc.integer({ min: 0, max: 40 }),
-        fc.integer({ min: 40, max: 200 }),
-        (all, lead, columns) => {
-          const shown = hangingIndent('x'.repeat(lead), lead, all.join(' '), columns);
-          expect(shown.slice(lead).split(/\s+/).filter(Boolean)).toEqual(all);
-          for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
-        },
-      ),
+      fc.property(words, fc.integer({ min: 0, max: 40 }), fc.integer({ min: 40, max: 200 }), (all, lead, columns) => {
+        const shown = hangingIndent('x'.repeat(lead), lead, all.join(' '), columns);
+        expect(shown.slice(lead).split(/\s+/).filter(Boolean)).toEqual(all);
+        for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+      }),
     );
   });
 });

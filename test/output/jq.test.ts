@@ -54,10 +54,7 @@ describe('a query', () => {
     const made = await query(word);
     const { outputs, errors } = await made.run(['1', '2']);
     expect(outputs).toEqual([]);
-    expect(errors).toEqual([
-      expect.stringContaining('cannot be used'),
-      expect.stringContaining('cannot be used'),
-    ]);
+    expect(errors).toEqual([expect.stringContaining('cannot be used'), expect.stringContaining('cannot be used')]);
   });
 
   it('reads no environment and no file', async () => {

@@ -105,9 +105,7 @@ describe('an output', () => {
 describe('a real process', () => {
   it('R51 fails when the output is full', async () => {
     const full = openSync('/dev/full', 'w');
-    const { code, err } = await ended(
-      spawn(process.execPath, [list.path, '100'], { stdio: ['ignore', full, 'pipe'] }),
-    );
+    const { code, err } = await ended(spawn(process.execPath, [list.path, '100'], { stdio: ['ignore', full, 'pipe'] }));
     closeSync(full);
     expect(code).toBe(1);
     expect(err).toContain('error: standard output could not be written (ENOSPC)');
@@ -116,9 +114,7 @@ describe('a real process', () => {
   it('R51 fails when only part of the last write fits, which Node itself does not notice', async () => {
     const path = join(temporary, 'short.txt');
     const command = `ulimit -f 4 && exec "${process.execPath}" "${list.path}" 100 > "${path}"`;
-    const { code, err } = await ended(
-      spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }),
-    );
+    const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
     expect(statSync(path).size).toBe(4096);
     expect(err).toContain('could not be written (EFBIG)');
     expect(code).toBe(1);

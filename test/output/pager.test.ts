@@ -120,17 +120,14 @@ describe('the pager', () => {
     expect([0, 130]).toContain((await run.exited).exitCode);
   });
 
-  it.skipIf(!hasLess)(
-    'is less where nothing else is named: it waits for q, and leaves the text',
-    async () => {
-      const run = session(['logs', '--limit', '60']);
-      await run.waitFor(/^:$/m);
-      expect(run.screen()).not.toContain('more results');
-      run.type('q');
-      expect((await run.exited).exitCode).toBe(0);
-      expect(run.screen()).toMatch(/CREATED/);
-    },
-  );
+  it.skipIf(!hasLess)('is less where nothing else is named: it waits for q, and leaves the text', async () => {
+    const run = session(['logs', '--limit', '60']);
+    await run.waitFor(/^:$/m);
+    expect(run.screen()).not.toContain('more results');
+    run.type('q');
+    expect((await run.exited).exitCode).toBe(0);
+    expect(run.screen()).toMatch(/CREATED/);
+  });
 
   it.skipIf(!hasLess)('is not noticed for a list that fits the screen', async () => {
     const run = session(LIST);

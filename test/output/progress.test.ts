@@ -174,9 +174,7 @@ describe('progress on a terminal', () => {
       const all = set(40);
       all.progress.waiting(label);
       const line = await shown(all);
-      expect(
-        Array.from(line).reduce((sum, character) => sum + (character < '\u3000' ? 1 : 2), 0),
-      ).toBeLessThan(40);
+      expect(Array.from(line).reduce((sum, character) => sum + (character < '\u3000' ? 1 : 2), 0)).toBeLessThan(40);
       expect(line.length).toBeGreaterThan(15);
     }
   });

@@ -3,9 +3,7 @@ import { isSvcError } from '../../src/errors.ts';
 import { type PromptOptions, Prompts } from '../../src/output/prompt.ts';
 import { inputStream, outputOver, Sink } from './streams.ts';
 
-function prompts(
-  options: Partial<PromptOptions> & { columns?: number | undefined; isTTY?: boolean } = {},
-): Prompts {
+function prompts(options: Partial<PromptOptions> & { columns?: number | undefined; isTTY?: boolean } = {}): Prompts {
   const { columns, isTTY = true, ...rest } = options;
   return new Prompts({
     stdin: () => inputStream(isTTY),

@@ -42,8 +42,6 @@ describe('JSON that is shown', () => {
   });
 
   it('R49 writes characters that act or hide as their escapes', () => {
-    expect(safeJson('{"a":"\u202e\u200b\u009b","b":"é"}')).toBe(
-      String.raw`{"a":"\u202e\u200b\u009b","b":"é"}`,
-    );
+    expect(safeJson('{"a":"\u202e\u200b\u009b","b":"é"}')).toBe(String.raw`{"a":"\u202e\u200b\u009b","b":"é"}`);
   });
 });

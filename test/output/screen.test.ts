@@ -14,11 +14,7 @@ afterAll(() => {
   for (const bundle of bundles.values()) bundle.remove();
 });
 
-function start(
-  name: (typeof NAMES)[number],
-  args: readonly string[] = [],
-  run: TerminalRun = {},
-): TerminalSession {
+function start(name: (typeof NAMES)[number], args: readonly string[] = [], run: TerminalRun = {}): TerminalSession {
   return new TerminalSession(process.execPath, [bundles.get(name)?.path ?? '', ...args], run);
 }
 

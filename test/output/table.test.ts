@@ -187,9 +187,7 @@ describe('a table on a terminal', () => {
   });
 
   it('wraps all but identifiers in a block', async () => {
-    const text = await listText(table({ width: 20, fields: 'id,operation' }), [
-      { id: ID, operation: 'o'.repeat(30) },
-    ]);
+    const text = await listText(table({ width: 20, fields: 'id,operation' }), [{ id: ID, operation: 'o'.repeat(30) }]);
     expect(text).toBe(`id:\n  ${ID}\noperation:\n  ${'o'.repeat(18)}\n  ${'o'.repeat(12)}\n`);
   });
 
@@ -213,9 +211,7 @@ describe('a table on a terminal', () => {
 
 describe('cells', () => {
   it('R49 are cleaned and stay on one line', async () => {
-    const text = await listText(table({ fields: 'id,message' }), [
-      { id: '\u001b[2Jx', message: 'a\nb\u202ec\u200b' },
-    ]);
+    const text = await listText(table({ fields: 'id,message' }), [{ id: '\u001b[2Jx', message: 'a\nb\u202ec\u200b' }]);
     expect(text).toBe(String.raw`ID        MESSAGE
 \x1b[2Jx  a\nb\u202ec\u200b
 `);

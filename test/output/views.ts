@@ -3,17 +3,7 @@ import type { Renderer, View } from '../../src/output/view.ts';
 /** A view like that of a log entry, with one of everything. */
 export const entryView: View = {
   name: 'log entry',
-  fields: [
-    'id',
-    'created_at',
-    'operation',
-    'entity.id',
-    'entity.type',
-    'message',
-    'count',
-    'settings.*',
-    'upload_url',
-  ],
+  fields: ['id', 'created_at', 'operation', 'entity.id', 'entity.type', 'message', 'count', 'settings.*', 'upload_url'],
   columns: [
     { path: 'id', kind: 'id' },
     { path: 'created_at', header: 'time', kind: 'time', priority: 2 },
@@ -30,10 +20,7 @@ export const entryView: View = {
 };
 
 /** The whole text of a list, one batch at a time. */
-export async function listText<T>(
-  renderer: Renderer<T>,
-  ...batches: readonly (readonly T[])[]
-): Promise<string> {
+export async function listText<T>(renderer: Renderer<T>, ...batches: readonly (readonly T[])[]): Promise<string> {
   let text = renderer.begin?.() ?? '';
   for (const batch of batches) text += await renderer.rows(batch);
   return text + ((await renderer.end?.()) ?? '');

@@ -7,7 +7,9 @@ import { type Block, readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const pages = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
+const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.md') && name !== 'README.md',
+);
 const recipes = pages.filter((name) => readBlocks(read(name)).some(isRecipe));
 
 /** What a recipe leaves running when it fails ends with it. */
@@ -158,11 +160,8 @@ function openRunner({ env, jobs }: Workflow) {
     /** Runs a job of this schedule at this time. @returns the artifacts */
     job(schedule: string, time: string, attempt: string): string {
       for (const name of readdirSync(home.directory))
-        if (!['.home', state, 'tokens.csv'].includes(name))
-          rmSync(join(home.directory, name), { recursive: true });
-      const steps = Object.values(jobs).flatMap((each) =>
-        each.steps.map((step) => commandOfStep(step, schedule)),
-      );
+        if (!['.home', state, 'tokens.csv'].includes(name)) rmSync(join(home.directory, name), { recursive: true });
+      const steps = Object.values(jobs).flatMap((each) => each.steps.map((step) => commandOfStep(step, schedule)));
       const clock = attempt === 'first' ? `svc sandbox clock --at ${time}` : '';
       succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
       return readdirSync(home.directory)

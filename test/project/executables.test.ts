@@ -28,14 +28,7 @@ describe('the standalone executable', () => {
       const archive = readFileSync(join(scratch, `${name}.tar.gz`));
       const sum = createHash('sha256').update(archive).digest('hex');
       expect(readFileSync(join(scratch, 'SHA256SUMS'), 'utf8')).toBe(`${sum}  ${name}.tar.gz\n`);
-      const beside = [
-        'CHANGELOG.md',
-        'LICENSE',
-        'NODE-LICENSE.txt',
-        'THIRD-PARTY-NOTICES.txt',
-        'completions',
-        'svc',
-      ];
+      const beside = ['CHANGELOG.md', 'LICENSE', 'NODE-LICENSE.txt', 'THIRD-PARTY-NOTICES.txt', 'completions', 'svc'];
       expect(readdirSync(join(scratch, name))).toEqual(expect.arrayContaining(beside));
 
       const home = { SVC_CONFIG_DIR: scratch, SVC_STATE_DIR: scratch, SVC_CACHE_DIR: scratch };

@@ -86,8 +86,7 @@ function importRules(file: SourceFile): string[] {
 
 function packageRule(path: string, { specifier, kind }: Import): string | undefined {
   if (specifier === '(computed)') return 'an import names its file';
-  if (/^(node:)?process$/.test(specifier) && path !== 'process.ts')
-    return 'only src/process.ts mentions process';
+  if (/^(node:)?process$/.test(specifier) && path !== 'process.ts') return 'only src/process.ts mentions process';
   if (/^(node:)?(child_process|cluster)$/.test(specifier) && kind !== 'type' && path !== STARTS_PROCESSES)
     return `only ${STARTS_PROCESSES} starts processes`;
   const layer = layerOf(path) ?? '';
@@ -143,9 +142,7 @@ function completionRule(files: readonly SourceFile[]): string[] {
         if (kind !== 'static') continue;
         if (target !== undefined) seen.add(target);
         else if (!isQuick(specifier))
-          found.push(
-            `${path} imports ${specifier}: ${start} loads it when TAB is pressed, so import it in run`,
-          );
+          found.push(`${path} imports ${specifier}: ${start} loads it when TAB is pressed, so import it in run`);
       }
     }
     return found;
@@ -158,9 +155,7 @@ const SLOW_MODULES = new Set(['node:child_process', 'node:http', 'node:worker_th
 const QUICK_PACKAGES = new Set(['csv-stringify']);
 
 function isQuick(specifier: string): boolean {
-  return specifier.startsWith('node:')
-    ? !SLOW_MODULES.has(specifier)
-    : QUICK_PACKAGES.has(packageName(specifier));
+  return specifier.startsWith('node:') ? !SLOW_MODULES.has(specifier) : QUICK_PACKAGES.has(packageName(specifier));
 }
 
 function layerOf(path: string): string | undefined {
@@ -183,18 +178,12 @@ function packageName(specifier: string): string {
 
 /** Source text that breaks one rule, the file where it would stand, and words of the rule. */
 const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = {
-  [`import { x } from '../commands/logs.ts'`]: [
-    'api/logs.ts',
-    'api imports http, security, json, schema, floor only',
-  ],
+  [`import { x } from '../commands/logs.ts'`]: ['api/logs.ts', 'api imports http, security, json, schema, floor only'],
   [`import type { X } from '../output/out.ts'`]: ['api/store.ts', 'api imports http'],
   [`export * from '../cli/flags.ts'`]: ['context/x.ts', 'has no row'],
   [`export { x } from '../app/flags.ts'`]: ['output/x.ts', 'imports go down'],
   [`const x = await import('../main.ts')`]: ['commands/x.ts', 'imports go down'],
-  [`type X = import('../config/file.ts').X`]: [
-    'http/core.ts',
-    'http imports security, json, schema, floor only',
-  ],
+  [`type X = import('../config/file.ts').X`]: ['http/core.ts', 'http imports security, json, schema, floor only'],
   [`import { x } from '../errors.ts'`]: ['sandbox/app.ts', 'sandbox imports schema only'],
   [`import { x } from '../clock.ts'`]: ['schema/job.ts', 'schema imports nothing only'],
   [`import 'node:fs'`]: ['schema/log.ts', 'zod only'],
@@ -251,27 +240,16 @@ describe('the layers of src/', () => {
       parseSourceFile('app/say.ts', `import 'commander'; import 'undici'; await import('conf');`),
       parseSourceFile('commands/other.ts', `import 'ora';`),
     ];
-    expect(violations(files)).toEqual([
-      expect.stringMatching(/^app\/say\.ts imports undici: loaded at every/),
-    ]);
+    expect(violations(files)).toEqual([expect.stringMatching(/^app\/say\.ts imports undici: loaded at every/)]);
   });
 
   it('allow what they should', () => {
     const files = [
       parseSourceFile('commands/logs/tail.ts', `import { x } from '../../api/logs.ts'; stream.write('x');`),
-      parseSourceFile(
-        'commands/sandbox/a.ts',
-        `import('../../sandbox/a.ts'); type T = import('../../sandbox/b.ts').T`,
-      ),
-      parseSourceFile(
-        'sandbox/app.ts',
-        `import { Hono } from 'hono'; import { job } from '../schema/job.ts';`,
-      ),
+      parseSourceFile('commands/sandbox/a.ts', `import('../../sandbox/a.ts'); type T = import('../../sandbox/b.ts').T`),
+      parseSourceFile('sandbox/app.ts', `import { Hono } from 'hono'; import { job } from '../schema/job.ts';`),
       parseSourceFile('output/out.ts', `system.stdout.write('x');`),
-      parseSourceFile(
-        'errors.ts',
-        `import { createHash } from 'node:crypto'; import { y } from './clock.ts';`,
-      ),
+      parseSourceFile('errors.ts', `import { createHash } from 'node:crypto'; import { y } from './clock.ts';`),
     ];
     expect(violations(files)).toEqual([]);
   });

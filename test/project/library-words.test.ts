@@ -6,9 +6,7 @@ import { nodesOf } from '../support/syntax.ts';
 
 /** The folders that a program can use without a command line. */
 const LIBRARY =
-  'account-updater logs webhooks doctor three-ds tenant api transfer http config files security json schema'.split(
-    ' ',
-  );
+  'account-updater logs webhooks doctor three-ds tenant api transfer http config files security json schema'.split(' ');
 
 /** A command of ours, or an option inside a sentence; an option alone is a word of the next command. */
 const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w-]--[a-z]/;
@@ -43,8 +41,6 @@ function textsOf(file: string, code: string): string[] {
   return nodesOf(file, code).flatMap((node) => {
     if (node['type'] === 'Literal' && typeof node['value'] === 'string') return [node['value']];
     const template = node['type'] === 'TemplateElement' ? node['value'] : undefined;
-    return typeof template === 'object' && template !== null && 'raw' in template
-      ? [String(template.raw)]
-      : [];
+    return typeof template === 'object' && template !== null && 'raw' in template ? [String(template.raw)] : [];
   });
 }

@@ -27,9 +27,7 @@ beforeAll(async () => {
   const template = await svc('3ds template payment-transaction -o json');
   writeFileSync(home.file('body.json'), template);
   ids['job'] = (JSON.parse(await svc('au create -o json')) as { id: string }).id;
-  ids['done'] = (
-    JSON.parse(await svc('au submit tokens.csv --wait --out first.csv -o json')) as { job: string }
-  ).job;
+  ids['done'] = (JSON.parse(await svc('au submit tokens.csv --wait --out first.csv -o json')) as { job: string }).job;
   ids['session'] = (
     JSON.parse(await svc(`3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`)) as {
       id: string;
@@ -108,9 +106,7 @@ describe('the table of operations in docs', () => {
   it('reads a list by page number', async () => {
     const lines = (await svc('api GET /applications --paginate --query size=7')).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(7);
-    expect(sandbox.ledger().filter((entry) => entry.path.startsWith('/applications')).length).toBeGreaterThan(
-      1,
-    );
+    expect(sandbox.ledger().filter((entry) => entry.path.startsWith('/applications')).length).toBeGreaterThan(1);
   });
 
   it('DELETE /tenants/self is what its command sends, once', async () => {

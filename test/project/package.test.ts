@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,13 +74,9 @@ describe('the package', () => {
 
   it('says how to build it when it is not built', () => {
     must('cp', ['-r', join(project, 'bin'), join(scratch, 'bin')]);
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(scratch, 'bin/svc.js'), '--version'],
-      {
-        encoding: 'utf8',
-      },
-    );
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(scratch, 'bin/svc.js'), '--version'], {
+      encoding: 'utf8',
+    });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^svc: not built yet; run `npm ci`.*\n$/);
   });
@@ -116,23 +104,15 @@ describe('the package', () => {
     symlinkSync(project, join(program, 'node_modules', manifest.name));
     writeFileSync(join(program, 'package.json'), '{ "type": "module" }');
     const use = `import { SvcError, type Log } from '${manifest.name}';`;
-    writeFileSync(
-      join(program, 'right.ts'),
-      `${use} export const of = (log: Log): string => log.operation ?? '';`,
-    );
-    writeFileSync(
-      join(program, 'wrong.ts'),
-      `${use} export const code: string = new SvcError('local', '').exitCode;`,
-    );
+    writeFileSync(join(program, 'right.ts'), `${use} export const of = (log: Log): string => log.operation ?? '';`);
+    writeFileSync(join(program, 'wrong.ts'), `${use} export const code: string = new SvcError('local', '').exitCode;`);
     const tsc = join(project, 'node_modules/typescript/bin/tsc');
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', '--types', 'node'];
     const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'right.ts', 'wrong.ts'], {
       cwd: program,
       encoding: 'utf8',
     });
-    expect(stdout.trim()).toMatch(
-      /^wrong\.ts\(1,\d+\): error TS2322: .*'number'.* not assignable to type 'string'\.$/,
-    );
+    expect(stdout.trim()).toMatch(/^wrong\.ts\(1,\d+\): error TS2322: .*'number'.* not assignable to type 'string'\.$/);
   });
 
   it.each([
@@ -150,9 +130,7 @@ describe('the package', () => {
   it('carries the licence of every package inside it', () => {
     const notices = readFileSync(join(project, 'dist/cli/THIRD-PARTY-NOTICES.txt'), 'utf8');
     const [, ...parts] = notices.split(/^(\S+ \d+\.\d+\.\d+ \(.+\))$/m);
-    const terms = new Map(
-      parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : [])),
-    );
+    const terms = new Map(parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : [])));
     expect([...terms.keys()]).toContain(`undici ${manifest.dependencies.undici} (MIT)`);
     const bare = [...terms].filter(([, text]) => !/permission|redistribution/i.test(text ?? ''));
     expect(bare.map(([name]) => name)).toEqual([]);
@@ -200,8 +178,7 @@ describe('the text of the project', () => {
 
 function must(command: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });
-  if (status !== 0)
-    throw error ?? new Error(`${command} ${args[0] ?? ''} ended with ${String(status)}: ${stderr}`);
+  if (status !== 0) throw error ?? new Error(`${command} ${args[0] ?? ''} ended with ${String(status)}: ${stderr}`);
   return stdout;
 }
 
@@ -215,8 +192,7 @@ function builtFiles(directory: string): { path: string; text: string }[] {
 /** Names that a built file loads, by `require`, `import` or `export … from`. */
 function loadsOf(path: string, text: string): string[] {
   return nodesOf(path, text).flatMap((node) => {
-    const isRequire =
-      node['type'] === 'CallExpression' && lastName(node['callee'])?.endsWith('require') === true;
+    const isRequire = node['type'] === 'CallExpression' && lastName(node['callee'])?.endsWith('require') === true;
     const [argument] = isRequire && Array.isArray(node['arguments']) ? node['arguments'] : [];
     return textOf(argument ?? node['source']) ?? [];
   });

@@ -21,9 +21,7 @@ describe('the promises', () => {
   it('are the known ones, and those without a test are told', () => {
     const known = numbers(1, PROMISES);
     const missing = known.filter((promise) => !proofs.has(promise));
-    console.log(
-      `${known.length - missing.length} of ${PROMISES} promises have tests; without: ${missing.join(' ')}`,
-    );
+    console.log(`${known.length - missing.length} of ${PROMISES} promises have tests; without: ${missing.join(' ')}`);
     expect([...proofs.keys()].filter((promise) => !known.includes(promise))).toEqual([]);
   });
 });

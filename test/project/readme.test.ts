@@ -16,9 +16,7 @@ afterAll(() => clone.remove());
 
 describe('README.md', () => {
   it('opens with the command that does the main job, and the one that tests', () => {
-    expect(commands[0]).toMatch(
-      /^npm ci && node bin\/svc\.js --sandbox au submit \S+ --wait --out results\.csv$/,
-    );
+    expect(commands[0]).toMatch(/^npm ci && node bin\/svc\.js --sandbox au submit \S+ --wait --out results\.csv$/);
     expect(commands[1]).toMatch(/^npm (ci && npm )?test$/);
   });
 
@@ -37,8 +35,7 @@ describe('README.md', () => {
 
 describe('reading README.md', () => {
   it('finds blocks, their marks and the commands in them', () => {
-    const text =
-      'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
+    const text = 'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
     const found = readBlocks(text);
     expect(found.map(({ line, language, marks }) => ({ line, language, marks }))).toEqual([
       { line: 3, language: 'sh', marks: ['account'] },

@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { readSourceFiles } from '../support/source-file.ts';
 
 /**
- * What keeps `src` a code base that one person can hold in mind. The goal is 340 files and 41,500 lines: these numbers
- * only fall until they reach it.
+ * What keeps `src` a code base that one person can hold in mind.
  */
-const MOST_FILES = 380;
-const MOST_LINES = 47_400;
+const MOST_FILES = 340;
+const MOST_LINES = 41_500;
 const MEDIAN_LINES = [90, 150] as const;
 const SHORT_LINES = 30;
 const MOST_SHORT_FILES = 25;
@@ -43,9 +42,7 @@ describe('the imports of src/', () => {
     const files = readSourceFiles(root).map(({ path: file, imports }) => ({
       file,
       // What loads when it runs may lead back.
-      targets: imports.flatMap(({ target, kind }) =>
-        target === undefined || kind === 'dynamic' ? [] : [target],
-      ),
+      targets: imports.flatMap(({ target, kind }) => (target === undefined || kind === 'dynamic' ? [] : [target])),
     }));
     let left = files;
     let before = 0;
@@ -53,19 +50,13 @@ describe('the imports of src/', () => {
       before = left.length;
       const names = new Set(left.map(({ file }) => file));
       const imported = new Set(left.flatMap(({ targets }) => targets));
-      left = left.filter(
-        ({ file, targets }) => imported.has(file) && targets.some((target) => names.has(target)),
-      );
+      left = left.filter(({ file, targets }) => imported.has(file) && targets.some((target) => names.has(target)));
     }
     expect(left.map(({ file }) => file)).toEqual([]);
   });
 });
 
 function fileLengths(): Map<string, number> {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
-  );
-  return new Map(
-    files.map((file) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]),
-  );
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]));
 }

@@ -72,8 +72,7 @@ describe('keys and paths', () => {
   });
 
   it('has keys that cannot be mistaken for secrets', () => {
-    for (const { value } of SANDBOX_KEYS)
-      expect(value).toMatch(/^sandbox-(management|private)-key(-[a-z0-9-]+)?$/);
+    for (const { value } of SANDBOX_KEYS) expect(value).toMatch(/^sandbox-(management|private)-key(-[a-z0-9-]+)?$/);
     expect(new Set(SANDBOX_KEYS.map((key) => key.value)).size).toBe(SANDBOX_KEYS.length);
   });
 

@@ -59,10 +59,8 @@ describe('a job', () => {
 
   it('is created whatever JSON the body is, and refused for what is none', async () => {
     const on = await sandbox();
-    const post = (body?: string) =>
-      on.call('/account-updater/jobs', { method: 'POST', headers: PRIVATE, body: body! });
-    for (const body of [undefined, '', '{}', '{"name":"x"}', 'null'])
-      expect((await post(body)).status).toBe(201);
+    const post = (body?: string) => on.call('/account-updater/jobs', { method: 'POST', headers: PRIVATE, body: body! });
+    for (const body of [undefined, '', '{}', '{"name":"x"}', 'null']) expect((await post(body)).status).toBe(201);
     expect((await post('{')).status).toBe(400);
     expect((await post(`"${'x'.repeat(1_000_001)}"`)).status).toBe(413);
   });
@@ -115,8 +113,7 @@ describe('the list of jobs', () => {
     expect(page.data).toHaveLength(20);
     const logs = await on.json<LogPage>('/logs?size=1', { headers: MANAGEMENT });
     const get = async (query: Record<string, string>) =>
-      (await on.call(`/account-updater/jobs?${new URLSearchParams(query).toString()}`, { headers: PRIVATE }))
-        .status;
+      (await on.call(`/account-updater/jobs?${new URLSearchParams(query).toString()}`, { headers: PRIVATE })).status;
     expect(await get({ size: '101' })).toBe(400);
     expect(await get({ size: '100' })).toBe(200);
     expect(await get({ start: logs.pagination!.next! })).toBe(400);

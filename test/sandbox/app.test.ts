@@ -32,10 +32,7 @@ describe('the app without a server', () => {
     const put = { method: 'PUT', body: 'token\n', headers: { 'content-length': '6' } };
     expect((await on.request(upload_url, put)).status).toBe(200);
     const altered = await on.request(`${upload_url}x`, put);
-    expect([altered.status, await altered.text()]).toEqual([
-      403,
-      expect.stringContaining('SignatureDoesNotMatch'),
-    ]);
+    expect([altered.status, await altered.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')]);
   });
 
   it('refuses a body that is too large, whether or not its length is given', async () => {
@@ -45,10 +42,7 @@ describe('the app without a server', () => {
     const given = { ...headers, 'content-length': String(body.length) };
     for (const sent of [headers, given]) {
       const response = await on.request('/tenants/self', { method: 'PUT', body, headers: sent });
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        413,
-        'application/problem+json',
-      ]);
+      expect([response.status, response.headers.get('content-type')]).toEqual([413, 'application/problem+json']);
     }
   });
 

@@ -33,10 +33,7 @@ describe('the list of applications', () => {
   it('refuses pages and sizes that there are not', async () => {
     const { call } = await sandbox();
     for (const query of ['page=0', 'page=-1', 'page=x', 'page=1.5', 'size=0', 'size=101', 'size=1e2'])
-      expect([query, (await call(`/applications?${query}`, { headers: MANAGEMENT })).status]).toEqual([
-        query,
-        400,
-      ]);
+      expect([query, (await call(`/applications?${query}`, { headers: MANAGEMENT })).status]).toEqual([query, 400]);
   });
 
   it('names those that keys belong to, and shows no key', async () => {

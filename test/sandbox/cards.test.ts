@@ -104,9 +104,7 @@ describe('the outcome of a row', () => {
     const known = { year: '2023', month: '12', refreshed: false };
     expect(outcomeOf(row, { ...known, update: { code: 'UPD_CORRECTED' } })?.newToken).toBe(true);
     expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV' } })?.newToken).toBe(false);
-    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV', newNumber: '4' } })?.newToken).toBe(
-      true,
-    );
+    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV', newNumber: '4' } })?.newToken).toBe(true);
     expect(outcomeOf(row, { ...known, update: { code: 'WRN_OPT_OUT' } })?.newToken).toBe(false);
     expect(outcomeOf(row, known)).toBeUndefined();
     expect(outcomeOf(row, { ...card, refreshed: true })).toBeUndefined();

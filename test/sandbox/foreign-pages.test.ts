@@ -36,26 +36,15 @@ describe('this machine', () => {
   it('R67 is what a Host header may name, with any port, or a name that is allowed', () => {
     for (const host of ['localhost:1', '127.0.0.1:4010', '[::1]:4010', 'LOCALHOST', 'box:4010', 'Box'])
       expect([host, isForThisMachine({ host }, ['box'])]).toEqual([host, true]);
-    for (const host of [
-      undefined,
-      '',
-      'evil.example',
-      'evil.example:4010',
-      'localhost@evil.example',
-      'box.evil',
-    ])
+    for (const host of [undefined, '', 'evil.example', 'evil.example:4010', 'localhost@evil.example', 'box.evil'])
       expect([host, isForThisMachine({ host }, ['box'])]).toEqual([host, false]);
   });
 
   it('R67 is where a page may come from that sends a request', () => {
     expect(isCrossSite({})).toBe(false);
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:8443', 'http://box:1'])
-      expect([origin, isCrossSite({ origin, 'sec-fetch-site': 'same-site' }, ['box'])]).toEqual([
-        origin,
-        false,
-      ]);
-    for (const headers of FOREIGN_PAGES)
-      expect([headers, isCrossSite(headers, ['box'])]).toEqual([headers, true]);
+      expect([origin, isCrossSite({ origin, 'sec-fetch-site': 'same-site' }, ['box'])]).toEqual([origin, false]);
+    for (const headers of FOREIGN_PAGES) expect([headers, isCrossSite(headers, ['box'])]).toEqual([headers, true]);
   });
 });
 
@@ -63,20 +52,11 @@ describe('the sandbox', () => {
   it('R67 refuses every path, keys or not, under a name that is not its own', async () => {
     const running = await sandbox();
     const { url } = running;
-    const paths = [
-      ...API_ROUTES.map(({ path }) => path),
-      '/acs/challenge/x/y',
-      '/store/results/x',
-      '/nothing',
-    ];
+    const paths = [...API_ROUTES.map(({ path }) => path), '/acs/challenge/x/y', '/store/results/x', '/nothing'];
     for (const path of paths)
       for (const host of ['evil.example', 'evil.localhost:4010', 'localhost.evil.example']) {
         const headers = { ...MANAGEMENT, host };
-        expect([path, host, (await raw(url + path, { method: 'GET', headers })).status]).toEqual([
-          path,
-          host,
-          403,
-        ]);
+        expect([path, host, (await raw(url + path, { method: 'GET', headers })).status]).toEqual([path, host, 403]);
       }
     expect(running.ledger().every(({ status }) => status === 403)).toBe(true);
     const answer = await toBucket(url, {
@@ -97,11 +77,7 @@ describe('the sandbox', () => {
     const { url, call } = await sandbox();
     for (const { method, path, kind } of API_ROUTES) {
       const headers = { ...(kind === 'private' ? PRIVATE : MANAGEMENT), ...page, 'content-length': 0 };
-      expect([method, path, (await raw(url + path, { method, headers })).status]).toEqual([
-        method,
-        path,
-        403,
-      ]);
+      expect([method, path, (await raw(url + path, { method, headers })).status]).toEqual([method, path, 403]);
     }
     const bucket = await toBucket(url, { path: '/sandbox', headers: page });
     expect([bucket.status, bucket.text]).toEqual([403, expect.stringContaining('another site')]);

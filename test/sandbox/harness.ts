@@ -40,13 +40,10 @@ export async function sandbox(options: Partial<SandboxOptions> = {}) {
   const running = await startSandbox({ clock, processingMs: 0, logCount: 300, directory, ...options });
   onTestFinished(() => running.close());
   const call = (path: string, init: RequestInit = {}) => fetch(running.url + path, init);
-  const json = async <Body>(path: string, init: RequestInit = {}) =>
-    (await (await call(path, init)).json()) as Body;
+  const json = async <Body>(path: string, init: RequestInit = {}) => (await (await call(path, init)).json()) as Body;
   const files = () => readdirSync(join(directory, 'files'));
-  const createJob = async (): Promise<Job> =>
-    json<Job>('/account-updater/jobs', { method: 'POST', headers: PRIVATE });
-  const readJob = async (id: string): Promise<Job> =>
-    json<Job>(`/account-updater/jobs/${id}`, { headers: PRIVATE });
+  const createJob = async (): Promise<Job> => json<Job>('/account-updater/jobs', { method: 'POST', headers: PRIVATE });
+  const readJob = async (id: string): Promise<Job> => json<Job>(`/account-updater/jobs/${id}`, { headers: PRIVATE });
 
   const process = async (body: string): Promise<Job> => {
     const job = await createJob();

@@ -63,26 +63,23 @@ describe('the examples of the interface', () => {
     expect(differences(body, { ...example, optional: [...example.optional, ...optional] })).toEqual([]);
   });
 
-  it.each(['token_id', 'token_intent_id', 'pan'])(
-    'have the shape of a whole session by %s',
-    async (named) => {
-      const on = await threeDsSandbox();
-      const card = sandboxThreeDsCards().find(({ token }) => token === CHALLENGED);
-      const token = named === 'token_intent_id' ? card?.token_intent : card?.token;
-      const id = await openSession(on, { [named]: token });
-      const result = await on.result(id);
-      await fetch(result.acs_challenge_url ?? '', {
-        method: 'POST',
-        body: new URLSearchParams({ answer: 'code', code: '123456' }),
-      });
-      const example = interfaceExample('3ds-read');
-      const missing = named === 'token_intent_id' ? ['token_id', 'authentication.token_id'] : [];
-      const optional = [...example.optional, ...missing];
-      expect(differences(await on.read(id), { ...example, optional })).toEqual([]);
-      const whole = interfaceExample('3ds-challenge-result');
-      expect(differences(await on.result(id), { ...whole, optional: [] })).toEqual([]);
-    },
-  );
+  it.each(['token_id', 'token_intent_id', 'pan'])('have the shape of a whole session by %s', async (named) => {
+    const on = await threeDsSandbox();
+    const card = sandboxThreeDsCards().find(({ token }) => token === CHALLENGED);
+    const token = named === 'token_intent_id' ? card?.token_intent : card?.token;
+    const id = await openSession(on, { [named]: token });
+    const result = await on.result(id);
+    await fetch(result.acs_challenge_url ?? '', {
+      method: 'POST',
+      body: new URLSearchParams({ answer: 'code', code: '123456' }),
+    });
+    const example = interfaceExample('3ds-read');
+    const missing = named === 'token_intent_id' ? ['token_id', 'authentication.token_id'] : [];
+    const optional = [...example.optional, ...missing];
+    expect(differences(await on.read(id), { ...example, optional })).toEqual([]);
+    const whole = interfaceExample('3ds-challenge-result');
+    expect(differences(await on.result(id), { ...whole, optional: [] })).toEqual([]);
+  });
 
   it('have the shape of what a webhook receives', async () => {
     const got: unknown[] = [];

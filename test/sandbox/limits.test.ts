@@ -11,8 +11,7 @@ describe('rate limits', () => {
     const on = await sandbox({ limits: 'on' });
     const statuses = async (count: number, headers: Record<string, string>) => {
       const seen = [];
-      for (let n = 0; n < count; n += 1)
-        seen.push((await on.call('/account-updater/jobs', { headers })).status);
+      for (let n = 0; n < count; n += 1) seen.push((await on.call('/account-updater/jobs', { headers })).status);
       return seen;
     };
     expect(await statuses(11, PRIVATE)).toEqual([...Array<number>(10).fill(200), 429]);
@@ -29,8 +28,7 @@ describe('rate limits', () => {
   it('allow 50 requests in 10 seconds to all keys of a test tenant together', () => {
     const limits = new RateLimits(true);
     for (let n = 0; n < 41; n += 1) expect(limits.check(management, '/logs', 0)).toBeUndefined();
-    for (let n = 0; n < 9; n += 1)
-      expect(limits.check(privateKey, '/account-updater/jobs', 1)).toBeUndefined();
+    for (let n = 0; n < 9; n += 1) expect(limits.check(privateKey, '/account-updater/jobs', 1)).toBeUndefined();
     expect(limits.check(management, '/logs', 2)).toMatchObject({ until: 10_000 });
     expect(limits.check(management, '/logs', 10_000)).toBeUndefined();
   });
@@ -56,7 +54,6 @@ describe('rate limits', () => {
 
   it('are off unless asked for', async () => {
     const on = await sandbox();
-    for (let n = 0; n < 60; n += 1)
-      expect((await on.call('/logs?size=1', { headers: MANAGEMENT })).status).toBe(200);
+    for (let n = 0; n < 60; n += 1) expect((await on.call('/logs?size=1', { headers: MANAGEMENT })).status).toBe(200);
   });
 });

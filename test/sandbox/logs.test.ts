@@ -108,9 +108,7 @@ describe('logs', () => {
     const on = await sandbox({ logCount: 400 });
     const all = await walk(on, 100);
     for (const type of ENTITY_TYPES)
-      expect(await walk(on, 30, { entity_type: type })).toEqual(
-        all.filter((log) => log.entity_type === type),
-      );
+      expect(await walk(on, 30, { entity_type: type })).toEqual(all.filter((log) => log.entity_type === type));
     const { entity_type, entity_id } = all.find((log) => log.entity_type === 'card')!;
     const about = await walk(on, 30, { entity_type: entity_type!, entity_id: entity_id! });
     expect(about).toEqual(all.filter((log) => log.entity_id === entity_id));
@@ -142,9 +140,7 @@ describe('logs', () => {
     const all = await walk(on, 100);
     on.clock.ms += 12 * 3_600_000;
     const left = await walk(on, 100);
-    expect(withoutReads(left)).toEqual(
-      all.filter((log) => Date.parse(log.created_at) >= START - 12 * 3_600_000),
-    );
+    expect(withoutReads(left)).toEqual(all.filter((log) => Date.parse(log.created_at) >= START - 12 * 3_600_000));
     on.clock.ms += 12 * 3_600_000 + 1000;
     expect(withoutReads(await walk(on, 100))).toEqual([]);
   });
@@ -180,8 +176,7 @@ describe('logs', () => {
   it('refuses cursors that are not sent byte for byte', async () => {
     const on = await sandbox({ logCount: 30 });
     const next = (await page(on, { size: '5' })).pagination!.next!;
-    const status = async (start: string) =>
-      (await on.call(`/logs?start=${start}`, { headers: MANAGEMENT })).status;
+    const status = async (start: string) => (await on.call(`/logs?start=${start}`, { headers: MANAGEMENT })).status;
     expect(await status(encodeURIComponent(next))).toBe(200);
     expect(await status(next)).toBe(400);
     expect(await status(encodeURIComponent(`${next}x`))).toBe(400);

@@ -110,9 +110,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('refers only to schemas that it has, and each of them is a JSON Schema', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
-      ([, target]) => target,
-    );
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
     expect(references.length).toBeGreaterThan(30);
     const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
     expect(references.filter((target) => !known.includes(target ?? ''))).toEqual([]);

@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -134,12 +126,9 @@ describe('the state directory', () => {
       await on.process(exampleRequestFile());
 
       expect([mode(directory), mode(join(directory, 'files'))]).toEqual([0o700, 0o700]);
-      const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) =>
-        entry.isFile(),
-      );
+      const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
       expect(files.length).toBe(4);
-      for (const file of files)
-        expect([file.name, mode(join(file.parentPath, file.name))]).toEqual([file.name, 0o600]);
+      for (const file of files) expect([file.name, mode(join(file.parentPath, file.name))]).toEqual([file.name, 0o600]);
     } finally {
       process.umask(before);
     }

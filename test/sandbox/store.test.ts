@@ -65,9 +65,7 @@ describe('uploading', () => {
     const job = await on.createJob();
     const url = new URL(job.upload_url);
     const socket = connect(Number(url.port), url.hostname);
-    socket.write(
-      `PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\ntoken,`,
-    );
+    socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\ntoken,`);
     await until(() => on.files().length === 1);
     socket.destroy();
     await until(() => on.files().length === 0);
@@ -119,10 +117,7 @@ describe('addresses', () => {
       ['PUT', open.upload_url.replace(open.id, done.id)],
       ['GET', done.download_url.replace(done.id, open.id)],
       ['PUT', open.upload_url.replace(/expires=\d+/, 'expires=9999999999')],
-      [
-        'PUT',
-        open.upload_url.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`),
-      ],
+      ['PUT', open.upload_url.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`)],
       ['PUT', open.upload_url.replace(/&signature=.*/, '')],
       ['GET', `${on.url}/store/anything`],
     ];

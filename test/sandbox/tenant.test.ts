@@ -52,10 +52,7 @@ describe('an update of the tenant', () => {
     [{ name: '' }, ['name']],
     [{ name: ' \t\n' }, ['name']],
     [{ name: 7, settings: { fingerprint_tokens: true } }, ['name', 'settings.fingerprint_tokens']],
-    [
-      { name: 'x', settings: { token_deduplication_behavior: 'sometimes' } },
-      ['settings.token_deduplication_behavior'],
-    ],
+    [{ name: 'x', settings: { token_deduplication_behavior: 'sometimes' } }, ['settings.token_deduplication_behavior']],
     [{ name: 'x', settings: { other: 1 } }, ['settings.other']],
     [{ name: 'x', settings: 'none' }, ['settings']],
   ])('is refused with a message for each field: %j', async (body, fields) => {
@@ -142,9 +139,7 @@ describe('the type of the tenant', () => {
     const on = await sandbox({ tenantType: 'production', limits: 'on' });
     expect((await read(on)).type).toBe('production');
     expect((await read(await sandbox({ directory: on.directory }))).type).toBe('production');
-    await expect(sandbox({ directory: on.directory, tenantType: 'test' })).rejects.toThrow(
-      'a production tenant',
-    );
+    await expect(sandbox({ directory: on.directory, tenantType: 'test' })).rejects.toThrow('a production tenant');
     // The limit of 50 requests in 10 seconds is a test tenant's.
     for (let count = 0; count < 60; count += 1) await read(on);
     expect((await on.call('/tenants/self', { headers: MANAGEMENT })).status).toBe(200);

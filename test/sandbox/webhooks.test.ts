@@ -59,8 +59,7 @@ describe('webhooks', () => {
         delivered_at: new Date(START + 60_000).toISOString(),
       },
     ]);
-    for (const { event } of to.got)
-      for (const id of [event.id, event.trace_id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    for (const { event } of to.got) for (const id of [event.id, event.trace_id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
     const deliveries = () => readLedger(on.directory).filter((entry) => entry.event !== undefined);
     // A delivery is noted when its answer came, a moment after the other side had it.
     await until(() => deliveries().length === 2);

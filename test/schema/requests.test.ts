@@ -24,9 +24,9 @@ describe('tenant update', () => {
       'settings.deduplicate_tokens',
     ]);
     expect(violations(tenantUpdateSchema, { name: 'n', settings: { later: 1 } })).toEqual(['settings.later']);
-    expect(
-      violations(tenantUpdateSchema, { name: 'n', settings: { token_deduplication_behavior: 'merge' } }),
-    ).toEqual(['settings.token_deduplication_behavior']);
+    expect(violations(tenantUpdateSchema, { name: 'n', settings: { token_deduplication_behavior: 'merge' } })).toEqual([
+      'settings.token_deduplication_behavior',
+    ]);
   });
 
   it('takes a name of 200 characters and refuses one of 201', () => {

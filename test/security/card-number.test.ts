@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { containsCardNumber, findCardNumbers, maskCardNumbers } from '../../src/security/card-number.ts';
-import {
-  cardNumber,
-  disguised,
-  padded,
-  PUBLISHED_TEST_CARDS,
-  withCheckDigit,
-} from '../support/card-numbers.ts';
+import { cardNumber, disguised, padded, PUBLISHED_TEST_CARDS, withCheckDigit } from '../support/card-numbers.ts';
 
 const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
 
@@ -59,9 +53,7 @@ describe('card numbers in cells', () => {
   });
 
   it('R40 refuses no UUID in a cell, however it is written', () => {
-    const uuids = fc
-      .sample(fc.uuid(), 20_000)
-      .flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `id ${uuid}`]);
+    const uuids = fc.sample(fc.uuid(), 20_000).flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `id ${uuid}`]);
     const digits = ['00000000-0000-4111-8111-111111111111', '41111111-1111-1111-5555-555555554444'];
     expect([...uuids, ...digits].filter((uuid) => containsCardNumber(uuid, 'cell'))).toEqual([]);
   });
@@ -132,18 +124,12 @@ describe('card numbers in text', () => {
 
   it('R06 masks every number as people write them', () => {
     fc.assert(
-      fc.property(
-        cardNumber(),
-        fc.constantFrom('', ' ', '-', '.', '\u00a0', ' - ', '\u2011'),
-        (number, gap) => {
-          const written = number.replace(/(.{4})(?=.)/g, `$1${gap}`);
-          const masked = maskCardNumbers(`before ${written}, after`);
-          expect(masked).toBe(
-            `before ${number.slice(0, 6)}${'•'.repeat(number.length - 10)}${number.slice(-4)}, after`,
-          );
-          expect(maskCardNumbers(masked)).toBe(masked);
-        },
-      ),
+      fc.property(cardNumber(), fc.constantFrom('', ' ', '-', '.', '\u00a0', ' - ', '\u2011'), (number, gap) => {
+        const written = number.replace(/(.{4})(?=.)/g, `$1${gap}`);
+        const masked = maskCardNumbers(`before ${written}, after`);
+        expect(masked).toBe(`before ${number.slice(0, 6)}${'•'.repeat(number.length - 10)}${number.slice(-4)}, after`);
+        expect(maskCardNumbers(masked)).toBe(masked);
+      }),
       { numRuns: 2_000 },
     );
   });
@@ -166,15 +152,7 @@ describe('card numbers in text', () => {
   });
 
   it('stays linear on hostile text', () => {
-    for (const piece of [
-      '4',
-      '4 ',
-      '4-1 ',
-      '41111111-1111-',
-      '4111111111111111',
-      '4111 1111 1111 1111 ',
-      '\u200b4',
-    ]) {
+    for (const piece of ['4', '4 ', '4-1 ', '41111111-1111-', '4111111111111111', '4111 1111 1111 1111 ', '\u200b4']) {
       // What is not linear takes minutes for this, longer than a test may.
       expect(maskCardNumbers(piece.repeat(Math.ceil(400_000 / piece.length)))).not.toBe('');
     }

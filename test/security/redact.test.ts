@@ -17,10 +17,7 @@ describe('known secrets', () => {
   it.each([
     ['as it is', SECRET],
     ['URL-encoded', encodeURIComponent(SECRET)],
-    [
-      'URL-encoded in small letters',
-      encodeURIComponent(SECRET).replace(/%../g, (octet) => octet.toLowerCase()),
-    ],
+    ['URL-encoded in small letters', encodeURIComponent(SECRET).replace(/%../g, (octet) => octet.toLowerCase())],
     ['in JSON', JSON.stringify({ key: SECRET })],
     ['in JSON inside JSON', JSON.stringify(JSON.stringify({ key: SECRET }))],
   ])('R06 hides a secret %s', (_, form) => {
@@ -42,9 +39,7 @@ describe('known secrets', () => {
   });
 
   it('hides the longer of two secrets that share a part whole', () => {
-    expect(redactorOf('abcdefgh', 'abcdefghijkl').redact('=abcdefghijkl= =abcdefgh=')).toBe(
-      '=[hidden]= =[hidden]=',
-    );
+    expect(redactorOf('abcdefgh', 'abcdefghijkl').redact('=abcdefghijkl= =abcdefgh=')).toBe('=[hidden]= =[hidden]=');
   });
 
   it('ignores values that are too short to hide', () => {
@@ -71,12 +66,10 @@ describe('signed addresses', () => {
   ])('R06 hides the query %s', (query) => {
     expect(redact(`PUT ${host}?${query} failed`)).toBe(`PUT ${host}?… failed`);
     expect(redact(`PUT /bucket/part?${query}`)).toBe('PUT /bucket/part?…');
-    expect(redact(JSON.stringify({ url: `${host}?${query}`, n: 1 }))).toBe(
-      JSON.stringify({ url: `${host}?…`, n: 1 }),
+    expect(redact(JSON.stringify({ url: `${host}?${query}`, n: 1 }))).toBe(JSON.stringify({ url: `${host}?…`, n: 1 }));
+    expect(redact(`{"u":"${`${host}?${query}`.replaceAll('&', '\\u0026').replaceAll('/', '\\/')}"}`)).not.toContain(
+      'c0ffee',
     );
-    expect(
-      redact(`{"u":"${`${host}?${query}`.replaceAll('&', '\\u0026').replaceAll('/', '\\/')}"}`),
-    ).not.toContain('c0ffee');
     expect(redact(`next=${encodeURIComponent(`${host}?${query}`)}`)).not.toContain('c0ffee');
     expect(redact(`${host}?${query}`.replaceAll('&', '&amp;'))).not.toContain('c0ffee');
     expect(redact(JSON.stringify(JSON.stringify({ url: `${host}?${query}` })))).toBe(
@@ -85,9 +78,7 @@ describe('signed addresses', () => {
   });
 
   it('R06 hides signature parameters that stand apart from their address', () => {
-    expect(redact('X-Amz-Date=1&X-Amz-Signature=c0ffee&x=1')).toBe(
-      'X-Amz-Date=1&X-Amz-Signature=[hidden]&x=1',
-    );
+    expect(redact('X-Amz-Date=1&X-Amz-Signature=c0ffee&x=1')).toBe('X-Amz-Date=1&X-Amz-Signature=[hidden]&x=1');
     expect(redact('sig=c0ffee')).toBe('sig=[hidden]');
   });
 
@@ -135,10 +126,7 @@ describe('passwords and headers', () => {
     ['Authorization: Digest username="u", response="c0ffee"', 'Authorization: [hidden]'],
     ['{\\"authorization\\":\\"c0ffee\\"}', '{\\"authorization\\":\\"[hidden]\\"}'],
     ['{"operation":"authorization","message":"ok"}', '{"operation":"authorization","message":"ok"}'],
-    [
-      'the headers SVC-API-KEY, Authorization and others',
-      'the headers SVC-API-KEY, Authorization and others',
-    ],
+    ['the headers SVC-API-KEY, Authorization and others', 'the headers SVC-API-KEY, Authorization and others'],
   ])('R06 hides header values: %s', (text, shown) => {
     expect(redact(text)).toBe(shown);
   });
@@ -163,15 +151,7 @@ describe('any text', () => {
       '\n',
       ' ',
     ),
-    fc.constantFrom(
-      SECRET,
-      Buffer.from(SECRET).toString('base64'),
-      'SVC-API-KEY',
-      '://',
-      '4111 1111',
-      '[hidden]',
-      '…',
-    ),
+    fc.constantFrom(SECRET, Buffer.from(SECRET).toString('base64'), 'SVC-API-KEY', '://', '4111 1111', '[hidden]', '…'),
   );
   const redactor = redactorOf(SECRET);
 

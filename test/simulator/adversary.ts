@@ -42,23 +42,18 @@ export class Adversary {
     const process = Wire.openerOf(incoming.socket)?.process;
     // A bystander meets no trouble.
     const troubles = process === undefined ? [] : [this.#troubles.get(process), this.#weather];
-    const isStale = troubles.some(
-      (trouble) => trouble?.stale.choose(incoming.method ?? '', url) !== undefined,
-    );
+    const isStale = troubles.some((trouble) => trouble?.stale.choose(incoming.method ?? '', url) !== undefined);
     const answer = (): void => {
       const theirs = THEIR_KEYS[String(key)];
       if (theirs === undefined) {
-        changeBody(outgoing, (body) =>
-          this.#change(incoming, body, { isStale, isLate: process !== undefined }),
-        );
+        changeBody(outgoing, (body) => this.#change(incoming, body, { isStale, isLate: process !== undefined }));
         return proceed();
       }
       headers['svc-api-key'] = theirs;
       this.theirs?.(incoming, outgoing);
     };
     const [own, weather] = troubles;
-    const through = (): void =>
-      weather === undefined ? answer() : weather.faults(incoming, outgoing, answer);
+    const through = (): void => (weather === undefined ? answer() : weather.faults(incoming, outgoing, answer));
     if (own === undefined) through();
     else own.faults(incoming, outgoing, through);
   };

@@ -16,9 +16,7 @@ export class Auditor {
     const texts: string[] = [];
     const query = `start_date=${encodeURIComponent(since)}&end_date=${new Date(before).toISOString()}&page_size=100`;
     for (let start: string | null = ''; start !== null;) {
-      const body = await this.get(
-        `/logs?${query}${start === '' ? '' : `&start=${encodeURIComponent(start)}`}`,
-      );
+      const body = await this.get(`/logs?${query}${start === '' ? '' : `&start=${encodeURIComponent(start)}`}`);
       const list = body.slice(body.indexOf('"data":[') + '"data":['.length, -']}'.length);
       texts.push(...list.split(/(?<=\}),(?=\{"tenant_id")/).filter(Boolean));
       start = (JSON.parse(body) as { pagination: { next: string | null } }).pagination.next;

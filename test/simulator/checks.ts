@@ -17,11 +17,7 @@ export interface Permitted {
 const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
 
 /** A command ends as it is documented to; nothing here is a failure of the machine, nor of who types. */
-export function checkEnd(
-  argv: readonly string[],
-  { code, stderr }: Ended,
-  { faults = [] }: Circumstances,
-): void {
+export function checkEnd(argv: readonly string[], { code, stderr }: Ended, { faults = [] }: Circumstances): void {
   if (code === undefined) return;
   // By the clock of such a service every time is in the future.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
@@ -33,8 +29,7 @@ export function checkEnd(
 
 /** Keys stay out of what is printed, and at their host. */
 export function checkNothingLeaked(world: World, { stdout, stderr }: Ended, keys: readonly string[]): void {
-  for (const key of keys)
-    if (stdout.includes(key) || stderr.includes(key)) throw new Error('a key was printed');
+  for (const key of keys) if (stdout.includes(key) || stderr.includes(key)) throw new Error('a key was printed');
   if (/signature=[\w-]{8}/.test(stdout + stderr)) throw new Error('a signed address was printed');
   const leaks = [...world.adversary.leaks, ...world.network.strangers];
   if (leaks.length > 0) throw new Error(`what nobody may reach was reached: ${leaks.join(', ')}`);
@@ -52,8 +47,7 @@ export function checkUploads(world: World, { cycles, again }: Permitted): void {
     if (!name.endsWith('.csv') || name === 'tokens.csv') continue;
     const kept = readFileSync(join(world.home, name));
     const results = [world.ours, world.theirs].flatMap(resultsOf);
-    if (!results.some((result) => kept.equals(result)))
-      throw new Error(`${name} is not what the service made`);
+    if (!results.some((result) => kept.equals(result))) throw new Error(`${name} is not what the service made`);
   }
 }
 

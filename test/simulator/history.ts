@@ -60,9 +60,7 @@ const EFFECTS = lines(`
 const LIST_EFFECTS = [`200,${JSON_TYPE},body={"data":[]}`, 'stale'];
 
 /** What a store may do besides: cut or foreign files, some with a length that fits. */
-const RESULT_EFFECTS = lines(
-  `200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`,
-);
+const RESULT_EFFECTS = lines(`200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`);
 
 /** More often what is named twice. */
 const SUBMISSIONS = lines(`

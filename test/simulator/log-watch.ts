@@ -42,8 +42,7 @@ export class LogWatch {
     const all = await this.#world.auditor.entries(SINCE, this.#world.time.now() + 1000);
     const due = all.filter((text) => createdAt(text) < readAt - OVERLAP_MS);
     const missing = [...without(due, given)];
-    if (missing.length > 0)
-      throw new Error(`${what} lacks ${missing.length} of ${due.length}: ${missing[0]}`);
+    if (missing.length > 0) throw new Error(`${what} lacks ${missing.length} of ${due.length}: ${missing[0]}`);
     const extra = [...without(given, all)];
     const foreign = repeats > 0 ? extra.filter((text) => !all.includes(text)) : extra;
     if (foreign.length > 0) throw new Error(`${what} has ${foreign.length} too many: ${foreign[0]}`);

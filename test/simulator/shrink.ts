@@ -4,10 +4,7 @@ import type { History, Step } from './history.ts';
 const MOST_ATTEMPTS = 150;
 
 /** Leaves out steps, and faults and other circumstances of steps, as long as a history still breaks. */
-export async function shrink(
-  history: History,
-  breaks: (history: History) => Promise<boolean>,
-): Promise<History> {
+export async function shrink(history: History, breaks: (history: History) => Promise<boolean>): Promise<History> {
   let [smallest, attempts] = [history, 0];
   for (let hasShrunk = true; hasShrunk;) {
     hasShrunk = false;

@@ -67,8 +67,7 @@ class Story {
     for (const step of steps) await this.#take(step);
     await Promise.all(this.#background);
     this.#weather([]);
-    const isAbout = (group: string): boolean =>
-      steps.some((step) => step.do === 'run' && step.type.startsWith(group));
+    const isAbout = (group: string): boolean => steps.some((step) => step.do === 'run' && step.type.startsWith(group));
     if (isAbout('au submit')) await this.#endSubmission();
     if (isAbout('logs')) await this.#endLogs(isAbout('logs tail'));
   }

@@ -22,8 +22,7 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
   );
 
   it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
-    for (let seed = 1; seed <= 5; seed += 1)
-      await expect(repeat('submissions', seed)).resolves.toBeUndefined();
+    for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {

@@ -104,8 +104,7 @@ export class Time {
       else quiet += 1;
       if (quiet < QUIET_TURNS || state.isOver) continue;
       if (isDiskAtWork() || this.#jump()) quiet = 0;
-      else if (quiet > STUCK_TURNS)
-        throw new Error('the world stands still: nobody sleeps, and nothing moves');
+      else if (quiet > STUCK_TURNS) throw new Error('the world stands still: nobody sleeps, and nothing moves');
     }
     return work;
   }

@@ -19,9 +19,7 @@ export const BAD_RESPONSES: Readonly<Record<string, Respond>> = {
       }),
     ),
   'an HTML page': (request, response) =>
-    response
-      .writeHead(404, { 'content-type': 'text/html' })
-      .end(`<html><title>${gossip(request)}</title></html>`),
+    response.writeHead(404, { 'content-type': 'text/html' }).end(`<html><title>${gossip(request)}</title></html>`),
   'plain text': (request, response) => response.writeHead(400).end(gossip(request)),
   'a success that is no JSON': (request, response) => response.writeHead(200).end(gossip(request)),
   'a success of another shape': (request, response) =>
@@ -30,8 +28,7 @@ export const BAD_RESPONSES: Readonly<Record<string, Respond>> = {
     const location = `http://127.0.0.1:9/${keyOf(request)}?X-Amz-Signature=${CANARY.signature}&key=${keyOf(request)}`;
     response.writeHead(302, { location }).end(gossip(request));
   },
-  'a refusal': (request, response) =>
-    response.writeHead(403).end(JSON.stringify({ detail: gossip(request) })),
+  'a refusal': (request, response) => response.writeHead(403).end(JSON.stringify({ detail: gossip(request) })),
   'a server error': (request, response) => response.writeHead(500).end(gossip(request)),
   'a broken status line': (request, response) => response.socket?.end(`HTTP/1.1 ${gossip(request)}\r\n\r\n`),
   'a reset': (request) => request.socket.destroy(),

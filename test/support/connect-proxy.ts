@@ -25,11 +25,7 @@ export class ConnectProxy {
     this.#server = server;
   }
 
-  static async start(
-    manner: ProxyManner,
-    targetPort = 0,
-    server: Server = createServer(),
-  ): Promise<ConnectProxy> {
+  static async start(manner: ProxyManner, targetPort = 0, server: Server = createServer()): Promise<ConnectProxy> {
     const proxy = new ConnectProxy(server);
     const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
     server.on(event, (socket: Socket) => proxy.#accept(socket, manner, targetPort));

@@ -80,11 +80,7 @@ function serve(socket: net.Socket, onCall: (call: StoreCall) => void | Promise<v
   });
 }
 
-async function play(
-  call: Call,
-  onCall: (call: StoreCall) => void | Promise<void>,
-  done: () => void,
-): Promise<void> {
+async function play(call: Call, onCall: (call: StoreCall) => void | Promise<void>, done: () => void): Promise<void> {
   await onCall(call);
   done();
 }
@@ -107,10 +103,7 @@ class Call implements StoreCall {
     this.method = method;
     this.target = target;
     this.headers = Object.fromEntries(
-      lines.map((line) => [
-        line.slice(0, line.indexOf(':')).toLowerCase(),
-        line.slice(line.indexOf(':') + 1).trim(),
-      ]),
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
     );
     this.socket = socket;
     this.length = Number(this.headers['content-length'] ?? 0);

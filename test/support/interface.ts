@@ -42,8 +42,7 @@ export function shapeOf(value: unknown, path = '', shape = new Map<string, strin
     for (const element of value) shapeOf(element, `${path}[]`, shape);
   } else if (typeof value === 'object' && value !== null) {
     if (path !== '') shape.set(path, 'object');
-    for (const [name, member] of Object.entries(value))
-      shapeOf(member, path === '' ? name : `${path}.${name}`, shape);
+    for (const [name, member] of Object.entries(value)) shapeOf(member, path === '' ? name : `${path}.${name}`, shape);
   } else shape.set(path, value === null ? 'null' : typeof value);
   return shape;
 }

@@ -12,15 +12,10 @@ export interface PageServer {
 }
 
 /** Starts such a service on a free port; it gives the entries whose time the query asks for, and those without one. */
-export async function servePage(
-  entries: PageServer['entries'],
-  now = '2026-01-02T00:10:00Z',
-): Promise<PageServer> {
+export async function servePage(entries: PageServer['entries'], now = '2026-01-02T00:10:00Z'): Promise<PageServer> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    response
-      .setHeader('content-type', 'application/json')
-      .setHeader('date', new Date(served.now).toUTCString());
+    response.setHeader('content-type', 'application/json').setHeader('date', new Date(served.now).toUTCString());
     if (typeof served.entries === 'string') return response.end(served.entries);
     if (pathname === '/tenants/self') return response.end('{"id":"t-1","name":"Tenant","type":"test"}');
     const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(searchParams.get(name) ?? ''));

@@ -42,8 +42,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
   const [stdout, stderr] = [new Kept(), new Kept()];
   const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
   const { signal = new AbortController().signal } = options;
-  const service =
-    baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };
+  const service = baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };
   const code = await main(argv, {
     env: { HOME: home, LANG: 'C.UTF-8', ...service, ...env },
     platform: 'linux',

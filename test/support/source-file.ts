@@ -41,8 +41,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     imports: nodes.flatMap((node) => readImport(path, node)),
     mentionsProcess: nodes.some((node) => node['type'] === 'Identifier' && node['name'] === 'process'),
     writesToStreams: nodes.some(writesToStream),
-    hasDefaultExport:
-      !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
+    hasDefaultExport: !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
   };
 }
 

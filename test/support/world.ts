@@ -164,12 +164,7 @@ export class World {
     }
   }
 
-  async #svc(
-    directory: string,
-    argv: readonly string[],
-    words: string,
-    options: WorldOptions,
-  ): Promise<HereResult> {
+  async #svc(directory: string, argv: readonly string[], words: string, options: WorldOptions): Promise<HereResult> {
     const end = new AbortController();
     if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--limit')))
       setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
@@ -200,10 +195,7 @@ export class World {
       const keep = async (name: string, line: string, path = 'id'): Promise<void> => {
         this.#names.set(name, String(at(await print(line), path)));
       };
-      writeFileSync(
-        join(directory, 'body.json'),
-        JSON.stringify(await print('3ds template payment-transaction')),
-      );
+      writeFileSync(join(directory, 'body.json'), JSON.stringify(await print('3ds template payment-transaction')));
       await keep('tenant', 'tenant show');
       await keep('card', 'sandbox cards --3ds', '0.token');
       const create = `3ds create --token ${this.#name('card')} --type customer`;
@@ -253,7 +245,5 @@ function refuse(incoming: IncomingMessage, response: ServerResponse): void {
 }
 
 function at(value: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((inner, key) => new Map(Object.entries(inner ?? {})).get(key), value);
+  return path.split('.').reduce<unknown>((inner, key) => new Map(Object.entries(inner ?? {})).get(key), value);
 }

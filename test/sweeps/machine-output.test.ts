@@ -21,9 +21,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
 const FORMATS = Object.keys(PARSERS);
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
-const asking = commands.filter(
-  ([words, { permissions }]) => permissions !== undefined && !LASTING.has(words),
-);
+const asking = commands.filter(([words, { permissions }]) => permissions !== undefined && !LASTING.has(words));
 let world: World;
 
 beforeAll(async () => {

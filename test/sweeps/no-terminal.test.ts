@@ -19,14 +19,10 @@ describe('without a terminal', () => {
     async (words, command) => {
       const bare = words.split(' ');
       const asking = world.argv(words).filter((word) => word !== '--yes');
-      const unconfirmed = asking.filter(
-        (word, at) => !word.startsWith('--confirm') && asking[at - 1] !== '--confirm',
-      );
+      const unconfirmed = asking.filter((word, at) => !word.startsWith('--confirm') && asking[at - 1] !== '--confirm');
       for (const argv of [bare, asking, unconfirmed]) {
         const run = await world.run(words, ['-o', 'json'], { argv, input: '' });
-        expect([...exitCodesOf(command), ...(LASTING.has(words) ? [143] : [])], run.stderr).toContain(
-          run.code,
-        );
+        expect([...exitCodesOf(command), ...(LASTING.has(words) ? [143] : [])], run.stderr).toContain(run.code);
         expect(unnamedOption(run)).toBeUndefined();
       }
     },

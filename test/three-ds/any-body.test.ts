@@ -35,10 +35,7 @@ describe('any body', () => {
         ).not.toContain(secret);
         for (const { path, rule } of violations) {
           expect(rule).toMatch(/^(is|must|goes|looks) /);
-          expect(
-            rule.startsWith('must ') || rule.startsWith('is needed') ? fieldAt(path) : BODY,
-            path,
-          ).toBeDefined();
+          expect(rule.startsWith('must ') || rule.startsWith('is needed') ? fieldAt(path) : BODY, path).toBeDefined();
         }
       }),
       { numRuns: RUNS },

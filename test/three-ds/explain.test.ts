@@ -53,10 +53,7 @@ describe('meanings', () => {
     ['unknown', ['challenge cancel reason: unknown', 'whitelist status: unknown']],
     ['Decoupled-Challenge', ['authentication status: decoupled_challenge']],
     ['acs', ['whitelist status source: acs']],
-    [
-      'N',
-      ['authentication status: failed', 'acs_challenge_mandated: no', 'method completion: not-completed'],
-    ],
+    ['N', ['authentication status: failed', 'acs_challenge_mandated: no', 'method completion: not-completed']],
     ['zzz', []],
   ])('%s has all of its meanings', (word, found) => {
     expect(kinds(word)).toEqual(found);
@@ -73,15 +70,7 @@ describe('outcomes', () => {
   it('are open before and during a challenge only', () => {
     for (const status of [undefined, null, '', 'challenge', 'decoupled_challenge'])
       expect(isOpen({ authentication_status: status })).toBe(true);
-    for (const status of [
-      'successful',
-      'attempted',
-      'failed',
-      'unavailable',
-      'rejected',
-      'informational',
-      'new',
-    ])
+    for (const status of ['successful', 'attempted', 'failed', 'unavailable', 'rejected', 'informational', 'new'])
       expect(isOpen({ authentication_status: status })).toBe(false);
   });
 

@@ -61,14 +61,7 @@ const FIELDS: Readonly<Record<string, { right: readonly unknown[]; wrong: readon
   'purchase_info.exponent': { right: ['0', '2', '3', '4'], wrong: ['', '5', '02', 2, '-1'] },
   'purchase_info.date': {
     right: ['20260131093000', '20240229235959'],
-    wrong: [
-      '20260131',
-      '20260230093000',
-      '20260131240000',
-      '20260131096000',
-      '2026-01-31T09:30:00Z',
-      20260131093000,
-    ],
+    wrong: ['20260131', '20260230093000', '20260131240000', '20260131096000', '2026-01-31T09:30:00Z', 20260131093000],
   },
   'purchase_info.transaction_type': oneOf(
     'purchase',
@@ -125,11 +118,7 @@ const FIELDS: Readonly<Record<string, { right: readonly unknown[]; wrong: readon
     right: ['20240517', '202405171'],
     wrong: ['20240230', '2024-05-17', '2024051711', ''],
   },
-  'cardholder_info.account_info.account_pwd_last_changed': oneOf(
-    'no-change',
-    'changed-this-transaction',
-    ...CHANGES,
-  ),
+  'cardholder_info.account_info.account_pwd_last_changed': oneOf('no-change', 'changed-this-transaction', ...CHANGES),
   'cardholder_info.account_info.account_pwd_change_date': DAY,
   'cardholder_info.account_info.purchase_count_half_year': DIGITS,
   'cardholder_info.account_info.transaction_count_day': DIGITS,
@@ -152,12 +141,7 @@ const FIELDS: Readonly<Record<string, { right: readonly unknown[]; wrong: readon
   ),
   'cardholder_info.authentication_info.timestamp': MINUTE,
   'cardholder_info.authentication_info.data': TEXT,
-  'cardholder_info.prior_authentication_info.method': oneOf(
-    'frictionless',
-    'challenged',
-    'avs-verified',
-    'other',
-  ),
+  'cardholder_info.prior_authentication_info.method': oneOf('frictionless', 'challenged', 'avs-verified', 'other'),
   'cardholder_info.prior_authentication_info.timestamp': MINUTE,
   'cardholder_info.prior_authentication_info.reference_id': TEXT,
   'cardholder_info.prior_authentication_info.data': TEXT,
@@ -183,8 +167,7 @@ function broken(body: unknown): string[] {
 
 describe('types, values and formats', () => {
   it.each(Object.entries(FIELDS))('R57 %s', (path, { right, wrong }) => {
-    for (const value of right)
-      expect(broken(changed(fullBody(), path, value)), JSON.stringify(value)).toEqual([]);
+    for (const value of right) expect(broken(changed(fullBody(), path, value)), JSON.stringify(value)).toEqual([]);
     for (const value of wrong) {
       const violations = checkBody(changed(fullBody(), path, value), 'customer');
       expect(
@@ -238,8 +221,7 @@ describe('what violations tell', () => {
     const secret = 'Zebulon-Quist-70';
     let body: unknown = fullBody();
     for (const [path, { wrong }] of Object.entries(FIELDS))
-      if (wrong.includes('') || wrong.includes(1))
-        body = changed(body, path, path.endsWith('name') ? 1 : secret);
+      if (wrong.includes('') || wrong.includes(1)) body = changed(body, path, path.endsWith('name') ? 1 : secret);
     const told = JSON.stringify(checkBody(body, 'customer'));
     expect(told.length).toBeGreaterThan(2000);
     expect(told).not.toContain(secret);
@@ -254,12 +236,9 @@ describe('what violations tell', () => {
     ];
     const number = '4111 1111-1111 1111';
     for (const path of paths) {
-      const value =
-        path === 'message_extensions' ? [{ data: number }] : path.endsWith('list') ? [number] : number;
+      const value = path === 'message_extensions' ? [{ data: number }] : path.endsWith('list') ? [number] : number;
       const violations = checkBody(changed(fullBody(), path, value), 'customer');
-      expect(violations.map(({ rule }) => rule)).toEqual([
-        'looks like a card number; none may be sent in a body',
-      ]);
+      expect(violations.map(({ rule }) => rule)).toEqual(['looks like a card number; none may be sent in a body']);
       expect(JSON.stringify(violations)).not.toContain('1111');
     }
     expect(broken(changed(fullBody(), 'merchant_info.mid', '4111111111111111'))).toEqual([]);

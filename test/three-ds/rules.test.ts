@@ -103,9 +103,7 @@ describe('which authentication types go with which session type', () => {
 
 describe('what is needed when', () => {
   const cases = Object.entries(NEEDED).flatMap(([path, { needed, free }]) =>
-    [needed, free].flatMap((side) =>
-      side.map((combination) => ({ path, combination, isNeeded: side === needed })),
-    ),
+    [needed, free].flatMap((side) => side.map((combination) => ({ path, combination, isNeeded: side === needed }))),
   );
 
   it.each(cases)('R57 $path for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
@@ -126,11 +124,7 @@ describe('what is needed when', () => {
       'decoupled_challenge_max_time',
     ]);
     expect(broken(changed(body, 'request_decoupled_challenge', false), 'customer')).toEqual([]);
-    const merchant = changed(
-      changed(body, 'authentication_type', 'add-card'),
-      'request_decoupled_challenge',
-      false,
-    );
+    const merchant = changed(changed(body, 'authentication_type', 'add-card'), 'request_decoupled_challenge', false);
     expect(broken(merchant, 'merchant')).toEqual(['decoupled_challenge_max_time']);
   });
 
@@ -164,8 +158,6 @@ describe('what is needed when', () => {
       purchase_info: {},
     };
     const bare = JSON.parse(JSON.stringify(body)) as unknown;
-    expect(broken(bare)).toEqual(
-      expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']),
-    );
+    expect(broken(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));
   });
 });

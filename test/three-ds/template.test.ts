@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { blankComments } from '../../src/app/json-body.ts';
 import { plainValue, readJson } from '../../src/config/json-text.ts';
-import {
-  AUTHENTICATION_CATEGORIES,
-  SESSION_TYPES_BY_AUTHENTICATION_TYPE,
-} from '../../src/schema/three-ds/values.ts';
+import { AUTHENTICATION_CATEGORIES, SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';
 import { checkBody } from '../../src/three-ds/check.ts';
 import { BODY, fieldsBelow } from '../../src/three-ds/fields.ts';
 import type { Combination } from '../../src/three-ds/rules.ts';
@@ -23,9 +20,7 @@ const COMBINATIONS: readonly Known[] = Object.entries(SESSION_TYPES_BY_AUTHENTIC
 /** Dotted paths of everything in a body. */
 function pathsIn(body: object, prefix = ''): string[] {
   return Object.entries(body).flatMap(([name, value]) =>
-    [`${prefix}${name}`].concat(
-      typeof value === 'object' ? pathsIn(value as object, `${prefix}${name}.`) : [],
-    ),
+    [`${prefix}${name}`].concat(typeof value === 'object' ? pathsIn(value as object, `${prefix}${name}.`) : []),
   );
 }
 
@@ -44,16 +39,13 @@ describe('templates', () => {
     expect(checkBody(body, combination.sessionType)).toEqual([]);
   });
 
-  it.each(COMBINATIONS)(
-    'R57 of $type, $category, $sessionType hold nothing that is not needed',
-    (combination) => {
-      const body = exampleBody(combination);
-      for (const path of pathsIn(body))
-        expect(
-          checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path),
-        ).toContain(path);
-    },
-  );
+  it.each(COMBINATIONS)('R57 of $type, $category, $sessionType hold nothing that is not needed', (combination) => {
+    const body = exampleBody(combination);
+    for (const path of pathsIn(body))
+      expect(checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path)).toContain(
+        path,
+      );
+  });
 
   it('say something of every field, in words that fit on a line', () => {
     for (const { path, description, kind, example } of fieldsBelow(BODY)) {
@@ -65,8 +57,7 @@ describe('templates', () => {
       category: 'payment',
       sessionType: 'customer',
     });
-    for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one)))
-      expect(line).toMatch(/ \/\/ [a-z]/);
+    for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
   });
 });
 

@@ -17,11 +17,7 @@ beforeEach(() => {
   execFileSync('mkfifo', [pipe]);
 });
 
-function copyTo(
-  kind: 'pipe' | 'device',
-  target: string,
-  signal = new AbortController().signal,
-): Promise<void> {
+function copyTo(kind: 'pipe' | 'device', target: string, signal = new AbortController().signal): Promise<void> {
   return copyInto({ kind, path: target }, source, { clock: instantClock(), signal });
 }
 

@@ -22,11 +22,7 @@ describe('a download', () => {
     expect(fs.statSync(target).mode & 0o777).toBe(0o600);
     expect(files()).toEqual(['results.csv']);
     expect(seen.at(-1)).toBe(OBJECT.length);
-    expect(Object.keys(from.calls[0]?.headers ?? {}).toSorted()).toEqual([
-      'accept-encoding',
-      'connection',
-      'host',
-    ]);
+    expect(Object.keys(from.calls[0]?.headers ?? {}).toSorted()).toEqual(['accept-encoding', 'connection', 'host']);
   });
 
   it('R48 takes no name from the store', async () => {
@@ -43,23 +39,18 @@ describe('a download', () => {
     expect(fs.readFileSync(target)).toHaveLength(0);
   });
 
-  it.each([301, 302, 303, 307, 308])(
-    'R01 follows no redirect (%i) and names its host only',
-    async (status) => {
-      const other = await store((call) => serveObject(call, OBJECT));
-      const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
-      const error = await failure(get());
-      expect(error).toMatchObject({ code: 'bad_response', status });
-      expect(error.message).toContain(other.url().host);
-      expect(other.calls).toHaveLength(0);
-      expect(files()).toEqual([]);
-    },
-  );
+  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
+    const other = await store((call) => serveObject(call, OBJECT));
+    const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
+    const error = await failure(get());
+    expect(error).toMatchObject({ code: 'bad_response', status });
+    expect(error.message).toContain(other.url().host);
+    expect(other.calls).toHaveLength(0);
+    expect(files()).toEqual([]);
+  });
 
   it('R37 asks for a fresh address once, then tells of the refusal', async () => {
-    const { get, from } = await setup((call) =>
-      call.reply(403, {}, '<Error><Code>ExpiredRequest</Code></Error>'),
-    );
+    const { get, from } = await setup((call) => call.reply(403, {}, '<Error><Code>ExpiredRequest</Code></Error>'));
     expect(await failure(get())).toMatchObject({ storeCode: 'ExpiredRequest', code: 'forbidden' });
     expect(from.calls).toHaveLength(2);
   });
@@ -151,10 +142,7 @@ describe('the target of a download', () => {
     const old = Buffer.from('the earlier result');
     fs.writeFileSync(target, old);
     fs.linkSync(target, `${target}.svc-part`);
-    fs.writeFileSync(
-      `${target}.svc-part.json`,
-      JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: 99 }),
-    );
+    fs.writeFileSync(`${target}.svc-part.json`, JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: 99 }));
     await failure(get({ overwrite: true }));
     expect(fs.readFileSync(target).equals(old)).toBe(true);
     await get({ overwrite: true });

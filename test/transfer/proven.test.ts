@@ -30,10 +30,7 @@ describe('a download that came to its end', () => {
         call.socket.end(SHORT_OBJECT);
       },
     ],
-    [
-      'an ETag in capital letters',
-      (call) => call.reply(200, { etag: OF_WHOLE.etag.toUpperCase() }, SHORT_OBJECT),
-    ],
+    ['an ETag in capital letters', (call) => call.reply(200, { etag: OF_WHOLE.etag.toUpperCase() }, SHORT_OBJECT)],
   ];
 
   it.each(CUTS)('R59 R46 is refused by the MD5 in its ETag: %s', async (_, cut) => {

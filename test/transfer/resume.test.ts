@@ -86,11 +86,7 @@ describe('a download that was cut', () => {
 describe('a store that lies about ranges', () => {
   const ETAG = etagOf(OBJECT);
   const LENGTH = OBJECT.length;
-  const ranged = (
-    start: number,
-    end = LENGTH - 1,
-    total: number | string = LENGTH,
-  ): Record<string, string> => ({
+  const ranged = (start: number, end = LENGTH - 1, total: number | string = LENGTH): Record<string, string> => ({
     etag: ETAG,
     'content-range': `bytes ${start}-${end}/${total}`,
   });
@@ -103,10 +99,7 @@ describe('a store that lies about ranges', () => {
     ['another ETag', (call) => call.reply(206, { ...ranged(startOf(call)), etag: '"other"' }, rest(call))],
     ['a weak ETag', (call) => call.reply(206, { ...ranged(startOf(call)), etag: `W/${ETAG}` }, rest(call))],
     ['no ETag', (call) => call.reply(206, { ...ranged(startOf(call)), etag: '' }, rest(call))],
-    [
-      'a packed body',
-      (call) => call.reply(206, { ...ranged(startOf(call)), 'content-encoding': 'gzip' }, rest(call)),
-    ],
+    ['a packed body', (call) => call.reply(206, { ...ranged(startOf(call)), 'content-encoding': 'gzip' }, rest(call))],
     ['a length that is too short', (call) => call.reply(206, ranged(startOf(call)), rest(call).subarray(1))],
     ['a length that is too long', (call) => call.reply(206, ranged(startOf(call)), OBJECT)],
     [
@@ -117,9 +110,7 @@ describe('a store that lies about ranges', () => {
         );
         call.raw('transfer-encoding: chunked\r\n\r\n');
         const body = Buffer.concat([rest(call), Buffer.from('more')]);
-        call.raw(
-          Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]),
-        );
+        call.raw(Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]));
       },
     ],
     [
@@ -131,19 +122,16 @@ describe('a store that lies about ranges', () => {
     ['416', (call) => call.reply(416)],
   ];
 
-  it.each(LIES)(
-    'R45 is not believed when it answers with %s: the download starts again',
-    async (_name, lie) => {
-      const { get, target, files } = await setup((call, index) => {
-        if (index === 0) serveCut(call, OBJECT, 1_000_000);
-        else if (call.headers['range'] === undefined) serveObject(call, OBJECT);
-        else lie(call);
-      });
-      await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
-      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-      expect(files()).toEqual(['results.csv']);
-    },
-  );
+  it.each(LIES)('R45 is not believed when it answers with %s: the download starts again', async (_name, lie) => {
+    const { get, target, files } = await setup((call, index) => {
+      if (index === 0) serveCut(call, OBJECT, 1_000_000);
+      else if (call.headers['range'] === undefined) serveObject(call, OBJECT);
+      else lie(call);
+    });
+    await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
 
   it('R45 does not hold us for ever: cut and lie in turn end in an error', async () => {
     const { get, files, from } = await setup((call, index) =>

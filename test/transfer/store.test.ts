@@ -14,11 +14,7 @@ describe("a store's error body", () => {
       '<Error><Code>AccessDenied</Code><Message>Request has expired</Message><RequestId>R1</RequestId></Error>',
       '403 AccessDenied: Request has expired',
     ],
-    [
-      'XML with entities',
-      '<Error><Code>A</Code><Message>a &lt;b&gt; &amp; c</Message></Error>',
-      '403 A: a <b> & c',
-    ],
+    ['XML with entities', '<Error><Code>A</Code><Message>a &lt;b&gt; &amp; c</Message></Error>', '403 A: a <b> & c'],
     ['JSON', '{"code":"Expired","message":"too late"}', '403 Expired: too late'],
     ['nested JSON', '{"error":{"code":403,"message":"too late"}}', '403 403: too late'],
     ['HTML', '<!doctype html><html><head><title>Blocked by policy</title></head>', '403: Blocked by policy'],
@@ -34,9 +30,7 @@ describe("a store's error body", () => {
 
   it('R07 shows the request id of body or header, and no odd one', () => {
     expect(readStoreError('<RequestId>tx-1</RequestId>', none).requestId).toBe('tx-1');
-    expect(readStoreError('', (name) => (name === 'x-ms-request-id' ? 'id-2' : undefined)).requestId).toBe(
-      'id-2',
-    );
+    expect(readStoreError('', (name) => (name === 'x-ms-request-id' ? 'id-2' : undefined)).requestId).toBe('id-2');
     expect(readStoreError('<RequestId>a b\n</RequestId>', none).requestId).toBeUndefined();
   });
 
@@ -57,10 +51,7 @@ describe("a store's error body", () => {
   it('R21 never throws and stays short, whatever the body', () => {
     assert(
       property(string({ maxLength: 5_000, unit: 'binary' }), boolean(), (text, isWrapped) => {
-        const words = describeStoreError(
-          500,
-          readStoreError(isWrapped ? `<Message>${text}</Message>` : text, none),
-        );
+        const words = describeStoreError(500, readStoreError(isWrapped ? `<Message>${text}</Message>` : text, none));
         expect(words.length).toBeLessThan(300);
         expect(words).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       }),
@@ -69,14 +60,12 @@ describe("a store's error body", () => {
 });
 
 describe('a store address', () => {
-  it.each([
-    'https://store.example/a?sig=x',
-    'http://127.0.0.1:1/a',
-    'http://localhost/a',
-    'http://[::1]:2/a',
-  ])('R04 of a service on this machine may be %s', (text) => {
-    expect(requireStoreAddress(text, 'j1', service('http://127.0.0.1:9/')).href).toBe(text);
-  });
+  it.each(['https://store.example/a?sig=x', 'http://127.0.0.1:1/a', 'http://localhost/a', 'http://[::1]:2/a'])(
+    'R04 of a service on this machine may be %s',
+    (text) => {
+      expect(requireStoreAddress(text, 'j1', service('http://127.0.0.1:9/')).href).toBe(text);
+    },
+  );
 
   it.each([
     'http://store.example/a?sig=SECRET',

@@ -87,9 +87,7 @@ export async function failure(promise: Promise<unknown>): Promise<SvcError> {
 }
 
 /** A process as a download sees it. */
-export function host(
-  signal: AbortSignal = new AbortController().signal,
-): LockHost & { readonly slept: number[] } {
+export function host(signal: AbortSignal = new AbortController().signal): LockHost & { readonly slept: number[] } {
   const clock = instantClock();
   return { pid: process.pid, isAlive, clock, signal, slept: clock.slept };
 }

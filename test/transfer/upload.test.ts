@@ -6,17 +6,7 @@ import { AddressExpired, UploadUnclear } from '../../src/transfer/store.ts';
 import { fileSource } from '../../src/transfer/source.ts';
 import { uploadFile, type UploadOptions, type UploadResult } from '../../src/transfer/upload.ts';
 import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../support/fault-store.ts';
-import {
-  content,
-  directory,
-  failure,
-  instantClock,
-  sha256,
-  SHORT,
-  store,
-  TINY,
-  transport,
-} from './support.ts';
+import { content, directory, failure, instantClock, sha256, SHORT, store, TINY, transport } from './support.ts';
 
 const SMALL = content(100_000);
 const LARGE = content(20_000_000);
@@ -71,11 +61,7 @@ describe('an upload', () => {
   it('R03 R34 sends only the headers that the address needs: no key, no agent, no type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
     await send();
-    expect(Object.keys(target.calls[0]?.headers ?? {}).toSorted()).toEqual([
-      'connection',
-      'content-length',
-      'host',
-    ]);
+    expect(Object.keys(target.calls[0]?.headers ?? {}).toSorted()).toEqual(['connection', 'content-length', 'host']);
   });
 
   it('R34 names the blob type where the address is of the Azure type', async () => {
@@ -130,12 +116,7 @@ describe('an upload that is refused', () => {
       `<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message><StringToSign>${SIGNATURE}</StringToSign></Error>`,
       'ExpiredToken',
     ],
-    [
-      'R2',
-      403,
-      '<Error><Code>ExpiredRequest</Code><Message>Request has expired</Message></Error>',
-      'ExpiredRequest',
-    ],
+    ['R2', 403, '<Error><Code>ExpiredRequest</Code><Message>Request has expired</Message></Error>', 'ExpiredRequest'],
     ['an empty body', 401, '', undefined],
   ] as const;
 
@@ -233,25 +214,20 @@ describe('an upload that is refused', () => {
   });
 
   it('R34 says what a store without mercy says about the request', async () => {
-    const { send } = await setup((call) =>
-      call.reply(411, {}, '<Error><Code>MissingContentLength</Code></Error>'),
-    );
+    const { send } = await setup((call) => call.reply(411, {}, '<Error><Code>MissingContentLength</Code></Error>'));
     expect(await failure(send())).toMatchObject({ code: 'rejected', status: 411 });
     const other = await setup((call) => call.reply(501, {}, '<Error><Code>NotImplemented</Code></Error>'));
     expect((await failure(other.send())).message).toContain('501');
   });
 
-  it.each([301, 302, 303, 307, 308])(
-    'R01 follows no redirect (%i) and names its host only',
-    async (status) => {
-      const other = await store((call) => call.reply(200));
-      const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
-      const error = await failure(send());
-      expect(error).toMatchObject({ code: 'bad_response', status });
-      expect(error.message).toContain(other.url().host);
-      expect(other.calls).toHaveLength(0);
-    },
-  );
+  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
+    const other = await store((call) => call.reply(200));
+    const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
+    const error = await failure(send());
+    expect(error).toMatchObject({ code: 'bad_response', status });
+    expect(error.message).toContain(other.url().host);
+    expect(other.calls).toHaveLength(0);
+  });
 });
 
 function diskIsFull(): never {

@@ -42,11 +42,7 @@ describe('forwarding', () => {
   });
 
   it('waits as long as it is asked to, within reason', async () => {
-    await send([
-      answer(503, '', { 'retry-after': '7' }),
-      answer(503, '', { 'retry-after': '86400' }),
-      answer(200),
-    ]);
+    await send([answer(503, '', { 'retry-after': '7' }), answer(503, '', { 'retry-after': '86400' }), answer(200)]);
     expect(clock.slept).toEqual([7_250, 60_500]);
   });
 

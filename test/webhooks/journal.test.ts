@@ -86,11 +86,7 @@ describe('the journal', () => {
       download_url: 'https://store.example/r.csv?X-Amz-Signature=canary-a&X-Amz-Expires=60',
       note: '4111 1111 1111 1111',
     });
-    const headers = new Map([
-      ...event.headers,
-      ['authorization', 'Bearer canary-b'],
-      ['svc-api-key', 'canary-c'],
-    ]);
+    const headers = new Map([...event.headers, ['authorization', 'Bearer canary-b'], ['svc-api-key', 'canary-c']]);
     await journal.append({ ...event, headers });
     await journal.close();
     expect(readFileSync(file, 'utf8')).not.toMatch(/canary|4111 1111/);

@@ -55,8 +55,7 @@ describe('the listener', () => {
   it('hands events on as they come, marks those that came before, and ends after so many', async () => {
     await open({ limit: 3 });
     const reading = readAll();
-    for (const id of ['a', 'b', 'a'])
-      expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
+    for (const id of ['a', 'b', 'a']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
     await reading;
     expect(seen.map(({ repeated }) => repeated)).toEqual([false, false, true]);
     expect(await post(listener.url, delivery('c'))).toMatchObject({ status: 503 });
@@ -66,9 +65,7 @@ describe('the listener', () => {
   it('never takes more than so many, however many come at once', async () => {
     await open({ limit: 5, journal: directory.path('max.jsonl') });
     const reading = readAll();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))));
     await reading;
     expect(seen).toHaveLength(5);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
@@ -127,8 +124,7 @@ describe('the listener', () => {
     const slow = await target([
       {
         on: 'request',
-        act: (socket) =>
-          void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 100),
+        act: (socket) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 100),
       },
     ]);
     await open({ forwardTo: [slow.url] });
@@ -161,9 +157,7 @@ describe('the listener', () => {
     await open({ journal: '/dev/full' });
     const { status, headers } = await post(listener.url, delivery());
     expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
-    expect(reported).toMatchObject([
-      { kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') },
-    ]);
+    expect(reported).toMatchObject([{ kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') }]);
     await listener.finish(soon(0));
     await open();
     const large = JSON.stringify(delivery('large', { note: 'x'.repeat(990_000) }));

@@ -1,12 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  headersToForward,
-  headersToKeep,
-  jobOf,
-  KnownIds,
-  readDelivery,
-} from '../../src/webhooks/received.ts';
+import { headersToForward, headersToKeep, jobOf, KnownIds, readDelivery } from '../../src/webhooks/received.ts';
 
 const sample = {
   event: {

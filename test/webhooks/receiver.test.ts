@@ -2,12 +2,7 @@ import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReceivedEvent } from '../../src/webhooks/received.ts';
-import {
-  type Receiver,
-  type ReceiverOptions,
-  type Refusal,
-  startReceiver,
-} from '../../src/webhooks/receiver.ts';
+import { type Receiver, type ReceiverOptions, type Refusal, startReceiver } from '../../src/webhooks/receiver.ts';
 import { delivery, post, sendRaw, until } from './support.ts';
 
 let receiver: Receiver;

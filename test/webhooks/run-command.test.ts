@@ -55,9 +55,7 @@ describe('a command for each event', () => {
     };
     const { lines } = await run('env', received('e1', { data: null }), { environment });
     expect(lines.join('\n')).not.toMatch(/canary|another/);
-    expect(lines).toEqual(
-      expect.arrayContaining(['SVC_PROFILE=p', 'SVC_EVENT_ID=e1', 'SVC_EVENT_REPEATED=false']),
-    );
+    expect(lines).toEqual(expect.arrayContaining(['SVC_PROFILE=p', 'SVC_EVENT_ID=e1', 'SVC_EVENT_REPEATED=false']));
   });
 
   it('takes nothing of an event for a command', async () => {

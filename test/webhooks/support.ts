@@ -57,9 +57,7 @@ export function post(
       answered = true;
       let text = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }),
-      );
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }));
     });
     outgoing.on('error', (error) => (answered ? undefined : reject(error)));
     outgoing.end(bytes);

@@ -70,18 +70,12 @@ export const authenticate = defineCommand({
 });
 
 /** The session; undefined where this key may not read it, which authenticating does not need. */
-async function readSession(
-  { notices }: Context,
-  client: Client,
-  id: string,
-): Promise<ThreeDsSession | undefined> {
+async function readSession({ notices }: Context, client: Client, id: string): Promise<ThreeDsSession | undefined> {
   try {
     return await client.threeDs.read(id);
   } catch (error) {
     if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
-    notices.warn(
-      `the key may not read the session (${error.status}): rules that depend on its type are not checked`,
-    );
+    notices.warn(`the key may not read the session (${error.status}): rules that depend on its type are not checked`);
     return undefined;
   }
 }
@@ -94,10 +88,7 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-async function confirmUnknown(
-  { globals, notices, prompts }: Context,
-  paths: readonly string[],
-): Promise<boolean> {
+async function confirmUnknown({ globals, notices, prompts }: Context, paths: readonly string[]): Promise<boolean> {
   if (paths.length === 0) return true;
   const what = `unknown fields (${pathWords(paths)})`;
   if (globals.yes) notices.warn(`sending ${what}`);
@@ -110,8 +101,7 @@ function warnOfState({ notices }: Context, client: Client, session: ThreeDsSessi
   if (expires <= client.now())
     notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
   const status = session.authentication?.authentication_status;
-  if (status)
-    notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
+  if (status) notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
 }
 
 async function afterChallenge(

@@ -24,11 +24,7 @@ const templateParameters = {
     'by default the one that usually goes with the type',
     AUTHENTICATION_CATEGORIES,
   ),
-  sessionType: choice(
-    '--session-type <type>',
-    'by default customer, where the type goes with both',
-    SESSION_TYPES,
-  ),
+  sessionType: choice('--session-type <type>', 'by default customer, where the type goes with both', SESSION_TYPES),
 } as const;
 
 /** Members of a body. Their own members are known to the schema, which takes long to load. */
@@ -77,10 +73,7 @@ function combinationOf({ type, category, sessionType }: Input<typeof templatePar
 /** `--set` and `--allow-unknown` of the commands that check a body. */
 export const bodyParameters = {
   set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
-  allowUnknown: flag(
-    '--allow-unknown',
-    'allow fields that the interface does not have; every other rule still holds',
-  ),
+  allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have; every other rule still holds'),
 } as const;
 
 interface CheckedBody {
@@ -159,11 +152,7 @@ const MOST_SHOWN = 50;
  * Returns the paths of unknown fields where these are allowed.
  * @throws SvcError `refused_input`
  */
-export function checkViolations(
-  file: string,
-  violations: readonly Violation[],
-  allowUnknown: boolean,
-): string[] {
+export function checkViolations(file: string, violations: readonly Violation[], allowUnknown: boolean): string[] {
   const broken = violations.filter(({ rule }) => !allowUnknown || rule !== UNKNOWN_MEMBER);
   if (broken.length === 0) return violations.map(({ path }) => path);
   const shown = broken.slice(0, MOST_SHOWN);
@@ -184,7 +173,6 @@ export function pathWords(paths: readonly string[]): string {
 
 function describeProblem({ path, rule, example, suggestion }: Violation): string {
   const meant = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
-  const sample =
-    example === undefined || suggestion !== undefined ? '' : `; for example ${JSON.stringify(example)}`;
+  const sample = example === undefined || suggestion !== undefined ? '' : `; for example ${JSON.stringify(example)}`;
   return `${path} ${rule}${meant}${sample}`;
 }

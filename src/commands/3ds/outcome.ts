@@ -113,8 +113,7 @@ async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authenti
   try {
     return (await threeDs.read(id)).authentication ?? undefined;
   } catch (error) {
-    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout'))
-      throw error;
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
     return undefined;
   }
 }
@@ -162,8 +161,7 @@ export async function responsePrinter<T extends object>(
     if (!isForPeople(context)) return print(response);
     const { shown, hidden } = maskedResponse(response);
     await print(shown);
-    if (hidden > 0)
-      context.notices.note('personal data and authentication values are hidden; use -o json to see them');
+    if (hidden > 0) context.notices.note('personal data and authentication values are hidden; use -o json to see them');
   };
 }
 
@@ -194,8 +192,7 @@ export async function waitForOutcome(
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
       clock: context.clock,
       signal: context.signal,
-      onPoll: (result, nextMs) =>
-        shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
+      onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
     });
     if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');
     shown.done(last.authentication_status ?? undefined);

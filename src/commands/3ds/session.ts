@@ -1,11 +1,5 @@
 import { reportProduction } from '../../app/check-key.ts';
-import {
-  defineCommand,
-  dryRunParameter,
-  Preview,
-  type PreviewRequest,
-  type Result,
-} from '../../app/command.ts';
+import { defineCommand, dryRunParameter, Preview, type PreviewRequest, type Result } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, choice, type Input, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
@@ -29,21 +23,14 @@ const parameters = {
   token: value('--token <id>', 'the card token', text),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
   panToken: value('--pan-token <id>', 'the card token, sent by its deprecated name pan', text),
-  type: choice(
-    '--type <who>',
-    'who starts the transaction: the customer, or the merchant alone',
-    SESSION_TYPES,
-  ),
+  type: choice('--type <who>', 'who starts the transaction: the customer, or the merchant alone', SESSION_TYPES),
   dryRun: dryRunParameter,
 } as const;
 
 export const create = defineCommand({
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
-    [
-      'svc 3ds create --token 5f0c… --type merchant --fields id',
-      'a payment without the cardholder; only the id',
-    ],
+    ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder; only the id'],
   ],
   permissions: ['3ds:session:create'],
   exitCodes: [9, 13],

@@ -1,12 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { needsFile, type RunPart, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import {
-  openRuns,
-  RECORD,
-  type RunDirectory,
-  type UnreadableRun,
-} from '../../account-updater/run-directory.ts';
+import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../../account-updater/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../../account-updater/run-index.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
@@ -113,8 +108,7 @@ async function isConfirmed({ notices, prompts }: Context, question: string): Pro
  */
 function unreadableRun(context: Context, name: string): UnreadableRun | undefined {
   const root = knownRunsRoot(context);
-  const recorded =
-    root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
+  const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
   const directory = path.resolve(fs.existsSync(recorded) ? recorded : name);
   const isRun = path.basename(directory).startsWith('run-') || fs.existsSync(path.join(directory, RECORD));
   const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -156,10 +150,7 @@ async function showNewestJobs(context: Context): Promise<void> {
   if (jobs.length === 0) return context.notices.note('the service has no jobs of this tenant');
   const lines = jobs.map(({ id, status, created_at: at }) => `  ${id}  ${status}  ${at ?? ''}`.trimEnd());
   context.notices.warn(
-    [
-      'one of these jobs, the newest of the tenant, may have its rows, which are then paid for:',
-      ...lines,
-    ].join('\n'),
+    ['one of these jobs, the newest of the tenant, may have its rows, which are then paid for:', ...lines].join('\n'),
   );
 }
 

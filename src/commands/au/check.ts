@@ -63,9 +63,7 @@ export const check = defineCommand({
     const checked: CheckedFile[] = [];
     // One that is refused stops no other.
     for (const file of files) checked.push(await checkFile(context, file));
-    const rows = checked
-      .filter(({ check: { ok } }) => ok)
-      .map((file) => checkedFileRow(file.name, file.check));
+    const rows = checked.filter(({ check: { ok } }) => ok).map((file) => checkedFileRow(file.name, file.check));
     if (!isSingle) await printList(once(rows));
     else for (const row of rows) await printOne(row);
     requireAllOk(checked);
@@ -78,9 +76,7 @@ function requireAllOk(checked: readonly CheckedFile[]): void {
   const [first] = refused;
   if (!first) return;
   if (checked.length === 1) throw refusedFile(first.check, first.name);
-  const problems = refused.flatMap(({ name, check: found }) =>
-    explainCheck(found).map((line) => `${name}: ${line}`),
-  );
+  const problems = refused.flatMap(({ name, check: found }) => explainCheck(found).map((line) => `${name}: ${line}`));
   const files = refused.map(({ name, check: found }) => ({
     file: name,
     problems: found.problems,
@@ -188,9 +184,7 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
   const lines =
     count === 0
       ? []
-      : [
-          `${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`,
-        ];
+      : [`${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
   if (exceeds.rows)
     lines.push(
       `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
@@ -237,13 +231,9 @@ function annotate(context: Context, typed: string, { problems, duplicates }: Req
 }
 
 /** A warning that stands out on GitHub Actions, beside the one on stderr. */
-export function annotateWarning(
-  { system, notices }: Pick<Context, 'system' | 'notices'>,
-  text: string,
-): void {
+export function annotateWarning({ system, notices }: Pick<Context, 'system' | 'notices'>, text: string): void {
   notices.warn(text);
-  if (system.env['GITHUB_ACTIONS'] === 'true')
-    notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
+  if (system.env['GITHUB_ACTIONS'] === 'true') notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
 }
 
 function wordsOf({ column, problem, rule }: Problem): string {

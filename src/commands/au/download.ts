@@ -62,10 +62,7 @@ export const download = defineCommand({
     of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     out: value('--out <file|->', 'where to write, or - for standard output; by default results.csv', text),
     force: flag('--force', 'replace a file that exists; of a run, download everything once more'),
-    acceptUnproven: flag(
-      '--accept-unproven',
-      'accept results that came the same each time although one check fails',
-    ),
+    acceptUnproven: flag('--accept-unproven', 'accept results that came the same each time although one check fails'),
   },
   async run(context, { of, out, ...how }) {
     const print = await recordPrinter(context, downloadView);
@@ -96,11 +93,9 @@ async function downloadJob(
     onEvent: showRun(context),
   });
   const again = ['au', 'download', job, '--out', out];
-  const result = await resumable(again, job, explainMissing(context, job, downloading)).catch(
-    (error: unknown) => {
-      throw orAccept(error, job);
-    },
-  );
+  const result = await resumable(again, job, explainMissing(context, job, downloading)).catch((error: unknown) => {
+    throw orAccept(error, job);
+  });
   if (!isFile) await copyOut(context, file, out);
   return result;
 }
@@ -125,11 +120,7 @@ async function openSpool(context: Context): Promise<string> {
  * parts that have any. With `force` everything is downloaded once more.
  * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
  */
-async function downloadRun(
-  context: Context,
-  run: RunDirectory,
-  options: DownloadOptions,
-): Promise<ResultsFile> {
+async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<ResultsFile> {
   const { record } = run;
   await invalidateResults(run);
   if (options.acceptUnproven) await acceptUnproven(run);

@@ -2,14 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
 import { openRuns, removeUnborn, type RunDirectory } from '../../account-updater/run-directory.ts';
-import {
-  beginRun,
-  findOutdated,
-  findRuns,
-  indexRun,
-  isOf,
-  type NewRun,
-} from '../../account-updater/run-index.ts';
+import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '../../account-updater/run-index.ts';
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
 import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
@@ -71,14 +64,12 @@ export class RunFinder {
     const foreign = runs.find((run) => isIn(run, runDir) && !ours.includes(run));
     if (foreign) throw foreignError(foreign);
     const now = this.#now ?? this.#context.clock.now();
-    const chosen =
-      cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, cycle, adopt, now);
+    const chosen = cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, cycle, adopt, now);
     if (chosen) requireKept(chosen);
     const [damaged] = unreadable;
     if (
       !damaged ||
-      (chosen &&
-        !chosen.record.parts.some(({ state }) => state === 'failed' || needsFile({ parts: [{ state }] })))
+      (chosen && !chosen.record.parts.some(({ state }) => state === 'failed' || needsFile({ parts: [{ state }] })))
     )
       return chosen;
     const { directory, error } = damaged;
@@ -185,14 +176,10 @@ function requireSameFile(runDir: string, wanted: NewRun): void {
   const [run] = openRuns([runDir]).runs;
   if (!run || isOf(run.record, wanted)) return;
   const { id, input } = run.record;
-  throw new SvcError(
-    'checksum_mismatch',
-    `the run in ${runDir} is of another file, or the file has changed since`,
-    {
-      hint: 'Give the file that the run was started with, or another --run-dir for a run of its own.',
-      facts: { run: id, recorded_sha256: input.sha256, sha256: wanted.check.sha256 },
-    },
-  );
+  throw new SvcError('checksum_mismatch', `the run in ${runDir} is of another file, or the file has changed since`, {
+    hint: 'Give the file that the run was started with, or another --run-dir for a run of its own.',
+    facts: { run: id, recorded_sha256: input.sha256, sha256: wanted.check.sha256 },
+  });
 }
 
 function foreignError({ path: runDir, record }: RunDirectory): SvcError {
@@ -230,8 +217,7 @@ const CYCLE_MS = 35 * 86_400_000;
 
 /** The newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
 function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory | undefined {
-  if (!newest || statusOf(newest.record) !== 'completed' || now - endOf(newest.record) <= RETRY_MS)
-    return newest;
+  if (!newest || statusOf(newest.record) !== 'completed' || now - endOf(newest.record) <= RETRY_MS) return newest;
   const { id, created_at: submitted } = newest.record;
   const completed = new Date(endOf(newest.record)).toISOString();
   throw new SvcError(
@@ -258,9 +244,7 @@ function runOfCycle(
   // Once a file has cycles, runs before them belong to none of those to come.
   const named = runs.findIndex((each) => each.record.cycle !== undefined);
   const candidates = named === -1 ? runs : runs.slice(0, named);
-  const open = candidates.find(
-    (each) => statusOf(each.record) !== 'completed' || now - endOf(each.record) <= CYCLE_MS,
-  );
+  const open = candidates.find((each) => statusOf(each.record) !== 'completed' || now - endOf(each.record) <= CYCLE_MS);
   if (!open) return undefined;
   const { id, created_at: submitted } = open.record;
   const words = [...submitWordsOf(open), '--cycle', cycle];

@@ -8,11 +8,7 @@ export const au: GroupSpec = {
       'check a request file, create a job, upload it; with --wait also wait and summarize',
       async () => (await import('./submit.ts')).submit,
     ),
-    entry(
-      'check',
-      'check request files without sending anything',
-      async () => (await import('./check.ts')).check,
-    ),
+    entry('check', 'check request files without sending anything', async () => (await import('./check.ts')).check),
     entry(
       'create',
       'create a job, which waits an hour for its file (a single step of submit)',
@@ -31,11 +27,7 @@ export const au: GroupSpec = {
       async () => (await import('./jobs.ts')).status,
     ),
     entry('list', 'list jobs of the tenant, newest first', async () => (await import('./jobs.ts')).list),
-    entry(
-      'wait',
-      'wait until a job or run has completed or failed',
-      async () => (await import('./wait.ts')).wait,
-    ),
+    entry('wait', 'wait until a job or run has completed or failed', async () => (await import('./wait.ts')).wait),
     entry(
       'download',
       'download the results of a completed job or run',
@@ -46,11 +38,7 @@ export const au: GroupSpec = {
       'advance all open runs once and download finished results',
       async () => (await import('./sync.ts')).sync,
     ),
-    entry(
-      'abandon',
-      "abandon a run: 'au sync' will skip it",
-      async () => (await import('./abandon.ts')).abandon,
-    ),
+    entry('abandon', "abandon a run: 'au sync' will skip it", async () => (await import('./abandon.ts')).abandon),
     entry(
       'report',
       'summarize a result file: counts and next action per result code',

@@ -80,8 +80,7 @@ export const create = defineCommand({
 
 /** `svc au upload` */
 export const upload = defineCommand({
-  description:
-    'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
+  description: 'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 12, 13],

@@ -66,10 +66,7 @@ export const next = defineCommand({
   description:
     'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are dropped, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
   examples: [
-    [
-      'svc au next tokens.csv results.csv --out next.csv --dropped dropped.csv',
-      'with the reason for each row dropped',
-    ],
+    ['svc au next tokens.csv results.csv --out next.csv --dropped dropped.csv', 'with the reason for each row dropped'],
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out go too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],

@@ -34,9 +34,7 @@ class RunProgress {
       case 'created':
         return notices.note(`created job ${event.job.id}${this.#partOf(event.job.id)}`);
       case 'replaced':
-        return notices.note(
-          `job ${event.gone} expired before its file was uploaded; created job ${event.job}`,
-        );
+        return notices.note(`job ${event.gone} expired before its file was uploaded; created job ${event.job}`);
       case 'missing':
         return notices.warn(
           `job ${event.job} was not found (404), which proves nothing: polling continues, and nothing is uploaded again`,

@@ -107,10 +107,7 @@ async function makeReport(context: Context, input: Input<typeof parameters>): Pr
 
 async function compare(context: Context, typed: string, results: Rereadable): Promise<ReportRequest> {
   const { source } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
-  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = await reconcile(
-    source,
-    results,
-  );
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = await reconcile(source, results);
   return {
     file: typed,
     rows: requested,
@@ -128,14 +125,10 @@ function requireReconciled({ file, request }: Report): void {
   const { not_requested, duplicates, matched_by, mismatches, rows } = request;
   const facts = { not_requested, duplicates, mismatches };
   if (matched_by === 'count') {
-    throw new SvcError(
-      'truncated',
-      `the rows of ${file} were counted only: ${request.file} holds too many tokens`,
-      {
-        hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
-        facts: { rows_requested: rows },
-      },
-    );
+    throw new SvcError('truncated', `the rows of ${file} were counted only: ${request.file} holds too many tokens`, {
+      hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
+      facts: { rows_requested: rows },
+    });
   }
   if (not_requested + duplicates === 0) return;
   const first = mismatches.slice(0, 3).map(({ row }) => row);
@@ -205,8 +198,7 @@ async function split(
     }
     for (const { file } of open.values()) await file.finish(force);
     // A group that has no rows this time must not look as if it had.
-    for (const group of ACTION_GROUPS)
-      if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
+    for (const group of ACTION_GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
   } finally {
     for (const { file } of open.values()) await file.discard();
   }

@@ -1,20 +1,10 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { WakeUp } from '../../account-updater/job.ts';
-import {
-  checkDestination,
-  type Destination,
-  keepResults,
-  writeResults,
-} from '../../account-updater/merge.ts';
+import { checkDestination, type Destination, keepResults, writeResults } from '../../account-updater/merge.ts';
 import { reconcile } from '../../account-updater/reconcile.ts';
 import { needsFile, type ResultsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import {
-  actionFor,
-  type Actions,
-  type CodeCount,
-  type ResultSummary,
-} from '../../account-updater/result-codes.ts';
+import { actionFor, type Actions, type CodeCount, type ResultSummary } from '../../account-updater/result-codes.ts';
 import { countResults, invalidateResults } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';

@@ -40,10 +40,7 @@ export function serviceOf({ settings }: Pick<Context, 'settings'>): string {
  * The run that an argument names: by its id, or by its directory. Undefined when it is a job's id.
  * @throws SvcError `not_found` for a run id that is not recorded here, `config` for a run at another service
  */
-export function namedRun(
-  context: Pick<Context, 'system' | 'settings'>,
-  argument: string,
-): RunDirectory | undefined {
+export function namedRun(context: Pick<Context, 'system' | 'settings'>, argument: string): RunDirectory | undefined {
   const run = openNamed(context, argument);
   if (!run) return undefined;
   const here = serviceOf(context);

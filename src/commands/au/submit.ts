@@ -18,10 +18,7 @@ import { eventsParameter, listenForJobs } from './wait.ts';
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
   if (/^[a-z0-9._-]{1,40}$/.test(name)) return name;
-  throw new SvcError(
-    'usage',
-    'must be 1 to 40 letters, digits, dots, underscores or hyphens, such as 2026-12',
-  );
+  throw new SvcError('usage', 'must be 1 to 40 letters, digits, dots, underscores or hyphens, such as 2026-12');
 };
 
 const parameters = {
@@ -41,17 +38,12 @@ const parameters = {
   ),
   adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
   again: flag('--again', 'submit the file again, whatever was submitted before'),
-  tenant: value(
-    '--tenant <id>',
-    'tenant of the key, where the key cannot read it and the run depends on it',
-    text,
-  ),
+  tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
   runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
-  failOn: choice(
-    '--fail-on <class>',
-    'exit with 10 when a row ended in an error (err), or in a warning too (wrn)',
-    ['err', 'wrn'],
-  ),
+  failOn: choice('--fail-on <class>', 'exit with 10 when a row ended in an error (err), or in a warning too (wrn)', [
+    'err',
+    'wrn',
+  ]),
   events: eventsParameter,
 } as const;
 
@@ -94,8 +86,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const finder = new RunFinder(context, input, file);
   const known = await finder.find();
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
-  if (input.wait || input.out !== undefined)
-    await checkDestination(known?.record, { out, force: input.force });
+  if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return showPlan(context, file, known);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const run = known ?? (await finder.findOrBegin());
@@ -125,8 +116,7 @@ function checkOptions({ out, wait, failOn, events, adopt, cycle, again }: Submit
     [failOn !== undefined && !wait, '--fail-on is about the results and needs --wait', 'Add --wait.'],
     [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
   ];
-  for (const [isWrong, message, hint] of problems)
-    if (isWrong) throw new SvcError('usage', message, { hint });
+  for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
 
 /** The recorded path of a run that was carried here may be on another machine. */
@@ -170,9 +160,7 @@ async function showPlan(context: Context, file: RequestFile, known: RunDirectory
 
 function planFor(context: Context, { record }: RunDirectory): string {
   const plan =
-    statusOf(record) === 'completed'
-      ? `the file was already submitted (${record.id})`
-      : `it would resume ${record.id}`;
+    statusOf(record) === 'completed' ? `the file was already submitted (${record.id})` : `it would resume ${record.id}`;
   const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
   return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
 }

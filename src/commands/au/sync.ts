@@ -21,10 +21,7 @@ export const sync = defineCommand({
     'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, with 9 when it is unknown whether the service has a file, with 12 when downloaded results could not be verified, else with 11. Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
-    [
-      "svc au sync --exec 'mail-results'",
-      'run a command for each completed run, given as JSON on standard input',
-    ],
+    ["svc au sync --exec 'mail-results'", 'run a command for each completed run, given as JSON on standard input'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [1, 3, 9, 10, 11, 12],
@@ -73,9 +70,7 @@ function isDue(record: RunRecord, exec: string | undefined): boolean {
 
 function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
   for (const { record } of runs) {
-    const step = needsFile(record)
-      ? 'upload the rest of it'
-      : 'poll its jobs and download the results that are ready';
+    const step = needsFile(record) ? 'upload the rest of it' : 'poll its jobs and download the results that are ready';
     const other = hasUnchecked(record)
       ? 'check the results that an earlier version accepted'
       : 'run the command of --exec again';
@@ -98,11 +93,7 @@ function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUn
  * Advances every run once. One that another process holds, or that fails, stops no other.
  * @returns whether results of one were refused
  */
-async function advanceAll(
-  context: Context,
-  runs: readonly RunDirectory[],
-  exec: string | undefined,
-): Promise<boolean> {
+async function advanceAll(context: Context, runs: readonly RunDirectory[], exec: string | undefined): Promise<boolean> {
   let isRefused = false;
   for (const run of runs) {
     try {
@@ -212,9 +203,7 @@ async function execFor(context: Context, command: string, record: RunRecord): Pr
     createInterface({ input: stream }).on('line', (line) => notices.note(line));
   const problem = await new Promise<string | undefined>((resolve) => {
     child.on('error', () => resolve('could not be started'));
-    child.on('close', (code, by) =>
-      resolve(code === 0 ? undefined : `ended with ${code ?? by ?? 'a signal'}`),
-    );
+    child.on('close', (code, by) => resolve(code === 0 ? undefined : `ended with ${code ?? by ?? 'a signal'}`));
   });
   signal.throwIfAborted();
   if (problem === undefined) return;

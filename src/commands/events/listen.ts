@@ -108,10 +108,7 @@ export const listen = defineCommand({
       'svc events listen --journal events.jsonl --forward-to http://localhost:3000/webhooks',
       'store them, and forward them to an application in development',
     ],
-    [
-      `svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`,
-      'run a command for each event',
-    ],
+    [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
     ['svc events listen --limit 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
   exitCodes: [130, 143],
@@ -128,8 +125,7 @@ export const listen = defineCommand({
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
     } finally {
-      for (const unprocessed of await finish(context, listener))
-        reportUnprocessed(context, unprocessed, input.journal);
+      for (const unprocessed of await finish(context, listener)) reportUnprocessed(context, unprocessed, input.journal);
     }
     return exitCode(context);
   },

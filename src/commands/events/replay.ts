@@ -43,14 +43,8 @@ export const replay = defineCommand({
   description:
     'Each event is sent with the body and the headers that were received, except for keys, and with a header svc-replayed that says when it was received. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
   examples: [
-    [
-      'svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h',
-      'the last hour',
-    ],
-    [
-      'svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…',
-      'a single event',
-    ],
+    ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
+    ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
   ],
   exitCodes: [5, 8, 130],
   fields: replayView.fields,
@@ -200,18 +194,12 @@ function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
   const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
   // Many, or ids that cannot be typed: from the first that failed on, so that those sent after it are sent once more.
   const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
-  const selection = isMany
-    ? { types: input.type, since: failed[0]?.received_at }
-    : { ids: failed.map(({ id }) => id) };
-  return new SvcError(
-    'network',
-    `${failedCount} of ${sent + failedCount} events did not reach ${where}${rest}`,
-    {
-      hint: 'Check that the target is running, then send them again.',
-      next: replayCommand(input.journal, where, selection),
-      facts: { sent, failed: failedCount },
-    },
-  );
+  const selection = isMany ? { types: input.type, since: failed[0]?.received_at } : { ids: failed.map(({ id }) => id) };
+  return new SvcError('network', `${failedCount} of ${sent + failedCount} events did not reach ${where}${rest}`, {
+    hint: 'Check that the target is running, then send them again.',
+    next: replayCommand(input.journal, where, selection),
+    facts: { sent, failed: failedCount },
+  });
 }
 
 /** Adds to the end of a replay that was interrupted how to resume it. */

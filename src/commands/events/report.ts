@@ -93,10 +93,6 @@ export function replayCommand(
   target: string,
   { ids = [], types = [], since }: ReplaySelection,
 ): string[] {
-  const selected = [
-    ...option('--id', [...new Set(ids)]),
-    ...option('--type', types),
-    ...option('--since', since),
-  ];
+  const selected = [...option('--id', [...new Set(ids)]), ...option('--type', types), ...option('--since', since)];
   return ['events', 'replay', journal, '--forward-to', target, ...selected];
 }

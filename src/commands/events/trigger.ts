@@ -42,11 +42,7 @@ const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 
 const parameters = {
   type: argument('<type>', 'type of the event', text),
-  forwardTo: value(
-    '--forward-to <url>',
-    `send it there; https, or loopback (default ${DEFAULT_TARGET})`,
-    parseTarget,
-  ),
+  forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
   set: repeated(
     '--set <path=text>',
@@ -113,9 +109,7 @@ function sampleData(type: string): unknown {
 const FAMILIES = ['3ds.session.', 'tenant.'] as const;
 
 function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
-  return FAMILIES.find(
-    (family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)),
-  );
+  return FAMILIES.find((family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)));
 }
 
 interface Delivery extends DirectRequest {

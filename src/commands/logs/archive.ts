@@ -1,14 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Context, defineCommand } from '../../app/command.ts';
-import {
-  flag,
-  type Input,
-  moment,
-  optionalArgument,
-  positiveDuration,
-  text,
-  value,
-} from '../../app/parameter.ts';
+import { flag, type Input, moment, optionalArgument, positiveDuration, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';

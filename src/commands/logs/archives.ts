@@ -14,11 +14,7 @@ import type { Environment } from '../../system.ts';
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
 
 /** Opens an archive without reading it; from here on the credentials of a bucket are kept out of all output. */
-export async function openArchive(
-  context: Context,
-  location: string,
-  signal = context.signal,
-): Promise<ArchiveStore> {
+export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('../../logs/archive/store.ts');
   const { clock, system, notices, trace } = context;
   const { platform, home, cwd, pid } = system;

@@ -79,15 +79,12 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
     const name = names[index] ?? '';
     const numbers = `${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}`;
     const bar = drawBar(count, most, barWidth, context);
-    if (isNarrow)
-      return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
+    if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
     return `  ${name.padEnd(nameWidth)}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
   });
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
-    lines.push(
-      `  and ${rows.length - MAX_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`,
-    );
+    lines.push(`  and ${rows.length - MAX_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`);
   return [TITLES[by], ...lines];
 }
 

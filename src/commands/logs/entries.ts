@@ -41,11 +41,7 @@ export const INTERVAL_PARAMETERS = {
 export const ENTRY_PARAMETERS = {
   operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
   actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
-  actorType: repeated(
-    '--actor-type <type>',
-    'only this type of actor, such as user; may be repeated *',
-    text,
-  ),
+  actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
 } as const;
 
@@ -59,11 +55,7 @@ export const UNMARKED_ENTRY_PARAMETERS = {
 
 /** Options of what the service may no longer have. */
 export const RETENTION_PARAMETERS = {
-  retention: value(
-    '--retention <duration>',
-    'how long the service keeps entries (default 24h)',
-    positiveDuration,
-  ),
+  retention: value('--retention <duration>', 'how long the service keeps entries (default 24h)', positiveDuration),
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 

@@ -8,16 +8,8 @@ export const logs: GroupSpec = {
       'list log entries: the newest page, or more with --limit and --all',
       async () => (await import('./list.ts')).list,
     ),
-    entry(
-      'tail',
-      'follow the logs without losing or repeating an entry',
-      async () => (await import('./tail.ts')).tail,
-    ),
-    entry(
-      'archive',
-      'create or update an archive of the logs',
-      async () => (await import('./archive.ts')).archive,
-    ),
+    entry('tail', 'follow the logs without losing or repeating an entry', async () => (await import('./tail.ts')).tail),
+    entry('archive', 'create or update an archive of the logs', async () => (await import('./archive.ts')).archive),
     entry(
       'search',
       'find log entries in an archive, and with --live in the service too',
@@ -33,11 +25,7 @@ export const logs: GroupSpec = {
       'count log entries by hour, entity type, operation and actor',
       async () => (await import('./stats.ts')).stats,
     ),
-    entry(
-      'entity-types',
-      'list the values of --entity-type',
-      async () => (await import('./list.ts')).entityTypes,
-    ),
+    entry('entity-types', 'list the values of --entity-type', async () => (await import('./list.ts')).entityTypes),
   ],
   defaultCommand: 'list',
 };

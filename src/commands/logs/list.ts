@@ -140,8 +140,7 @@ class ListChecks {
     const { entityType, operation } = this.#input;
     const { LOG_OPERATIONS } = await import('../../schema/log.ts');
     const operations = [...new Set([...LOG_OPERATIONS, ...this.#operations])];
-    for (const name of operation)
-      if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
+    for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
     if (entityType === undefined || seen.read > 0) return;
     const { ENTITY_TYPES, readEntityTypes } = await import('../../config/entity-types.ts');
     const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
@@ -180,6 +179,5 @@ async function rememberForCompletion(
   const { rememberEntityTypes } = await import('../../config/entity-types.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
-  if (!rememberEntityTypes(system, service, found))
-    notices.debug('entity types were not kept for completion');
+  if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');
 }

@@ -82,10 +82,7 @@ export class TailNotices extends FollowNotices {
   }
 
   /** The end, whatever the reason: how much was written, and how to resume. */
-  end(
-    { readTo }: TailPosition,
-    resume: () => { readonly command: string; readonly mayRepeat: boolean },
-  ): void {
+  end({ readTo }: TailPosition, resume: () => { readonly command: string; readonly mayRepeat: boolean }): void {
     const { notices, clock, signal } = this.context;
     this.stop();
     // The reader of the output is gone, as in a pipe to `head`: what it read is not known.
@@ -140,11 +137,7 @@ export class ArchiveNotices extends FollowNotices {
       );
     const unusual = [
       [cardNumbers, 'that hold what looks like a card number', 'archived as the service sent them'],
-      [
-        raw,
-        'with duplicate names, half characters or too many levels',
-        'in part-….raw.gz, beside the others',
-      ],
+      [raw, 'with duplicate names, half characters or too many levels', 'in part-….raw.gz, beside the others'],
       [timeless, 'without a readable time (created_at)', 'under date=unknown'],
     ] as const;
     for (const [count, words, where] of unusual)

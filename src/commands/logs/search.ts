@@ -5,14 +5,7 @@ import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { formatNumber } from '../../output/time.ts';
-import {
-  archiveLocation,
-  countText,
-  gapText,
-  openArchive,
-  reportGaps,
-  withByteProgress,
-} from './archives.ts';
+import { archiveLocation, countText, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -89,23 +82,16 @@ async function liveOf(
   input: SearchInput,
   { store, manifest, bounds }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds },
 ): Promise<Lane> {
-  const [
-    { liveLane },
-    { checkSubject },
-    { fromStored },
-    { learnTenant },
-    { serviceLogs },
-    { serviceOf },
-    defaults,
-  ] = await Promise.all([
-    import('../../logs/archive/search.ts'),
-    import('../../logs/archive/manifest.ts'),
-    import('../../logs/checkpoint.ts'),
-    import('../../logs/archive/record.ts'),
-    import('../../logs/read-range.ts'),
-    import('../au/runs.ts'),
-    import('../../logs/entry.ts'),
-  ]);
+  const [{ liveLane }, { checkSubject }, { fromStored }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
+    await Promise.all([
+      import('../../logs/archive/search.ts'),
+      import('../../logs/archive/manifest.ts'),
+      import('../../logs/checkpoint.ts'),
+      import('../../logs/archive/record.ts'),
+      import('../../logs/read-range.ts'),
+      import('../au/runs.ts'),
+      import('../../logs/entry.ts'),
+    ]);
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });

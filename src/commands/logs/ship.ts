@@ -100,9 +100,7 @@ function report({ notices }: Context, event: ExportEvent): void {
     case 'partial success': {
       const said = event.message === '' ? '' : `: ${event.message}`;
       if (event.rejected === 0) return notices.warn(`message from the collector${said}`);
-      return notices.warn(
-        `the collector permanently rejected ${event.rejected} of ${event.entries} entries${said}`,
-      );
+      return notices.warn(`the collector permanently rejected ${event.rejected} of ${event.entries} entries${said}`);
     }
   }
 }

@@ -70,16 +70,14 @@ export const stats = defineCommand({
   parameters,
   async run(context, { dir, ...input }) {
     const print = await statsPrinter(context);
-    const counted =
-      dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
+    const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
   },
   async request(context, { dir, ...input }) {
-    if (dir !== undefined)
-      throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
+    if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
     const now = context.clock.now();
     const { since, until } = intervalOf(input, now);
     const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
@@ -98,8 +96,7 @@ interface Counted {
 async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
   if (isForPeople(context) && context.globals.fields === undefined) {
     const { drawStats } = await import('./draw-stats.ts');
-    return ({ counts, interval, past }) =>
-      context.out.write(drawStats(context, counts.rows(interval, past), interval));
+    return ({ counts, interval, past }) => context.out.write(drawStats(context, counts.rows(interval, past), interval));
   }
   const print = await listPrinter<StatsRow>(context, statsView);
   return async ({ counts, interval, past }) => void (await print(once(counts.rows(interval, past))));

@@ -80,10 +80,7 @@ export const tail = defineCommand({
     'Entries are read with an overlap, because they can arrive late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are filtered client-side. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then is repeated after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
-    [
-      'svc logs tail --checkpoint tail.json >> logs.jsonl',
-      'into a file; run again, it resumes where it stopped',
-    ],
+    ['svc logs tail --checkpoint tail.json >> logs.jsonl', 'into a file; run again, it resumes where it stopped'],
     [
       'svc logs tail --to otlp+https://collector.example:4318 --checkpoint tail.json',
       'to an OpenTelemetry collector; headers as in OTEL_EXPORTER_OTLP_HEADERS',
@@ -151,17 +148,13 @@ async function follow(
 async function openTail(
   client: Awaited<ReturnType<Context['client']>>,
   input: TailInput,
-  {
-    shipping,
-    ...options
-  }: { shipping: Shipping | undefined } & Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'>,
+  { shipping, ...options }: { shipping: Shipping | undefined } & Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'>,
 ): Promise<Tail> {
-  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] =
-    await Promise.all([
-      import('../../logs/follow.ts'),
-      import('../../logs/read-range.ts'),
-      import('../../logs/entry.ts'),
-    ]);
+  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
+    import('../../logs/follow.ts'),
+    import('../../logs/read-range.ts'),
+    import('../../logs/entry.ts'),
+  ]);
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
@@ -178,11 +171,7 @@ async function openTail(
 }
 
 // `--since` stays in a command that runs again and again, and counts for its first run.
-function reportStart(
-  { notices }: Context,
-  { to, checkpoint, since }: TailInput,
-  kept: TailPosition | undefined,
-): void {
+function reportStart({ notices }: Context, { to, checkpoint, since }: TailInput, kept: TailPosition | undefined): void {
   const ignored = since === undefined ? '' : ' (--since ignored)';
   if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
   if (to && checkpoint === undefined)

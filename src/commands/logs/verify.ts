@@ -81,14 +81,10 @@ function judge(
   { name, strict }: { readonly name: string; readonly strict: boolean },
 ): void {
   if (findings > 0)
-    throw new SvcError(
-      'checksum_mismatch',
-      `the archive at ${name} is damaged: ${countText(findings, 'problem')}`,
-      {
-        hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
-        facts: { findings },
-      },
-    );
+    throw new SvcError('checksum_mismatch', `the archive at ${name} is damaged: ${countText(findings, 'problem')}`, {
+      hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
+      facts: { findings },
+    });
   const gaps = coverage.gaps();
   if (!strict || gaps.length === 0) return;
   throw new SvcError('entries_missing', `the archive at ${name} has ${countText(gaps.length, 'gap')}`, {
@@ -97,14 +93,7 @@ function judge(
   });
 }
 
-function summaryRows({
-  coverage,
-  records,
-  segments,
-  entries,
-  bytes,
-  sha256: newest,
-}: Verified): ArchiveCheckRow[] {
+function summaryRows({ coverage, records, segments, entries, bytes, sha256: newest }: Verified): ArchiveCheckRow[] {
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [

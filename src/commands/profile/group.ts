@@ -2,11 +2,7 @@ import { entry, type GroupSpec } from '../../app/command.ts';
 
 export const profile: GroupSpec = {
   commands: [
-    entry(
-      'list',
-      'list the stored profiles and the built-in sandbox',
-      async () => (await import('./profile.ts')).list,
-    ),
+    entry('list', 'list the stored profiles and the built-in sandbox', async () => (await import('./profile.ts')).list),
     entry(
       'show',
       'show the settings of a profile, and which keys are stored',
@@ -18,11 +14,7 @@ export const profile: GroupSpec = {
       'change a setting of the profile in use, or of the one named with --profile',
       async () => (await import('./set.ts')).set,
     ),
-    entry(
-      'delete',
-      'delete a profile with its stored keys',
-      async () => (await import('./profile.ts')).deleteProfile,
-    ),
+    entry('delete', 'delete a profile with its stored keys', async () => (await import('./profile.ts')).deleteProfile),
   ],
   defaultCommand: 'list',
 };

@@ -29,10 +29,7 @@ export const set = defineCommand({
     ['svc profile set output json', 'print JSON by default'],
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
-    [
-      "svc profile set management_key_command 'pass show svc'",
-      'get a key from a secret manager whenever it is needed',
-    ],
+    ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
     ['svc profile set output --unset', 'back to the default'],
   ],
   newProfile: true,
@@ -50,8 +47,7 @@ export const set = defineCommand({
       throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
         hint: `Choose one of ${SETTINGS.join(', ')}.`,
       });
-    if (settings.sandbox)
-      throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
+    if (settings.sandbox) throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
     if ((input.value === undefined) !== input.unset) {
       throw new SvcError('usage', 'give either a value or --unset', {
         hint: 'For example:',

@@ -66,8 +66,7 @@ function moveFrom({ by, at, reset }: ClockInput, now: number): ClockMove | undef
 const LATEST = Date.UTC(9999, 0);
 
 function checked(move: ClockMove, time: number): ClockMove {
-  if (time < 0 || time > LATEST)
-    throw new SvcError('usage', 'the time must lie between the years 1970 and 9998');
+  if (time < 0 || time > LATEST) throw new SvcError('usage', 'the time must lie between the years 1970 and 9998');
   return move;
 }
 

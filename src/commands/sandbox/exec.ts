@@ -22,11 +22,7 @@ export const exec = defineCommand({
   newProfile: true,
   parameters: {
     command: rest('<command...>', 'what to run; put it after --'),
-    expect: repeated(
-      '--expect <calls>',
-      "such as 'GET /logs>=1'; also <=, =, >, <; may be repeated",
-      expectation,
-    ),
+    expect: repeated('--expect <calls>', "such as 'GET /logs>=1'; also <=, =, >, <; may be repeated", expectation),
     maxRate: value('--max-rate <rate>', 'the most requests in any such time, such as 10/10s', rateLimit),
     directory: {
       ...directoryParameter,
@@ -60,10 +56,7 @@ type Calls = readonly { readonly method: string; readonly path: string }[];
 async function counter(expected: readonly string[]): Promise<(calls: Calls) => CountCalls> {
   const { matchesCall, readCallPattern } = await import('../../sandbox/faults/fault.ts');
   if (expected.some((call) => readCallPattern(call) === undefined))
-    throw new SvcError(
-      'usage',
-      '--expect must name a path without query, such as /logs or /account-updater/**',
-    );
+    throw new SvcError('usage', '--expect must name a path without query, such as /logs or /account-updater/**');
   return (calls) => (call) => {
     const pattern = readCallPattern(call);
     return calls.filter(({ method, path: target }) => pattern && matchesCall(pattern, method, target)).length;
@@ -105,9 +98,7 @@ async function runChild(
   try {
     return await new Promise<number>((resolve, reject) => {
       child.on('error', reject);
-      child.on('exit', (code, ended) =>
-        resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])),
-      );
+      child.on('exit', (code, ended) => resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])));
     });
   } catch (error) {
     const why = systemCodeOf(error);
@@ -132,8 +123,7 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
  */
 function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
-  if (management === undefined || privateKey === undefined)
-    throw new SvcError('bug', 'the sandbox has no keys');
+  if (management === undefined || privateKey === undefined) throw new SvcError('bug', 'the sandbox has no keys');
   const direct = ['127.0.0.1', 'localhost'];
   const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
   const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');

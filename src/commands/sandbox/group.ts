@@ -23,11 +23,7 @@ export const sandbox: GroupSpec = {
       'list the requests that the sandbox received, and the events that it delivered',
       async () => (await import('./inspect.ts')).requests,
     ),
-    entry(
-      'reset',
-      'delete all jobs, files and logs of the sandbox',
-      async () => (await import('./control.ts')).reset,
-    ),
+    entry('reset', 'delete all jobs, files and logs of the sandbox', async () => (await import('./control.ts')).reset),
     entry(
       'openapi',
       'print an OpenAPI 3.1 document of the endpoints of the sandbox',

@@ -42,8 +42,7 @@ export const cards = defineCommand({
     request: flag('--request', 'write a request file for svc au submit instead'),
   },
   async run(context, { threeDs, request }) {
-    const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } =
-      await import('../../sandbox/vault/cards.ts');
+    const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } = await import('../../sandbox/vault/cards.ts');
     if (request) return context.out.write(exampleRequestFile());
     const print = await listPrinter<unknown>(context, threeDs ? threeDsCardView : cardView);
     await print(once<unknown>(threeDs ? sandboxThreeDsCards() : sandboxCards()));

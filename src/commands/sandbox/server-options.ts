@@ -27,11 +27,7 @@ export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
   tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
-  processing: value(
-    '--processing <duration>',
-    'how long a job takes after its upload (default 2s)',
-    positiveDuration,
-  ),
+  processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
   allowHost: repeated(
     '--allow-host <name>',
     'another host name of it, such as that of a container; may be repeated',
@@ -116,13 +112,9 @@ function readText(context: Context, file: string): string {
   try {
     return readRegularFileSync(resolvePath(context, file));
   } catch (error) {
-    throw new SvcError(
-      'usage',
-      `the file of --scenario cannot be read (${systemCodeOf(error) ?? 'unknown'})`,
-      {
-        hint: 'Check its name and its permissions.',
-      },
-    );
+    throw new SvcError('usage', `the file of --scenario cannot be read (${systemCodeOf(error) ?? 'unknown'})`, {
+      hint: 'Check its name and its permissions.',
+    });
   }
 }
 

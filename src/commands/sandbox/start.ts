@@ -60,8 +60,7 @@ export const start = defineCommand({
 
 // Being interrupted is how a server ends: no error, but the exit code says what ended it.
 async function untilEnded({ signal, notices }: Context): Promise<number> {
-  if (!signal.aborted)
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   notices.note('sandbox stopped');
   return isSvcError(signal.reason) ? signal.reason.exitCode : 0;
 }

@@ -45,13 +45,9 @@ export const deleteTenant = defineCommand({
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
   if (confirm !== undefined && confirm !== tenant.id) {
-    throw new SvcError(
-      'usage',
-      'the id given with --confirm is not that of this tenant; nothing was deleted',
-      {
-        hint: 'Check the profile: the key decides which tenant it is.',
-      },
-    );
+    throw new SvcError('usage', 'the id given with --confirm is not that of this tenant; nothing was deleted', {
+      hint: 'Check the profile: the key decides which tenant it is.',
+    });
   }
   // An unknown type may not be harmless.
   if (production || tenant.type === 'test') return;
@@ -65,10 +61,7 @@ async function askForName({ prompts, notices, noticePalette }: Context, tenant: 
   if (cleanText(name).trim() === '')
     throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
   notices.report(`${headline(tenant, noticePalette)}\n`);
-  const typed = await prompts.promptText(
-    `All its data will be lost. To delete it, type its name (${name}):`,
-    INSTEAD,
-  );
+  const typed = await prompts.promptText(`All its data will be lost. To delete it, type its name (${name}):`, INSTEAD);
   if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
   throw new SvcError('usage', 'name does not match; nothing was deleted', {
     hint: 'Run the command again and type the name as shown.',

@@ -28,8 +28,7 @@ const usageCsvView: View<Readonly<Record<string, unknown>>> = {
 };
 
 export const usage = defineCommand({
-  description:
-    'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
+  description: 'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
   examples: [
     ['svc tenant usage', 'counts as bars'],
     ['svc tenant usage --warn-at 80% --quiet', 'for cron: exit code 10 from 80% of the included tokens on'],
@@ -102,10 +101,7 @@ const BAR_WIDTH = 24;
 const GAUGE_WIDTH = 30;
 
 /** Draws the report for people: a bar for each token type, then the gauge, in warning colors from `warnAt` percent. */
-async function usagePrinter(
-  context: Context,
-  warnAt: number,
-): Promise<(report: UsageReport) => Promise<void>> {
+async function usagePrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
   const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
   const print = await listPrinter(context, { ...usageRowView, columns });
   return async (report) => {

@@ -41,10 +41,7 @@ export function showDifference(
   fields: readonly FieldDifference[],
 ): void {
   if (!notices.shows('normal')) return;
-  const lines = [
-    headline(tenant, noticePalette),
-    ...fields.flatMap((field) => fieldLines(field, noticePalette)),
-  ];
+  const lines = [headline(tenant, noticePalette), ...fields.flatMap((field) => fieldLines(field, noticePalette))];
   notices.report(`${lines.join('\n')}\n`);
 }
 

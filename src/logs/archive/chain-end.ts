@@ -102,11 +102,7 @@ export async function storeSegment(
 }
 
 /** Removes segments after another writer's record took their number, but none that this record names. */
-async function dropSegments(
-  store: ArchiveStore,
-  sequence: number,
-  segments: readonly Segment[],
-): Promise<void> {
+async function dropSegments(store: ArchiveStore, sequence: number, segments: readonly Segment[]): Promise<void> {
   const text = await store.readText(recordPath(sequence));
   if (text === undefined) return;
   const named = namedBy(parseRecord(text, recordPath(sequence)).record);

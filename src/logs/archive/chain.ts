@@ -61,9 +61,7 @@ export interface ChainState {
  * returns the newest record, or undefined where there is none.
  * @throws SvcError `config` for a newer version, `local`
  */
-export async function* checkChain(
-  store: ArchiveStore,
-): AsyncGenerator<Link | Finding, ChainState | undefined> {
+export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Finding, ChainState | undefined> {
   // Before the records, so that a concurrent writer does not put it ahead of them.
   const head = await findText(store, HEAD);
   const named = parseHead(head.text ?? '');
@@ -104,11 +102,7 @@ function* checkRecord(
 }
 
 /** What in a record contradicts its position; `last` is the newest one known before it. */
-function* contradictions(
-  { record, path }: Link,
-  due: number,
-  last: ChainState | undefined,
-): Generator<Finding> {
+function* contradictions({ record, path }: Link, due: number, last: ChainState | undefined): Generator<Finding> {
   const { sequence, previous, kind } = record;
   if (sequence !== due) yield found('unfit', path, `it says that it is record ${sequence}`);
   if ((kind === 'begin') !== (due === 0)) yield found('unfit', path, `a ${kind} record cannot be here`);
@@ -221,11 +215,7 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
  * Commits a record after `last`, then updates the head.
  * @throws SvcError `conflict` when another writer was faster
  */
-export async function appendRecord(
-  store: ArchiveStore,
-  last: Link | undefined,
-  draft: RecordDraft,
-): Promise<Link> {
+export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
   const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
   const [path, text] = [recordPath(sequence), recordText(record)];

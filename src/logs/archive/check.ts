@@ -25,13 +25,9 @@ export async function checkSegment(
   const add = (problem: Problem, message: string): void => void findings.push({ problem, path, message });
   if (!path.endsWith(`/${name}`) || !FOLDERS.test(path)) add('unfit', `its name should be ${name}`);
   if (file === undefined) add('missing', 'it is missing');
-  else if (file.irregular !== undefined)
-    add('changed', `it is ${file.irregular}, not the file that was written`);
+  else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
-    add(
-      file.bytes < segment.bytes ? 'cut' : 'grown',
-      `it has ${file.bytes} bytes, and ${segment.bytes} were written`,
-    );
+    add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
   else await checkContent(store, segment, { tenantId, add, options });
   return findings;
 }

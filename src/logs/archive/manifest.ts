@@ -105,8 +105,7 @@ export function checkSubject(
       facts: { archive_service: first.service, service },
     });
   }
-  if (tenantId !== undefined && tenantId !== first.tenant_id)
-    throw otherTenant(store, first.tenant_id, tenantId);
+  if (tenantId !== undefined && tenantId !== first.tenant_id) throw otherTenant(store, first.tenant_id, tenantId);
 }
 
 export function otherTenant(store: ArchiveStore, archived: string, found: string): SvcError {

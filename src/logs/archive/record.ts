@@ -12,9 +12,7 @@ const count = z.number().int().nonnegative();
 const time = z.iso.datetime();
 
 const segmentSchema = z.looseObject({
-  path: z
-    .string()
-    .regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/),
+  path: z.string().regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/),
   entries: count.positive(),
   /** Of the compressed file. */
   bytes: count.positive(),

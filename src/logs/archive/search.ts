@@ -35,10 +35,7 @@ const BATCH_SIZE = 500;
  * Entries in order of time, those without one last. Every segment opened is read to its end, and so checked.
  * @throws SvcError `checksum_mismatch` naming a segment that was changed
  */
-export async function* searchSegments(
-  store: ArchiveStore,
-  options: SearchOptions,
-): AsyncGenerator<readonly Log[]> {
+export async function* searchSegments(store: ArchiveStore, options: SearchOptions): AsyncGenerator<readonly Log[]> {
   let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
   const lanes = options.segments.map((segment) => laneOf(store, segment, options, isOver));
@@ -137,10 +134,7 @@ function byTime(one: Timed, other: Timed): number {
 }
 
 /** Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held. */
-export async function* merged(
-  lanes: readonly Lane[],
-  batchSize = BATCH_SIZE,
-): AsyncGenerator<readonly Timed[]> {
+export async function* merged(lanes: readonly Lane[], batchSize = BATCH_SIZE): AsyncGenerator<readonly Timed[]> {
   const waiting = lanes
     .map((lane, order) => ({ lane, order }))
     .toSorted((one, other) => one.lane.first - other.lane.first);

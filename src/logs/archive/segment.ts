@@ -141,8 +141,7 @@ export async function* readSegment(
   }
   if (seen.bytes !== segment.bytes)
     throw changed(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
-  if (seen.hash.digest('hex') !== segment.sha256)
-    throw changed(path, 'its SHA-256 is not the one in the manifest');
+  if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
   if (rest !== '') throw changed(path, 'its last line has no end');
   if (entries !== segment.entries)
     throw changed(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);

@@ -66,10 +66,7 @@ export async function* sideBySide<T, R>(
   }
 }
 
-export type StoreHost = Pick<
-  System,
-  'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'
-> & {
+export type StoreHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'> & {
   /** Called, once each, with problems that are no reason to end. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly trace?: Trace | undefined;

@@ -2,15 +2,7 @@ import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
 import { noArchive } from './manifest.ts';
-import {
-  type BeginRecord,
-  isHidden,
-  MANIFEST,
-  parseRecord,
-  recordPath,
-  type Segment,
-  tenantFolder,
-} from './record.ts';
+import { type BeginRecord, isHidden, MANIFEST, parseRecord, recordPath, type Segment, tenantFolder } from './record.ts';
 import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
 
 export interface VerifyOptions {
@@ -82,9 +74,7 @@ export class Verification {
       signal: this.#options.signal,
       onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
     };
-    const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) =>
-      checkSegment(this.#store, listed, options),
-    );
+    const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) => checkSegment(this.#store, listed, options));
     for await (const found of checks) yield [...this.#take(), ...found];
     const left = [...this.#take(), ...(await this.#leftOver())];
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
@@ -142,8 +132,7 @@ export class Verification {
   async #fileOf(path: string): Promise<StoredFile | undefined> {
     let found = this.#unlisted.get(path);
     this.#unlisted.delete(path);
-    if (found === undefined)
-      for await (const file of this.#store.list(path)) if (file.path === path) found = file;
+    if (found === undefined) for await (const file of this.#store.list(path)) if (file.path === path) found = file;
     return found;
   }
 

@@ -15,10 +15,7 @@ export interface WorkDirectory {
 }
 
 /** Runs a writer's work while no other one on this machine does. @throws SvcError `config` when one does for 2 s, `local` */
-export function workAlone<T>(
-  { name, lock, directory, host }: WorkDirectory,
-  work: () => Promise<T>,
-): Promise<T> {
+export function workAlone<T>({ name, lock, directory, host }: WorkDirectory, work: () => Promise<T>): Promise<T> {
   const options = { waitMs: LOCK_WAIT_MS, what: `the archive ${name}` };
   return withLock(lock, host, () => inDirectory(directory, work), options);
 }

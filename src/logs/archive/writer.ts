@@ -113,8 +113,7 @@ export class ArchiveWriter {
     const pending = this.#pending;
     this.#pending = this.#newPending(position.readTo);
     const segments: Segment[] = [];
-    for (const closed of await pending.close())
-      segments.push(await storeSegment(this.#store, this.#end.next, closed));
+    for (const closed of await pending.close()) segments.push(await storeSegment(this.#store, this.#end.next, closed));
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
     await this.#append({ kind: 'segments', segments, ...range, ...this.#now(position) }, position, segments);
@@ -161,11 +160,7 @@ export class ArchiveWriter {
     return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
-  async #append(
-    draft: RecordDraft,
-    position: TailPosition,
-    segments: readonly Segment[] = [],
-  ): Promise<void> {
+  async #append(draft: RecordDraft, position: TailPosition, segments: readonly Segment[] = []): Promise<void> {
     await this.#end.append(draft, segments);
     this.#position = position;
   }

@@ -79,17 +79,14 @@ export class OtlpExporter {
     const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
     let downSince: number | undefined;
     let last: Posted | undefined;
-    const attempt = async (
-      index: number,
-    ): Promise<{ value: CollectorResponse | 'too large' } | RetryableFailure> => {
+    const attempt = async (index: number): Promise<{ value: CollectorResponse | 'too large' } | RetryableFailure> => {
       last = await postOnce(this.#url, text, how, { clock, trace, attempt: index });
       if ('status' in last && isAccepted(last)) return { value: last };
       if ('status' in last && last.status === 413 && logs.length > 1) return { value: 'too large' };
       return this.#failure(last, index);
     };
     const onWait = (nextMs: number): void => {
-      if (downSince === undefined && last)
-        onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
+      if (downSince === undefined && last) onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
       downSince ??= clock.now();
     };
     const unlimited = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };

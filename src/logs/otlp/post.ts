@@ -39,12 +39,7 @@ const MAX_BODY = 64 * 1024;
 const compressed = promisify(gzip);
 
 /** Posts once. Rejects only with the signal's reason, or for a proxy that cannot be used. */
-export async function postOnce(
-  url: URL,
-  text: string,
-  options: PostOptions,
-  tracing: TraceOptions,
-): Promise<Posted> {
+export async function postOnce(url: URL, text: string, options: PostOptions, tracing: TraceOptions): Promise<Posted> {
   const body = options.gzip ? await compressed(text) : text;
   const headers = {
     'user-agent': `svc/${VERSION}`,

@@ -45,11 +45,7 @@ function requestOf(part: readonly [log: Log, record: string][], options: Request
   return { text: `{"resourceLogs":[${groups.join(',')}]}`, logs: part.map(([log]) => log) };
 }
 
-function resourceLogs(
-  tenant: string,
-  records: readonly string[],
-  { resource, clean }: RequestOptions,
-): string {
+function resourceLogs(tenant: string, records: readonly string[], { resource, clean }: RequestOptions): string {
   const members = { ...resource, ...(tenant !== '' && { 'svc.tenant_id': tenant }) };
   const attributes = JSON.stringify(keyValues(members, clean));
   const scope = JSON.stringify({ name: 'svc.logs', version: VERSION });

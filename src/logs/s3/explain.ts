@@ -21,8 +21,7 @@ export function s3Error(refusal: S3Refusal): SvcError {
   const { location, url, action, status, error, region } = refusal;
   const { code, words, hint } = explanationOf(refusal);
   const values: Readonly<Record<string, string>> = { bucket: location.bucket, action, region: region ?? '' };
-  const filled = (text: string): string =>
-    text.replace(/\{(\w+)\}/g, (_, name) => values[String(name)] ?? '');
+  const filled = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name) => values[String(name)] ?? '');
   const response = `${describeStoreError(status, error)}, ${displayHost(url)}`;
   return new SvcError(code, `${location.name}: ${filled(words)} (${response})`, {
     status,

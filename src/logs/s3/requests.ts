@@ -99,21 +99,13 @@ export class S3Requests {
     const key = request.path === '' && request.query ? '' : location.prefix + request.path;
     const url = objectAddress(settings, location.bucket, key, request.query);
     const seen: Seen = { unclear: false, skewed: false };
-    return withRetry(
-      async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)),
-      {
-        ...this.#connection,
-        onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }),
-      },
-    );
+    return withRetry(async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)), {
+      ...this.#connection,
+      onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }),
+    });
   }
 
-  #judge(
-    request: S3Request,
-    url: URL,
-    seen: Seen,
-    outcome: Outcome,
-  ): { value: S3Response } | RetryableFailure {
+  #judge(request: S3Request, url: URL, seen: Seen, outcome: Outcome): { value: S3Response } | RetryableFailure {
     if ('failure' in outcome) {
       const error = s3Unreachable(this.location, url, outcome.failure);
       if (!mayRetry(outcome, 'always')) throw error;
@@ -133,11 +125,7 @@ export class S3Requests {
     return { error, atOnce, askedMs: Math.min(asked, DEFAULT_MAX_WAIT_MS) };
   }
 
-  async #once(
-    { method, action, headers = {}, body }: S3Request,
-    url: URL,
-    attempt: number,
-  ): Promise<Outcome> {
+  async #once({ method, action, headers = {}, body }: S3Request, url: URL, attempt: number): Promise<Outcome> {
     const { settings, location, transport, signal, clock, trace } = this.#connection;
     const sha256 = body?.sha256 ?? NOTHING;
     const now = this.#storeClock.now();
@@ -189,17 +177,12 @@ export function objectAddress(
   // Not by URLSearchParams: its plus sign for a space is read as a plus by some.
   const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return new URL(
-    base +
-      (key === '' && !isInHost ? path.slice(0, -1) : path) +
-      (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
+    base + (key === '' && !isInHost ? path.slice(0, -1) : path) + (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
   );
 }
 
 function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** What is signed. The hash is that of the body, hexadecimal SHA-256; `now` is the store's time in epoch milliseconds. */
@@ -232,16 +215,12 @@ export async function signedHeaders(
 }
 
 function s3Unreachable(location: BucketLocation, url: URL, failure: TransportFailure): SvcError {
-  return new SvcError(
-    'network',
-    `${location.name}: no response from ${displayHost(url)}: ${failure.message}`,
-    {
-      hint:
-        failure.kind === 'tls'
-          ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
-          : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
-      retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-      facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
-    },
-  );
+  return new SvcError('network', `${location.name}: no response from ${displayHost(url)}: ${failure.message}`, {
+    hint:
+      failure.kind === 'tls'
+        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
+    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
 }

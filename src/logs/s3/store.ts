@@ -164,8 +164,7 @@ export class S3Store implements ArchiveStore {
       wanted: isNew ? [400, 409, 412, 501] : [],
     });
     if (sent.refusal === undefined) await drain(sent.response);
-    else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code))
-      throw s3Error(sent.refusal);
+    else if (sent.refusal.status === 400 && !isAboutCondition(sent.refusal.error.code)) throw s3Error(sent.refusal);
     return sent;
   }
 
@@ -181,7 +180,5 @@ export class S3Store implements ArchiveStore {
 }
 
 function isAboutCondition(code: string | undefined): boolean {
-  return (
-    code === undefined || ['InvalidArgument', 'InvalidRequest', 'NotImplemented', 'BadRequest'].includes(code)
-  );
+  return code === undefined || ['InvalidArgument', 'InvalidRequest', 'NotImplemented', 'BadRequest'].includes(code);
 }

@@ -22,12 +22,9 @@ export function elementText(xml: string, name: string): string | undefined {
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 function decodeEntities(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|quot|apos|amp));/gi,
-    (whole, decimal, hex, name) => {
-      if (name !== undefined) return NAMED[String(name).toLowerCase()] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-    },
-  );
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|quot|apos|amp));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return NAMED[String(name).toLowerCase()] ?? whole;
+    const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }

@@ -10,8 +10,7 @@ export function objectList(bucket: string, objects: readonly StoredObject[], que
   const page = rows.slice(0, list.size);
   const last = page.at(-1);
   const isTruncated = rows.length > page.length;
-  const encode = (text: string): string =>
-    list.isEncoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text;
+  const encode = (text: string): string => (list.isEncoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text);
   return xmlDocument('ListBucketResult', [
     xmlElement('Name', bucket),
     xmlElement('Prefix', encode(list.prefix)),

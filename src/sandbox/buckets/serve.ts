@@ -99,8 +99,7 @@ function notImplemented(): StoreRefusal {
 /** An object, or a range of it; for HEAD only what is known of it. */
 function getObject({ objects, request, bucket, key }: ObjectCall): Response {
   const found = objects.find(bucket, key);
-  if (found === undefined)
-    throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.', { Key: key });
+  if (found === undefined) throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.', { Key: key });
   const etag = `"${found.md5}"`;
   const match = request.headers.get('if-match');
   const none = request.headers.get('if-none-match');
@@ -119,15 +118,10 @@ async function putObject(call: ObjectCall): Promise<Response> {
   try {
     const { md5, sha256 } = await receiveBody(request, draft.path, draft.start);
     if (payload !== undefined && payload !== sha256)
-      throw new StoreRefusal(
-        400,
-        'XAmzContentSHA256Mismatch',
-        'The body does not have the hash that was signed.',
-        {
-          ClientComputedContentSHA256: payload,
-          S3ComputedContentSHA256: sha256,
-        },
-      );
+      throw new StoreRefusal(400, 'XAmzContentSHA256Mismatch', 'The body does not have the hash that was signed.', {
+        ClientComputedContentSHA256: payload,
+        S3ComputedContentSHA256: sha256,
+      });
     await writeHead(draft.path, objectHead(key, md5, now));
     if (!objects.keep(bucket, key, draft.path, isNew)) throw conditionFailed('If-None-Match');
     return new Response(null, { headers: { etag: `"${md5}"` } });

@@ -51,30 +51,20 @@ function checkTime(time: string, date: string, now: number): void {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts;
   const at = Date.UTC(year, month - 1, day, hour, minute, second);
   if (Math.abs(at - now) <= LARGEST_SKEW_MS) return;
-  throw new StoreRefusal(
-    403,
-    'RequestTimeTooSkewed',
-    'The time of the request is too far from the server time.',
-    {
-      RequestTime: time,
-      ServerTime: new Date(now).toISOString(),
-      MaxAllowedSkewMilliseconds: String(LARGEST_SKEW_MS),
-    },
-  );
+  throw new StoreRefusal(403, 'RequestTimeTooSkewed', 'The time of the request is too far from the server time.', {
+    RequestTime: time,
+    ServerTime: new Date(now).toISOString(),
+    MaxAllowedSkewMilliseconds: String(LARGEST_SKEW_MS),
+  });
 }
 
 function payloadHash({ headers }: Request): string {
   const hash = headers.get('x-amz-content-sha256');
-  if (hash === null)
-    throw new StoreRefusal(400, 'InvalidRequest', 'The x-amz-content-sha256 header is missing.');
+  if (hash === null) throw new StoreRefusal(400, 'InvalidRequest', 'The x-amz-content-sha256 header is missing.');
   if (hash === 'UNSIGNED-PAYLOAD' || /^[0-9a-f]{64}$/.test(hash)) return hash;
   if (hash.startsWith('STREAMING-'))
     throw new StoreRefusal(501, 'NotImplemented', 'Bodies signed in pieces are not implemented.');
-  throw new StoreRefusal(
-    400,
-    'InvalidArgument',
-    'x-amz-content-sha256 must be a SHA-256 or UNSIGNED-PAYLOAD.',
-  );
+  throw new StoreRefusal(400, 'InvalidArgument', 'x-amz-content-sha256 must be a SHA-256 or UNSIGNED-PAYLOAD.');
 }
 
 // Every header that changes what the request does must be signed.
@@ -82,14 +72,9 @@ function checkSignedHeaders({ headers }: Request, names: readonly string[]): voi
   const needed = [...headers.keys()].filter((name) => name === 'host' || name.startsWith('x-amz-'));
   const unsigned = needed.filter((name) => !names.includes(name));
   if (unsigned.length === 0 && names.includes('host') && names.join() === names.toSorted().join()) return;
-  throw new StoreRefusal(
-    403,
-    'AccessDenied',
-    'There were headers present in the request which were not signed.',
-    {
-      HeadersNotSigned: unsigned.join(', '),
-    },
-  );
+  throw new StoreRefusal(403, 'AccessDenied', 'There were headers present in the request which were not signed.', {
+    HeadersNotSigned: unsigned.join(', '),
+  });
 }
 
 function signingKey(date: string, region: string, service: string): Buffer {
@@ -153,10 +138,7 @@ function decodedPart(text: string): string {
 
 // Everything but the unreserved characters, which encodeURIComponent takes for a few more.
 function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The credentials of the sandbox's buckets. Fixed and no secret. */

@@ -107,9 +107,7 @@ const known = new Map<string, RegExp>();
 function expressionOf(path: string): RegExp {
   let expression = known.get(path);
   if (expression === undefined) {
-    const parts = path
-      .split(/(\*\*|\*)/)
-      .map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const parts = path.split(/(\*\*|\*)/).map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
     expression = new RegExp(`^${parts.join('')}$`, 's');
     known.set(path, expression);
   }
@@ -124,8 +122,7 @@ export function readFault(text: string): Fault {
   if (effects === undefined || call === undefined)
     throw new FaultSyntaxError('must be an effect, @, a method and a path, such as 429@GET /logs:0.1');
   const pattern = readCallPattern(call);
-  if (pattern === undefined)
-    throw new FaultSyntaxError('must name a path that begins with / after the method');
+  if (pattern === undefined) throw new FaultSyntaxError('must name a path that begins with / after the method');
   return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 

@@ -57,5 +57,4 @@ function addressOf(name: string): string {
 }
 
 /** Request and response bodies with made-up values, by method and path of the endpoint. */
-export const EXAMPLES: Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>> =
-  examples;
+export const EXAMPLES: Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>> = examples;

@@ -30,8 +30,7 @@ export function openApiDocument(): Json {
 
 function allPaths(): Json {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of API_ROUTES)
-    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = operation(route);
+  for (const route of API_ROUTES) (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = operation(route);
   for (const route of STORE_ADDRESSES)
     (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = storeOperation(route);
   return paths;

@@ -74,9 +74,7 @@ async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJo
 async function listJobs({ service, query, now }: Call): Promise<unknown> {
   const size = pageSize(query);
   const [below = Infinity] = readCursor(query, 'jobs') ?? [];
-  const jobs = service.state.world.jobs.all.filter(
-    (job) => job.number < below && jobStatus(job, now) !== 'removed',
-  );
+  const jobs = service.state.world.jobs.all.filter((job) => job.number < below && jobStatus(job, now) !== 'removed');
   const page = jobs.toReversed().slice(0, size);
   await service.processing.settle(page, now);
   const last = page.at(-1);

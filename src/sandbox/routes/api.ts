@@ -24,9 +24,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
 export function apiRoutes(service: Service): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
   for (const route of API_ROUTES)
-    api.on(route.method, route.path, checkAccess(service, route), LIMIT_BODY, (c) =>
-      handle(service, route, c),
-    );
+    api.on(route.method, route.path, checkAccess(service, route), LIMIT_BODY, (c) => handle(service, route, c));
   api.onError((error, c) => {
     const { key, refusal } = c.var;
     // Recorded after the response was made: a list never holds the request that asked for it.
@@ -114,8 +112,6 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
 }
 
 function checkPermission({ kind, permission }: ApiRoute, key: SandboxKey): void {
-  if (key.kind !== kind)
-    throw problem(403, `A ${kind} key with the permission ${permission} is needed here.`);
-  if (!key.permissions.includes(permission))
-    throw problem(403, `The key lacks the permission ${permission}.`);
+  if (key.kind !== kind) throw problem(403, `A ${kind} key with the permission ${permission} is needed here.`);
+  if (!key.permissions.includes(permission)) throw problem(403, `The key lacks the permission ${permission}.`);
 }

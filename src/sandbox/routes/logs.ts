@@ -1,19 +1,5 @@
-import {
-  type EntityType,
-  entityTypeListSchema,
-  type Log,
-  type LogPage,
-  logPageSchema,
-} from '../../schema/log.ts';
-import {
-  CURSOR_QUERY,
-  cursorPage,
-  pageNumber,
-  pageSize,
-  queryParameter,
-  readCursor,
-  writeCursor,
-} from '../paging.ts';
+import { type EntityType, entityTypeListSchema, type Log, type LogPage, logPageSchema } from '../../schema/log.ts';
+import { CURSOR_QUERY, cursorPage, pageNumber, pageSize, queryParameter, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, tenantId } from '../seed/entities.ts';
 import { isoSeconds, seededLogs } from '../seed/logs.ts';
@@ -61,8 +47,7 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
     audit: { entityType: 'log', noun: 'Entity types', operation: 'read' },
     response: entityTypeListSchema,
     status: 200,
-    handle: (): EntityType[] =>
-      ENTITY_KINDS.map(({ displayName, value }) => ({ display_name: displayName, value })),
+    handle: (): EntityType[] => ENTITY_KINDS.map(({ displayName, value }) => ({ display_name: displayName, value })),
   },
 ];
 

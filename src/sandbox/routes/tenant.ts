@@ -90,9 +90,7 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
 async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> {
   const { name, settings } = checkBody(tenantUpdateSchema, knownMembers(await json()));
   const { application } = key;
-  return tenantView(
-    service.state.record({ type: 'tenant', at: now, application, name, settings: { ...settings } }),
-  );
+  return tenantView(service.state.record({ type: 'tenant', at: now, application, name, settings: { ...settings } }));
 }
 
 // From here on every key of the tenant is unknown, until the sandbox is reset.
@@ -141,9 +139,7 @@ function usageReport(world: World, now: number): UsageReport {
   const finished = world.jobs.all.filter((job) => jobStatus(job, now) === 'completed');
   return {
     token_report: {
-      metrics_by_type: Object.fromEntries(
-        TOKEN_TYPES.map((type) => [type, metricsOf(world, type, finished)]),
-      ),
+      metrics_by_type: Object.fromEntries(TOKEN_TYPES.map((type) => [type, metricsOf(world, type, finished)])),
       included_monthly_active_tokens: INCLUDED,
       monthly_active_tokens: activeTokens(world, finished, now),
     },

@@ -111,8 +111,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
   const { sessionType, named, token } = readBody(body);
   const posted = postedDevice(body);
   const card = cardOf(service.state.world, named, token, now);
-  if (findNetwork(card.network) === undefined)
-    throw problem(422, "The card's network takes no part in 3-D Secure.");
+  if (findNetwork(card.network) === undefined) throw problem(422, "The card's network takes no part in 3-D Secure.");
   const nonce = randomUUID();
   const { network, lastFour, scenario } = card;
   const { sessions } = service.state.record({
@@ -134,8 +133,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
 type Named = SessionEvent['named'];
 
 function readBody(body: unknown): { sessionType: SessionType; named: Named; token: string } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalid('body', 'Must be an object.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('body', 'Must be an object.');
   const errors: Record<string, string[]> = {};
   const { type } = createSessionSchema.shape;
   const parsed = type.safeParse(Reflect.get(body, 'type'));
@@ -146,8 +144,7 @@ function readBody(body: unknown): { sessionType: SessionType; named: Named; toke
   if (given.length === 0) errors['token_id'] = ['One of token_id and token_intent_id is required.'];
   else if (given.length > 1) errors[named] = ['Only one of token_id, token_intent_id and pan is allowed.'];
   else if (typeof token !== 'string') errors[named] = ['Must be a string.'];
-  if (!parsed.success || typeof token !== 'string' || Object.keys(errors).length > 0)
-    throw invalidFields(errors);
+  if (!parsed.success || typeof token !== 'string' || Object.keys(errors).length > 0) throw invalidFields(errors);
   return { sessionType: parsed.data, named, token };
 }
 

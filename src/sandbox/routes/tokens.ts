@@ -48,8 +48,7 @@ async function createToken({ service, key, now, json, created }: Call): Promise<
 type CardFacts = Omit<TokenEvent, 'type' | 'at' | 'nonce' | 'application'>;
 
 function readCard(body: unknown): CardFacts {
-  if (memberOf(body, 'type') !== 'card')
-    throw invalid('type', 'Must be card: the sandbox creates no other tokens.');
+  if (memberOf(body, 'type') !== 'card') throw invalid('type', 'Must be card: the sandbox creates no other tokens.');
   const data = memberOf(body, 'data');
   const number = memberOf(data, 'number');
   const month = readDigits(memberOf(data, 'expiration_month'), /^(0?[1-9]|1[0-2])$/);

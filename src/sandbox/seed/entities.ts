@@ -68,13 +68,7 @@ function idsOf(kind: EntityKind, seed: number): readonly string[] {
 
 const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 
-function kind(
-  value: string,
-  displayName: string,
-  count: number,
-  weight: number,
-  id: EntityKind['id'],
-): EntityKind {
+function kind(value: string, displayName: string, count: number, weight: number, id: EntityKind['id']): EntityKind {
   return { value, displayName, count, weight, id };
 }
 
@@ -113,8 +107,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
 
 function readDerived(seed: number, token: string): CardOrigin | undefined {
   if (!UUID.test(token)) return undefined;
-  const digits =
-    token.slice(0, 8) + token.slice(9, 13) + token.slice(15, 18) + token.slice(20, 23) + token.slice(24);
+  const digits = token.slice(0, 8) + token.slice(9, 13) + token.slice(15, 18) + token.slice(20, 23) + token.slice(24);
   const word = (from: number, to: number): number => Number.parseInt(digits.slice(from, to), 16);
   const check = word(14, 22);
   const second = word(22, 30);

@@ -1,9 +1,5 @@
 import type { TenantType } from '../../schema/tenant.ts';
-import type {
-  AuthenticationType,
-  CHALLENGE_PREFERENCE_CODES,
-  SessionType,
-} from '../../schema/three-ds/values.ts';
+import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../three-ds/networks.ts';
 
 // What the journal holds, one event a line. State is a function of these events and the time.
@@ -206,10 +202,6 @@ export function readEvent(line: string): JournalEvent | undefined {
 // Events of types that a later version adds are ignored where they are applied.
 function isEvent(value: unknown): value is JournalEvent {
   return (
-    typeof value === 'object' &&
-    value !== null &&
-    'type' in value &&
-    'at' in value &&
-    typeof value.at === 'number'
+    typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'number'
   );
 }

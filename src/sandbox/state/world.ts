@@ -195,10 +195,7 @@ function addDelivery({ deliveries }: World, { url, event, at, status }: Delivery
   deliveries.set(name, { attempts: (before?.attempts ?? 0) + 1, lastAt: at, accepted });
 }
 
-function addToSession(
-  session: Session | undefined,
-  event: MethodEvent | AuthenticationEvent | ChallengeEvent,
-): void {
+function addToSession(session: Session | undefined, event: MethodEvent | AuthenticationEvent | ChallengeEvent): void {
   if (session === undefined) return;
   if (event.type === '3ds-authentication') session.authentication ??= event;
   else if (event.type === '3ds-challenge') session.answers.push(event);

@@ -30,11 +30,7 @@ export function refusalResponse(error: unknown, request: Request): Response {
   const requestId = request.headers.get('x-request-id') ?? randomUUID();
   const elements = { Code: code, Message: message, ...details, RequestId: requestId };
   const inner = Object.entries(elements).map(([name, text]) => xmlElement(name, text));
-  return xmlResponse(
-    `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`,
-    status,
-    headers,
-  );
+  return xmlResponse(`<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`, status, headers);
 }
 
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');

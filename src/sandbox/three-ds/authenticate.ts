@@ -12,10 +12,7 @@ import { scenarioOf } from './networks.ts';
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was
  * authenticated before, a 424 or 500 where the card's scenario is such an error: those leave the session as it was.
  */
-export async function authenticate(
-  { service, key, now, json }: Call,
-  session: Session,
-): Promise<AuthenticationEvent> {
+export async function authenticate({ service, key, now, json }: Call, session: Session): Promise<AuthenticationEvent> {
   const body = await json();
   const posted = postedDevice(body);
   const request = checkAuthenticate(body, session.created.sessionType);
@@ -67,16 +64,10 @@ function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
 
 const LONGEST_NAME = 60;
 
-function shownOf({
-  merchant_info,
-  requestor_info,
-  purchase_info,
-}: AuthenticateRequest): AuthenticationEvent['shown'] {
+function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateRequest): AuthenticationEvent['shown'] {
   const merchant = (merchant_info?.name ?? requestor_info.name).slice(0, LONGEST_NAME);
   const { amount, exponent = '0', currency = '' } = purchase_info ?? {};
-  return amount === undefined
-    ? { merchant }
-    : { merchant, amount: amountText(amount, Number(exponent), currency) };
+  return amount === undefined ? { merchant } : { merchant, amount: amountText(amount, Number(exponent), currency) };
 }
 
 function amountText(amount: string, exponent: number, currency: string): string {
@@ -96,10 +87,7 @@ function amountText(amount: string, exponent: number, currency: string): string 
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   removeUnknownMembers(body);
   const parsed = authenticateSchema.safeParse(body);
-  const broken = [
-    ...(parsed.success ? [] : brokenFields(parsed.error.issues, body)),
-    ...between(body, sessionType),
-  ];
+  const broken = [...(parsed.success ? [] : brokenFields(parsed.error.issues, body)), ...between(body, sessionType)];
   if (broken.length > 0 || !parsed.success) throw invalidFields(grouped(broken));
   return parsed.data;
 }

@@ -51,8 +51,7 @@ function frictionless(scenario: Scenario, { preference }: AuthenticationEvent): 
 }
 
 function decoupled(scenario: Scenario, age: number): Outcome {
-  if (age < DECOUPLED_MS)
-    return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
+  if (age < DECOUPLED_MS) return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
   return { ...ending(scenario), challenge: { type: 'decoupled', attempts: 1 } };
 }
 

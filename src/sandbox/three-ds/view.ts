@@ -67,11 +67,7 @@ function needsMethod({ created }: Session): boolean {
 }
 
 // What the requests said of the device. Else that of the method page, which learns what every request of a browser says.
-function deviceView({
-  created,
-  visit,
-  authentication,
-}: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
+function deviceView({ created, visit, authentication }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
   const posted = { ...created.posted, ...authentication?.posted };
   if (Object.keys(posted).length > 0) return posted;
   if (created.sessionType === 'merchant') return {};
@@ -166,9 +162,7 @@ function authenticationView(authenticated: Authenticated): Authentication {
     challenge_cancel_reason: cancelReason,
     challenge_cancel_reason_code: cancelReason && CHALLENGE_CANCEL_REASON_CODES[cancelReason],
     cardholder_info:
-      status === 'failed' || status === 'rejected'
-        ? 'Please call the bank that issued your card.'
-        : undefined,
+      status === 'failed' || status === 'rejected' ? 'Please call the bank that issued your card.' : undefined,
     ...(authenticationType === 'whitelist-status-check' && {
       whitelist_status: 'merchant-not-trusted',
       whitelist_status_source: 'acs',

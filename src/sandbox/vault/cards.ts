@@ -39,8 +39,7 @@ export function sandboxCards(seed: number = DEFAULT_SEED): SandboxCard[] {
 /** A request file with every result code: one row for each test card, and a token that the vault does not hold. */
 export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   const rows = sandboxCards(seed).map(
-    ({ token, expiration_year, expiration_month }) =>
-      `${token},${expiration_year.slice(2)},${expiration_month},`,
+    ({ token, expiration_year, expiration_month }) => `${token},${expiration_year.slice(2)},${expiration_month},`,
   );
   const unknown = `${cardToken(seed, TEST_CARDS.length)},27,01,`;
   return [REQUEST_COLUMNS.join(','), ...rows, unknown, ''].join('\n');

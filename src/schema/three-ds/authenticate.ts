@@ -131,10 +131,7 @@ const priorAuthenticationInfoSchema = z
   .strictObject({
     method: oneOf(PRIOR_AUTHENTICATION_METHODS, 'how the cardholder was authenticated earlier'),
     timestamp: minute('the time of the earlier authentication', '202512310925'),
-    reference_id: text(
-      'the ACS transaction id of the earlier transaction',
-      'd7c1ee99-9478-44a6-b1f2-391e29c6b340',
-    ),
+    reference_id: text('the ACS transaction id of the earlier transaction', 'd7c1ee99-9478-44a6-b1f2-391e29c6b340'),
     data: text('what proves the earlier authentication', 'reference of the authentication'),
   })
   .partial()
@@ -174,10 +171,7 @@ const cardholderInfoSchema = z
     phone_number: phoneNumberSchema.optional(),
     mobile_phone_number: phoneNumberSchema.optional(),
     work_phone_number: phoneNumberSchema.optional(),
-    billing_shipping_address_match: oneOf(
-      ['Y', 'N'],
-      'whether billing and shipping address are the same',
-    ).optional(),
+    billing_shipping_address_match: oneOf(['Y', 'N'], 'whether billing and shipping address are the same').optional(),
     billing_address: addressSchema.optional(),
     shipping_address: addressSchema.optional(),
   })
@@ -204,10 +198,7 @@ export const authenticateSchema = z.strictObject({
     .positive()
     .meta({ description: 'the minutes that a decoupled challenge may take, a whole number', examples: [60] })
     .optional(),
-  challenge_preference: oneOf(
-    keysOf(CHALLENGE_PREFERENCE_CODES),
-    'whether a challenge is wished for',
-  ).optional(),
+  challenge_preference: oneOf(keysOf(CHALLENGE_PREFERENCE_CODES), 'whether a challenge is wished for').optional(),
   purchase_info: purchaseInfoSchema.optional(),
   merchant_info: merchantInfoSchema.optional(),
   requestor_info: requestorInfoSchema,

@@ -31,12 +31,7 @@ export function day(what: string, example: string): z.ZodString {
 
 /** A real date that one more digit may follow: the interface writes YYYYMMDDD for it, which may be a slip. */
 export function looseDay(what: string, example: string): z.ZodString {
-  return written(
-    /^\d{8,9}$/,
-    `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`,
-    example,
-    8,
-  );
+  return written(/^\d{8,9}$/, `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`, example, 8);
 }
 
 /** A real minute in UTC, written YYYYMMDDhhmm. */

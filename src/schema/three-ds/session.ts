@@ -26,9 +26,7 @@ const deviceInfoSchema = z.looseObject({
   /** Minutes. */
   sdk_max_timeout: text,
   sdk_reference_number: text,
-  sdk_render_options: z
-    .looseObject({ sdk_interface: text, sdk_ui_type: z.array(z.unknown()).nullish() })
-    .nullish(),
+  sdk_render_options: z.looseObject({ sdk_interface: text, sdk_ui_type: z.array(z.unknown()).nullish() }).nullish(),
 });
 
 /** 3DS versions, recommended and possible. */

@@ -56,10 +56,7 @@ describe('3ds validate', () => {
     expect(machine).toMatchObject({ code: 13, stdout: '' });
     expect(errorOf(machine.stderr)).toMatchObject({
       code: 'refused_input',
-      violations: [
-        { path: 'authentication_type' },
-        { path: 'challenge_preference', suggestion: 'no-challenge' },
-      ],
+      violations: [{ path: 'authentication_type' }, { path: 'challenge_preference', suggestion: 'no-challenge' }],
     });
     const person = await place.svc(['3ds', 'validate', file, '--session-type', 'customer', '-o', 'table']);
     expect(person.stderr).toContain('bad.json: 2 validation errors');
@@ -147,10 +144,7 @@ describe('--allow-unknown', () => {
 
 describe('a body made to be slow', () => {
   it.each([
-    [
-      'unknown members',
-      Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1])),
-    ],
+    ['unknown members', Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1]))],
     ['wrong items', { message_extensions: Array.from({ length: 150_000 }, () => 3) }],
     ['digits', { broadcast_info: { x: '4'.repeat(900_000) } }],
     ['groups of digits', { broadcast_info: { x: Array.from({ length: 90_000 }, () => '4111 ') } }],
@@ -222,9 +216,9 @@ describe('a body that cannot be read', () => {
     const { SvcError } = await import('../../../src/errors.ts');
     setTimeout(() => interrupt.abort(new SvcError('interrupted', 'interrupted')), 50);
     const silent = new Readable({ read: () => undefined });
-    expect(
-      await place.svc(['3ds', 'validate', '-'], { input: silent, signal: interrupt.signal }),
-    ).toMatchObject({ code: 130 });
+    expect(await place.svc(['3ds', 'validate', '-'], { input: silent, signal: interrupt.signal })).toMatchObject({
+      code: 130,
+    });
   });
 });
 
@@ -269,11 +263,7 @@ describe('--set', () => {
   });
 
   it('R05 repeats nothing of what was typed', async () => {
-    for (const set of [
-      'canary_secret_1',
-      'canary_secret_1=x',
-      'decoupled_challenge_max_time=canary_secret_1',
-    ])
+    for (const set of ['canary_secret_1', 'canary_secret_1=x', 'decoupled_challenge_max_time=canary_secret_1'])
       expect((await validate([set])).stderr).not.toContain('canary');
   });
 
@@ -282,8 +272,8 @@ describe('--set', () => {
     expect(await validate(['purchase_info.amount=1'], { ...fullBody(), purchase_info: 'x' })).toMatchObject({
       code: 13,
     });
-    expect(
-      await validate(['message_extensions.0.id=1'], { ...fullBody(), message_extensions: {} }),
-    ).toMatchObject({ code: 13 });
+    expect(await validate(['message_extensions.0.id=1'], { ...fullBody(), message_extensions: {} })).toMatchObject({
+      code: 13,
+    });
   });
 });

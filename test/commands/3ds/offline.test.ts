@@ -17,9 +17,9 @@ describe('3ds template', () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/"recurring_frequency": "28" \/\/ /);
-    expect(
-      await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], { input: stdout }),
-    ).toMatchObject({ code: 0 });
+    expect(await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], { input: stdout })).toMatchObject({
+      code: 0,
+    });
     const table = await place.svc([
       '3ds',
       'template',
@@ -38,15 +38,7 @@ describe('3ds template', () => {
       authentication_category: 'non-payment',
       authentication_type: 'add-card',
     });
-    const chosen = await place.svc([
-      '3ds',
-      'template',
-      'add-card',
-      '-o',
-      format,
-      '--fields',
-      'requestor_info.url',
-    ]);
+    const chosen = await place.svc(['3ds', 'template', 'add-card', '-o', format, '--fields', 'requestor_info.url']);
     expect(JSON.parse(chosen.stdout)).toEqual({ requestor_info: { url: 'https://shop.example' } });
   });
 

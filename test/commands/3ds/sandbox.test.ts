@@ -59,9 +59,7 @@ describe('3DS against the sandbox', () => {
       const [, code, status] = OUTCOMES.find(([words]) => words.test(scenario)) ?? [];
       const run = await authenticated(token, 'customer', 'payment-transaction');
       const found =
-        run.code === 0
-          ? (JSON.parse(run.stdout) as Record<string, unknown>)['authentication_status']
-          : undefined;
+        run.code === 0 ? (JSON.parse(run.stdout) as Record<string, unknown>)['authentication_status'] : undefined;
       expect({ scenario, code: run.code, status: found, stderr: run.stderr }).toMatchObject({
         scenario,
         code,
@@ -72,8 +70,7 @@ describe('3DS against the sandbox', () => {
 
   it('R57 the sandbox takes the template of every combination', async () => {
     const [card] = sandboxThreeDsCards();
-    const { SESSION_TYPES_BY_AUTHENTICATION_TYPE: types } =
-      await import('../../../src/schema/three-ds/values.ts');
+    const { SESSION_TYPES_BY_AUTHENTICATION_TYPE: types } = await import('../../../src/schema/three-ds/values.ts');
     for (const [type, sessions] of Object.entries(types))
       for (const session of sessions) {
         const { code, stderr } = await authenticated(card?.token ?? '', session, type);

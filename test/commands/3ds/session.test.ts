@@ -77,25 +77,18 @@ function authenticate(...more: readonly string[]): ReturnType<Place['svc']> {
   });
 }
 
-function authenticateIn(
-  env: Readonly<Record<string, string>>,
-  ...more: readonly string[]
-): ReturnType<Place['svc']> {
+function authenticateIn(env: Readonly<Record<string, string>>, ...more: readonly string[]): ReturnType<Place['svc']> {
   return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], { server, env });
 }
 
 describe('3ds create', () => {
   it('sends exactly one token and the type, and says how to go on', async () => {
     script({
-      'POST /3ds/sessions': [
-        200,
-        { id: 's1', type: 'customer', method_url: 'https://acs.example/m', cardBrand: 'x' },
-      ],
+      'POST /3ds/sessions': [200, { id: 's1', type: 'customer', method_url: 'https://acs.example/m', cardBrand: 'x' }],
     });
-    const { code, stdout, stderr } = await place.svc(
-      ['3ds', 'create', '--token', 't1', '--type', 'customer'],
-      { server },
-    );
+    const { code, stdout, stderr } = await place.svc(['3ds', 'create', '--token', 't1', '--type', 'customer'], {
+      server,
+    });
     expect({ code, id: (JSON.parse(stdout) as { id: string }).id }).toEqual({ code: 0, id: 's1' });
     expect(JSON.parse(stdout)).toHaveProperty('cardBrand');
     expect(stderr).toContain('svc 3ds authenticate s1 --file');
@@ -224,10 +217,7 @@ describe('3ds authenticate', () => {
     const { violations } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as {
       violations: { path: string }[];
     };
-    expect(violations.map(({ path }) => path)).toEqual([
-      'authentication_type',
-      'decoupled_challenge_max_time',
-    ]);
+    expect(violations.map(({ path }) => path)).toEqual(['authentication_type', 'decoupled_challenge_max_time']);
   });
 
   it('checks as far as it can where the type of the session is new', async () => {
@@ -323,24 +313,21 @@ describe('3ds authenticate', () => {
     ['informational', 'wrn', 10],
     ['challenge', 'wrn', 10],
     ['brand-new', 'wrn', 10],
-  ])(
-    'ends %s with --fail-on %s in exit %i, the result written all the same',
-    async (status, failOn, exit) => {
-      const result = { ...RESULT, authentication_status: status };
-      script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
-      const more = failOn === undefined ? [] : ['--fail-on', failOn];
-      for (const run of [
-        await authenticate(...more),
-        await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
-      ]) {
-        expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({
-          code: exit,
-          written: result,
-        });
-        expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
-      }
-    },
-  );
+  ])('ends %s with --fail-on %s in exit %i, the result written all the same', async (status, failOn, exit) => {
+    const result = { ...RESULT, authentication_status: status };
+    script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
+    const more = failOn === undefined ? [] : ['--fail-on', failOn];
+    for (const run of [
+      await authenticate(...more),
+      await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
+    ]) {
+      expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({
+        code: exit,
+        written: result,
+      });
+      expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
+    }
+  });
 
   it.each([
     ['attempted', /liability for fraud: .*issuer/],
@@ -437,9 +424,7 @@ describe('--open', () => {
 
   it('says so where there is no browser, or no address that may be opened', async () => {
     script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
-    expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain(
-      'open the address yourself',
-    );
+    expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('open the address yourself');
     script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('not opened: ');
   });

@@ -25,10 +25,7 @@ export class Scripted {
 
   private constructor(server: Server) {
     this.#server = server;
-    server.on(
-      'request',
-      (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response),
-    );
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response));
   }
 
   static async start(): Promise<Scripted> {
@@ -92,10 +89,7 @@ export class Place {
   }
 
   /** Runs a command line to its end. */
-  async svc(
-    argv: readonly string[],
-    run: Run = {},
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
+  async svc(argv: readonly string[], run: Run = {}): Promise<{ code: number; stdout: string; stderr: string }> {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const texts = Promise.all([gathered(stdout), gathered(stderr)]);
     const { input = '', server, clock = systemClock, signal = new AbortController().signal, env } = run;

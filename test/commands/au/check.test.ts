@@ -32,10 +32,7 @@ describe('svc au check', () => {
     const checked = await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']);
     expect(checked.code).toBe(13);
     const rows = checked.stdout.trimEnd().split('\n');
-    expect(rows.map((row) => (JSON.parse(row) as { file: string }).file)).toEqual([
-      'good.csv',
-      'in/twice.csv',
-    ]);
+    expect(rows.map((row) => (JSON.parse(row) as { file: string }).file)).toEqual(['good.csv', 'in/twice.csv']);
     const error = JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(error).toMatchObject({
       code: 'refused_input',

@@ -21,8 +21,7 @@ function place(files: Readonly<Record<string, string>> = {}) {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const put = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
-  for (const [name, text] of Object.entries({ 'q.csv': REQUEST, 'r.csv': RESULTS, ...files }))
-    put(name, text);
+  for (const [name, text] of Object.entries({ 'q.csv': REQUEST, 'r.csv': RESULTS, ...files })) put(name, text);
   const next = (...words: string[]) => svcHere(['au', 'next', 'q.csv', 'r.csv', ...words], { cwd });
   const check = (name: string) => svcHere(['au', 'check', join(cwd, name)], { cwd });
   return { cwd, put, next, check, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };

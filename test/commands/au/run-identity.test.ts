@@ -90,9 +90,7 @@ async function openMachine(): Promise<Machine> {
 
 /** A gateway that finds nothing. */
 const HIDDEN: Fault = (incoming, outgoing, proceed) =>
-  incoming.method === 'GET'
-    ? outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<html>')
-    : proceed();
+  incoming.method === 'GET' ? outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<html>') : proceed();
 
 const SUBMIT = 'au submit tokens.csv';
 const OUT = '--wait --out results.csv --force';
@@ -387,9 +385,9 @@ describe('a cycle', () => {
     const machine = await openMachine();
     for (const [month, cycle] of ['2026-11', '2026-12', '2027-01'].entries()) {
       for (const spelling of [cycle, ` ${cycle} `, cycle])
-        expect(
-          await machine.svc(['au', 'submit', 'tokens.csv', '--cycle', spelling, ...OUT.split(' ')]),
-        ).toMatchObject({ code: 0 });
+        expect(await machine.svc(['au', 'submit', 'tokens.csv', '--cycle', spelling, ...OUT.split(' ')])).toMatchObject(
+          { code: 0 },
+        );
       await machine.clock.advance(29 * DAY);
       const late = await machine.svc(`${SUBMIT} --cycle ${cycle} ${OUT}`);
       expect(JSON.parse(late.stdout)).toMatchObject({ status: 'already_submitted' });

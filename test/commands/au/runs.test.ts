@@ -193,30 +193,26 @@ describe('a run directory', () => {
     expect(stderr).toContain('newer svc');
   });
 
-  it.skipIf(!CAN_OBEY_MODES)(
-    'R44 that cannot be written is shown as recorded, and nothing is begun',
-    async () => {
-      await svc('au submit tokens.csv --run-dir kept');
-      change('kept', ({ parts }) => {
-        for (const part of parts) part.state = 'planned';
-      });
-      chmodSync(home.file('kept'), 0o500);
-      const readOnly = (line: string): Promise<Finished> =>
-        home.svc(line.split(' '), { env: ENV(), obeysModes: true });
-      const shown = await readOnly('au status kept');
-      const others = ['au submit tokens.csv --run-dir kept', 'au wait kept', 'au abandon kept --yes'];
-      const refused = await Promise.all(others.map(readOnly));
-      chmodSync(home.file('kept'), 0o700);
-      expect(shown).toMatchObject({ code: 0 });
-      expect(shown.stderr).toContain('as recorded');
-      for (const { code, stderr } of refused) {
-        expect(code, stderr).toBe(1);
-        expect(stderr).toContain('EACCES');
-        expect(stderr).toContain('kept/run.');
-      }
-      expect(uploads()).toBe(1);
-    },
-  );
+  it.skipIf(!CAN_OBEY_MODES)('R44 that cannot be written is shown as recorded, and nothing is begun', async () => {
+    await svc('au submit tokens.csv --run-dir kept');
+    change('kept', ({ parts }) => {
+      for (const part of parts) part.state = 'planned';
+    });
+    chmodSync(home.file('kept'), 0o500);
+    const readOnly = (line: string): Promise<Finished> => home.svc(line.split(' '), { env: ENV(), obeysModes: true });
+    const shown = await readOnly('au status kept');
+    const others = ['au submit tokens.csv --run-dir kept', 'au wait kept', 'au abandon kept --yes'];
+    const refused = await Promise.all(others.map(readOnly));
+    chmodSync(home.file('kept'), 0o700);
+    expect(shown).toMatchObject({ code: 0 });
+    expect(shown.stderr).toContain('as recorded');
+    for (const { code, stderr } of refused) {
+      expect(code, stderr).toBe(1);
+      expect(stderr).toContain('EACCES');
+      expect(stderr).toContain('kept/run.');
+    }
+    expect(uploads()).toBe(1);
+  });
 
   it.skipIf(!CAN_OBEY_MODES)('R55 that cannot be made is an error before anything is sent', async () => {
     mkdirSync(home.file('closed'), { mode: 0o500 });
@@ -231,8 +227,7 @@ describe('a run directory', () => {
     const env = { ...ENV(), SVC_BASE_URL: slow.url };
     const first = home.start(['au', 'submit', 'tokens.csv', '--wait'], { env });
     const ended = finished(first);
-    while (uploadsTaken(join(directory, 'slow')).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (uploadsTaken(join(directory, 'slow')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const second = await home.svc(['au', 'submit', 'tokens.csv', '--wait'], { env });
     expect(second.code).toBe(3);
     expect(second.stderr).toContain(`process ${first.pid}`);
@@ -309,9 +304,7 @@ describe('svc au sync', () => {
     expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(await svc(line)).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
-    expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(
-      true,
-    );
+    expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(true);
     expect(uploads()).toBe(2);
   });
 

@@ -28,15 +28,12 @@ describe('svc completion install', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'unchanged' });
   });
 
-  it.each(PLACES)(
-    'takes the shell from SHELL, and with --dry-run writes nothing (%s)',
-    async (shell, place) => {
-      const env = { SHELL: `/usr/bin/${shell}` };
-      const { stdout } = await home.svc(['completion', 'install', '--dry-run'], { env });
-      expect(JSON.parse(stdout)).toMatchObject({ file: home.file(place), status: 'would be written' });
-      expect(existsSync(dirname(home.file(place)))).toBe(false);
-    },
-  );
+  it.each(PLACES)('takes the shell from SHELL, and with --dry-run writes nothing (%s)', async (shell, place) => {
+    const env = { SHELL: `/usr/bin/${shell}` };
+    const { stdout } = await home.svc(['completion', 'install', '--dry-run'], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ file: home.file(place), status: 'would be written' });
+    expect(existsSync(dirname(home.file(place)))).toBe(false);
+  });
 
   it('obeys the variables that move those places', async () => {
     expect(await dry('bash', { BASH_COMPLETION_USER_DIR: '/b' })).toBe('/b/completions/svc');

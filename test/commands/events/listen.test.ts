@@ -150,8 +150,7 @@ describe('svc events listen', () => {
       '--limit',
       '2',
     );
-    for (const id of ['a b', 'c'])
-      expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
+    for (const id of ['a b', 'c']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
     const { code, stderr } = await listener.ended;
     expect(code).toBe(0);
     expect(good.whole('POST')).toHaveLength(2);
@@ -166,9 +165,10 @@ describe('svc events listen', () => {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     expect(await finished(replay)).toMatchObject({ code: 0 });
-    expect(
-      broken.whole('POST').map(({ body }) => (JSON.parse(body) as { event: { id: string } }).event.id),
-    ).toEqual(['a b', 'c']);
+    expect(broken.whole('POST').map(({ body }) => (JSON.parse(body) as { event: { id: string } }).event.id)).toEqual([
+      'a b',
+      'c',
+    ]);
   });
 
   it('lets a target that hangs hold up nothing, and ends on Ctrl-C within its grace', async () => {
@@ -200,9 +200,7 @@ describe('svc events listen', () => {
     expect(stderr).toContain('job j1 is completed');
     expect(stderr).toContain('the command for event b ended with exit code 9');
     expect(stderr).toContain('the command failed for 1 event');
-    expect(readFileSync(home.file('seen'), 'utf8')).toBe(
-      JSON.stringify(delivery('a')) + JSON.stringify(delivery('b')),
-    );
+    expect(readFileSync(home.file('seen'), 'utf8')).toBe(JSON.stringify(delivery('a')) + JSON.stringify(delivery('b')));
   });
 
   it('R51 ends quietly when the reader of its output goes away; the journal has what came', async () => {
@@ -265,9 +263,7 @@ describe('svc events listen', () => {
 
   it('takes a burst of hundreds at once, each of them once', async () => {
     const listener = await listen('--journal', 'burst.jsonl');
-    const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, at) => post(listener.url, delivery(`e${at}`))),
-    );
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => post(listener.url, delivery(`e${at}`))));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     await until(() => listener.rows().length === 300);
     expect(listener.rows().every(({ repeated }) => repeated === false)).toBe(true);

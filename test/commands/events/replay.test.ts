@@ -36,14 +36,7 @@ function line(id: string, at: number, more: Partial<JournalEntry> = {}): string 
 }
 
 function replay(...argv: string[]): Promise<Finished> {
-  return home.svc([
-    'events',
-    'replay',
-    'j.jsonl',
-    '--forward-to',
-    new URL('x?k=1', target.url).href,
-    ...argv,
-  ]);
+  return home.svc(['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv]);
 }
 
 function sentIds(): string[] {

@@ -67,9 +67,7 @@ describe('an archive', () => {
     const { code, stdout } = await svcHere(['logs', 'search', audit, '-o', 'jsonl']);
     expect(code).toBe(0);
     const shown = ALL.map((entry) =>
-      entry
-        .replace(':4111111111111111', ':"4111111111111111"')
-        .replaceAll('4111111111111111', '411111••••••1111'),
+      entry.replace(':4111111111111111', ':"4111111111111111"').replaceAll('4111111111111111', '411111••••••1111'),
     );
     expect(stdout.trimEnd().split('\n').toSorted()).toEqual(shown.toSorted());
     const found = await svcHere(['logs', 'search', audit, '--since', '2026-01-02T00:02:35Z', '-o', 'jsonl']);
@@ -83,9 +81,7 @@ describe('an archive', () => {
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     const engine = await (await DuckDBInstance.create(':memory:')).connect();
     const glob = `${audit}/tenant=*/date=*/*.jsonl.gz`;
-    const counted = await engine.runAndReadAll(
-      `SELECT count(*) FROM read_json('${glob}', union_by_name = true)`,
-    );
+    const counted = await engine.runAndReadAll(`SELECT count(*) FROM read_json('${glob}', union_by_name = true)`);
     expect(counted.getRowsJson()).toEqual([[String(NORMAL.length + TIMELESS.length)]]);
   });
 
@@ -151,10 +147,7 @@ describe('what the version before has written', () => {
       settled,
       read_to,
     };
-    writeFileSync(
-      file,
-      `${JSON.stringify({ ...head, newest: '2026-01-02T00:09:02.123Z', passed: PASSED })}\n`,
-    );
+    writeFileSync(file, `${JSON.stringify({ ...head, newest: '2026-01-02T00:09:02.123Z', passed: PASSED })}\n`);
     const tail = ['logs', 'tail', '--checkpoint', file, '--idle-exit', '1s', '-o', 'jsonl'];
     const { code, stdout } = await svcHere(tail, { baseUrl });
     expect(code).toBe(0);

@@ -62,8 +62,7 @@ function bytes(): Record<string, string> {
 
 describe('svc logs archive', () => {
   it('begins an archive with what the service has, and adds what is new, each entry once', async () => {
-    for (let index = 0; index < 250; index += 1)
-      server.logs.push(entry(23 * HOUR - index * 60_000, `${index}`));
+    for (let index = 0; index < 250; index += 1) server.logs.push(entry(23 * HOUR - index * 60_000, `${index}`));
     const twin = entry(10_000, 'twin');
     server.logs.push(twin, { ...twin });
     const first = await summary('--strict');
@@ -84,10 +83,7 @@ describe('svc logs archive', () => {
   it('learns the tenant from the entries where the key may not read it', async () => {
     server.tenant = undefined;
     const unknown = await archive();
-    expect([unknown.code, errorIn(unknown)['message']]).toEqual([
-      4,
-      'cannot tell which tenant the key belongs to',
-    ]);
+    expect([unknown.code, errorIn(unknown)['message']]).toEqual([4, 'cannot tell which tenant the key belongs to']);
     expect(fs.existsSync(place)).toBe(false);
     server.logs.push(entry(5_000, 'one'));
     expect(await summary()).toMatchObject({ tenant_id: 't-1', entries: 1 });
@@ -100,9 +96,7 @@ describe('svc logs archive', () => {
     server.tenant = 't-2';
     const refused = await archive();
     expect(refused.code).toBe(3);
-    expect(errorIn(refused)['message']).toBe(
-      `${place} is an archive of tenant t-1, and the key is of tenant t-2`,
-    );
+    expect(errorIn(refused)['message']).toBe(`${place} is an archive of tenant t-1, and the key is of tenant t-2`);
     server.tenant = undefined;
     server.logs.splice(0, 1, entry(1_000, 'two', { tenant_id: 't-2' }));
     expect((await archive()).code).toBe(3);
@@ -115,8 +109,7 @@ describe('svc logs archive', () => {
     const first = await archive();
     expect(first).toMatchObject({
       code: 0,
-      stderr:
-        'warning: 1 of the entries belong to other tenants, which share them: kept in folders of their own\n',
+      stderr: 'warning: 1 of the entries belong to other tenants, which share them: kept in folders of their own\n',
     });
     // Where the key may not read its tenant, the archive's is one of those that the entries name.
     server.tenant = undefined;
@@ -241,10 +234,7 @@ describe('svc logs archive', () => {
       },
     );
     const full = await finished(child);
-    expect([full.code, errorIn(full)['message']]).toEqual([
-      1,
-      expect.stringContaining('size limit is reached'),
-    ]);
+    expect([full.code, errorIn(full)['message']]).toEqual([1, expect.stringContaining('size limit is reached')]);
     expect((await archived()).links).toHaveLength(1);
     expect(fs.readdirSync(place).toSorted()).toEqual(['_manifest']);
     expect(await summary()).toMatchObject({ entries: 200 });

@@ -68,9 +68,7 @@ describe('entries as they were sent', () => {
   });
 
   it('R06 R60 show a number that looks like a card number as a masked text', async () => {
-    const { url: baseUrl } = await servePage([
-      '{"seq":4111111111111111,"n":1.10,"created_at":"2026-01-02T00:00:00Z"}',
-    ]);
+    const { url: baseUrl } = await servePage(['{"seq":4111111111111111,"n":1.10,"created_at":"2026-01-02T00:00:00Z"}']);
     const masked = '{"seq":"411111••••••1111","n":1.10,"created_at":"2026-01-02T00:00:00Z"}';
     expect((await svcHere(['logs', '-o', 'jsonl'], { baseUrl })).stdout).toBe(`${masked}\n`);
     expect((await svcHere(['logs', '-o', 'json'], { baseUrl })).stdout).toBe(`[\n  ${masked}\n]\n`);
@@ -80,8 +78,7 @@ describe('entries as they were sent', () => {
 
 describe('svc api', () => {
   it('R60 writes a response token for token, laid out, with its addresses hidden', async () => {
-    const text =
-      '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"https://x/?sig=1","upload_url":null}}';
+    const text = '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"https://x/?sig=1","upload_url":null}}';
     const { url: baseUrl } = await servePage(text);
     const { stdout } = await svcHere(['api', 'GET', '/tenants/self', '-o', 'jsonl'], { baseUrl });
     expect(stdout).toBe(

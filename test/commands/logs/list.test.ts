@@ -24,17 +24,13 @@ describe('svc logs list', () => {
     ['logs', 'list'],
     ['logs', 'tail', '--since', '1h', '--idle-exit', '1s'],
   ])('takes an entity id alone, also where the service passes over it: %s %s', async (...argv) => {
-    for (const id of ['one', 'two', 'ONE'])
-      server.logs.push(logAgo(600_000, `entry ${id}`, { entity_id: id }));
+    for (const id of ['one', 'two', 'ONE']) server.logs.push(logAgo(600_000, `entry ${id}`, { entity_id: id }));
     const { code, stdout } = await home.svc(
       [...argv, '--entity-id', 'one', '-o', 'jsonl', '--fields', 'message,+new'],
       { env: env() },
     );
     expect(code).toBe(0);
-    expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
-      '{"message":"entry ONE"}',
-      '{"message":"entry one"}',
-    ]);
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual(['{"message":"entry ONE"}', '{"message":"entry one"}']);
   });
 
   it('R27 continues where a cursor expired, without loss or duplicates', async () => {
@@ -54,13 +50,7 @@ describe('svc logs list', () => {
 
   it('writes CSV as the service sent it, and for a spreadsheet with --excel-safe', async () => {
     for (const message of ['=1+1', '-2', 'plain']) server.logs.push(logAgo(1_000, message));
-    expect((await csv('-o', 'csv')).stdout.split('\n').toSorted()).toEqual([
-      '',
-      '-2',
-      '=1+1',
-      'message',
-      'plain',
-    ]);
+    expect((await csv('-o', 'csv')).stdout.split('\n').toSorted()).toEqual(['', '-2', '=1+1', 'message', 'plain']);
     expect((await csv('-o', 'csv', '--excel-safe')).stdout.split('\n').toSorted()).toEqual([
       '',
       "'-2",
@@ -92,9 +82,7 @@ describe('svc logs list', () => {
       stderr: 'warning: unknown operation "craete": did you mean create?\n',
     });
     const secret = 'k3y'.repeat(12);
-    expect((await csv(...quiet, '--operation', secret)).stderr).toMatch(
-      /^warning: unknown operation \(not shown/,
-    );
+    expect((await csv(...quiet, '--operation', secret)).stderr).toMatch(/^warning: unknown operation \(not shown/);
     server.logs.length = 0;
     expect((await csv(...quiet, '--entity-type', 'crad')).stderr).toBe(
       'warning: unknown entity type "crad": did you mean card?\n',

@@ -101,11 +101,7 @@ describe('svc logs search', () => {
   it.each([
     ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5],
     ['no manifest', (top: string) => fs.rmSync(path.join(top, '_manifest'), { recursive: true }), 12],
-    [
-      'a damaged manifest',
-      (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9),
-      12,
-    ],
+    ['a damaged manifest', (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9), 12],
     ['a newer manifest', newer, 3],
     ['a file in place of a directory', (top: string) => replaceByFile(top), 5],
   ])('of %s fails in plain words', async (_what, harm, exitCode) => {

@@ -42,14 +42,7 @@ describe('svc logs tail --to', () => {
   it('sends the entries that pass the filters to the collector, and none to stdout', async () => {
     for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
     server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
-    const { code, stdout, stderr } = await ship([
-      '--since',
-      '1h',
-      '--operation',
-      'create',
-      '--limit',
-      '1050',
-    ]);
+    const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--limit', '1050']);
     expect({ code, stdout, stderr }).toMatchObject({
       code: 0,
       stdout: '',

@@ -70,8 +70,7 @@ describe('svc logs tail', () => {
       writeFileSync(output, '');
       let [number, repeated] = [0, 0];
       const produce = setInterval(() => {
-        for (let index = 0; index < 5; index += 1)
-          server.logs.push(logAgo(index * 700, `entry ${(number += 1)}`));
+        for (let index = 0; index < 5; index += 1) server.logs.push(logAgo(index * 700, `entry ${(number += 1)}`));
         server.logs.push(logAgo(3_000, 'twin'), logAgo(3_000, 'twin'));
       }, 50);
       const begin = new Date(Date.now() - 60_000).toISOString();

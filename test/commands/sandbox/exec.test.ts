@@ -113,10 +113,7 @@ describe('svc sandbox exec', () => {
       ['--scenario', 'missing.txt', 'cannot be read (ENOENT)'],
       ['--webhook', 'https://example.com/canary', '--webhook must be'],
     ] as const) {
-      const { code, stderr } = await exec(
-        [option, given],
-        node('require("fs").writeFileSync("started", "")'),
-      );
+      const { code, stderr } = await exec([option, given], node('require("fs").writeFileSync("started", "")'));
       expect([option, code, stderr]).toEqual([option, 2, expect.stringContaining(words)]);
       expect(stderr).not.toContain('canary');
     }
@@ -144,16 +141,7 @@ describe('svc sandbox exec', () => {
       },
       { method: 'GET', status: 200 },
     ]);
-    const last = await home.svc([
-      'sandbox',
-      'requests',
-      '--directory',
-      home.file('kept'),
-      '-n',
-      '1',
-      '-o',
-      'json',
-    ]);
+    const last = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-n', '1', '-o', 'json']);
     expect(JSON.parse(last.stdout)).toMatchObject([{ method: 'GET' }]);
   });
 

@@ -13,18 +13,12 @@ describe('an expectation', () => {
     expect(expectation(text)).toEqual(expected);
   });
 
-  it.each([
-    '',
-    '/logs',
-    'get /logs',
-    'GET logs',
-    'GET /logs>=',
-    'GET /logs>=x',
-    'GET /logs==1',
-    'GET  /logs',
-  ])('refuses %j', (text) => {
-    expect(() => expectation(text)).toThrow('must be a method, a path and a count');
-  });
+  it.each(['', '/logs', 'get /logs', 'GET logs', 'GET /logs>=', 'GET /logs>=x', 'GET /logs==1', 'GET  /logs'])(
+    'refuses %j',
+    (text) => {
+      expect(() => expectation(text)).toThrow('must be a method, a path and a count');
+    },
+  );
 
   it.each([
     ['>=', [1, 2]],
@@ -35,8 +29,7 @@ describe('an expectation', () => {
   ] as const)('with %s 1 is met by %j', (operator, met) => {
     const seen = [0, 1, 2].filter(
       (count) =>
-        unmet({ expect: [{ call: 'x', operator, count: 1 }], maxRate: undefined }, [], () => count).length ===
-        0,
+        unmet({ expect: [{ call: 'x', operator, count: 1 }], maxRate: undefined }, [], () => count).length === 0,
     );
     expect(seen).toEqual(met);
   });

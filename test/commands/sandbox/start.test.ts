@@ -14,9 +14,7 @@ async function start(...options: string[]): Promise<{ url: string; directory: st
     child.kill('SIGTERM');
     await end;
   });
-  const line = await new Promise<string>((resolve) =>
-    child.stdout.once('data', (text) => resolve(String(text))),
-  );
+  const line = await new Promise<string>((resolve) => child.stdout.once('data', (text) => resolve(String(text))));
   return JSON.parse(line) as { url: string; directory: string };
 }
 
@@ -73,9 +71,6 @@ describe('svc sandbox start', () => {
       '--tenant-type',
       'test',
     ]);
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining('a production tenant; reset it first'),
-    ]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
   });
 });

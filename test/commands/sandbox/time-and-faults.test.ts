@@ -31,18 +31,13 @@ describe('svc sandbox clock', () => {
     expect((await json(['sandbox', 'clock', '--reset'])).ahead_seconds).toBe(0);
   });
 
-  it.each([
-    ['6d'],
-    ['+6'],
-    ['+'],
-    ['--at', 'later'],
-    ['+1d', '--reset'],
-    ['--at', '2h', '--reset'],
-    ['+9999999d'],
-  ])('refuses %s %s', async (...words) => {
-    const { code, stderr } = await home.svc(['sandbox', 'clock', ...words]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/must|cannot be combined/)]);
-  });
+  it.each([['6d'], ['+6'], ['+'], ['--at', 'later'], ['+1d', '--reset'], ['--at', '2h', '--reset'], ['+9999999d']])(
+    'refuses %s %s',
+    async (...words) => {
+      const { code, stderr } = await home.svc(['sandbox', 'clock', ...words]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/must|cannot be combined/)]);
+    },
+  );
 });
 
 describe('SVC_SANDBOX_FAULTS', () => {

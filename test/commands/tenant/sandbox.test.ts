@@ -23,9 +23,6 @@ it('R56 a tenant of the sandbox is updated, measured and deleted', async () => {
   expect(wrong.code).toBe(2);
   expect((await tenant('show')).code).toBe(0);
   const deleted = await tenant('delete', '--confirm', String(before['id']));
-  expect([deleted.code, deleted.stderr]).toEqual([
-    0,
-    expect.stringContaining('deleted the TEST tenant "Renamed"'),
-  ]);
+  expect([deleted.code, deleted.stderr]).toEqual([0, expect.stringContaining('deleted the TEST tenant "Renamed"')]);
   expect(errorIn(await tenant('show'))['status']).toBe(401);
 });

@@ -41,8 +41,7 @@ export async function tenantServer(script: TenantScript = {}): Promise<FaultServ
   const server = await FaultServer.start(({ method, path }) => {
     if (path.endsWith('/reports/usage')) return json(usage);
     if (method === 'DELETE') return script.delete ?? answer(204);
-    if (method === 'PUT')
-      return { on: 'request', act: (socket, request) => put(bodyOf(request)).act(socket, request) };
+    if (method === 'PUT') return { on: 'request', act: (socket, request) => put(bodyOf(request)).act(socket, request) };
     read += 1;
     return json(reads[Math.min(read, reads.length) - 1]);
   });

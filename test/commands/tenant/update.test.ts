@@ -264,11 +264,7 @@ describe('a change from a file', () => {
       name: 'From file',
       settings: { deduplicate_tokens: true, fingerprint_tokens: 'false' },
     });
-    const { code, puts } = await update(
-      ['--file', '-', '--set', 'fingerprint_tokens=true', '--yes'],
-      {},
-      file,
-    );
+    const { code, puts } = await update(['--file', '-', '--set', 'fingerprint_tokens=true', '--yes'], {}, file);
     expect(code).toBe(0);
     expect(bodyOf(puts[0])).toEqual({
       name: 'From file',

@@ -61,8 +61,7 @@ const ACTIONS: Record<string, Action> = {
   contend: async (directory = '', rounds = '0') => {
     const lock = path.join(directory, 'lock');
     fs.writeFileSync(path.join(directory, `ready-${process.pid}`), '');
-    while (fs.readdirSync(directory).filter((name) => name.startsWith('ready-')).length < 4)
-      await systemClock.sleep(1);
+    while (fs.readdirSync(directory).filter((name) => name.startsWith('ready-')).length < 4) await systemClock.sleep(1);
     for (let round = 0; round < Number(rounds); round++)
       await withLock(
         lock,

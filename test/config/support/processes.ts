@@ -48,8 +48,7 @@ export function bundledChildren(): Children {
 
   const start: Children['start'] = (words, { env = {}, shell, uid } = {}) => {
     const command = [process.execPath, path.join(directory, 'child.mjs'), ...words];
-    const [file = '', ...args] =
-      shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
+    const [file = '', ...args] = shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
     return spawn(file, args, {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

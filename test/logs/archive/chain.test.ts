@@ -2,22 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  appendRecord,
-  type RecordDraft,
-  readFirst,
-  readLast,
-  readRecords,
-} from '../../../src/logs/archive/chain.ts';
+import { appendRecord, type RecordDraft, readFirst, readLast, readRecords } from '../../../src/logs/archive/chain.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
-import {
-  type Link,
-  parseRecord,
-  recordPath,
-  recordText,
-  sequenceOf,
-} from '../../../src/logs/archive/record.ts';
+import { type Link, parseRecord, recordPath, recordText, sequenceOf } from '../../../src/logs/archive/record.ts';
 import { systemClock } from '../../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
@@ -108,10 +96,7 @@ describe('a chain of records', () => {
   it('continues where a crash left the head behind', async () => {
     const written = await write(begin, segments, gap);
     const { sha256 } = written[0]!;
-    fs.writeFileSync(
-      path.join(top, '_manifest/head.json'),
-      JSON.stringify({ version: 1, sequence: 0, sha256 }),
-    );
+    fs.writeFileSync(path.join(top, '_manifest/head.json'), JSON.stringify({ version: 1, sequence: 0, sha256 }));
     expect(await readLast(store)).toEqual(written[2]);
     fs.rmSync(path.join(top, '_manifest/head.json'));
     expect(await readLast(store)).toEqual(written[2]);

@@ -80,8 +80,7 @@ describe('an archive in a directory', () => {
 
   it('keeps its files from others', async () => {
     await store.lock(async () => void (await store.create('a/b', 'x')));
-    for (const name of ['', 'a', 'a/b'])
-      expect(fs.statSync(path.join(store.name, name)).mode & 0o077, name).toBe(0);
+    for (const name of ['', 'a', 'a/b']) expect(fs.statSync(path.join(store.name, name)).mode & 0o077, name).toBe(0);
   });
 
   it('lists in order of the whole path, with sizes', async () => {

@@ -58,8 +58,7 @@ describe('an archive', () => {
       due.set(key, (due.get(key) ?? 0) + 1);
     }
     const found = (rows as Record<string, string>[]).map(
-      ({ date, entity_type, operation, entries }) =>
-        [`${date} ${entity_type} ${operation}`, Number(entries)] as const,
+      ({ date, entity_type, operation, entries }) => [`${date} ${entity_type} ${operation}`, Number(entries)] as const,
     );
     expect(found.length).toBeGreaterThan(10);
     expect(new Map(found)).toEqual(due);
@@ -67,9 +66,7 @@ describe('an archive', () => {
     expect(await query(connection, `SELECT count(*) AS n, min(tenant) AS tenant FROM ${all}`)).toEqual([
       { n: '500', tenant: TENANT },
     ]);
-    expect(await query(connection, `SELECT count(*) AS n FROM ${all} WHERE actor_id = 'a'`)).toEqual([
-      { n: '72' },
-    ]);
+    expect(await query(connection, `SELECT count(*) AS n FROM ${all} WHERE actor_id = 'a'`)).toEqual([{ n: '72' }]);
     connection.closeSync();
   });
 });

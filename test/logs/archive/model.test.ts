@@ -66,10 +66,7 @@ function group(overlapMs: number): fc.Arbitrary<Happening[]> {
   const late = fc.oneof(fc.constant(0), fc.nat(overlapMs));
   const member = fc.record({ offset: fc.nat(10 * SECOND), late, kind: fc.nat(2) });
   return fc
-    .tuple(
-      fc.integer({ min: -900 * SECOND, max: LENGTH_MS }),
-      fc.array(member, { minLength: 1, maxLength: 30 }),
-    )
+    .tuple(fc.integer({ min: -900 * SECOND, max: LENGTH_MS }), fc.array(member, { minLength: 1, maxLength: 30 }))
     .map(([at, members]) =>
       members.map(({ offset, late: lateness, kind }) => {
         const created = START + at + offset;
@@ -187,10 +184,7 @@ class World {
   }
 }
 
-function compare(
-  happenings: readonly Happening[],
-  written: readonly Log[],
-): { lost: string[]; doubled: string[] } {
+function compare(happenings: readonly Happening[], written: readonly Log[]): { lost: string[]; doubled: string[] } {
   const due = new Map<string, number>();
   for (const happening of happenings) {
     if (Math.floor(happening.at / SECOND) * SECOND < START - 900 * SECOND) continue;
@@ -224,23 +218,19 @@ const CALM: Manner = {
 };
 
 describe('an archive of a service that does all that a service may do', () => {
-  it(
-    'R33 holds every entry once, whatever the moments at which its runs died',
-    { timeout: 600_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(history, starts, async (past, plan) => {
-          const world = new World(past);
-          for (const start of plan) await world.start(start);
-          await world.finish();
-          const { logs, gaps } = await readArchive(world.store);
-          expect(compare(past.happenings, logs)).toEqual({ lost: [], doubled: [] });
-          expect(gaps).toEqual([]);
-        }),
-        { numRuns: HISTORIES },
-      );
-    },
-  );
+  it('R33 holds every entry once, whatever the moments at which its runs died', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(history, starts, async (past, plan) => {
+        const world = new World(past);
+        for (const start of plan) await world.start(start);
+        await world.finish();
+        const { logs, gaps } = await readArchive(world.store);
+        expect(compare(past.happenings, logs)).toEqual({ lost: [], doubled: [] });
+        expect(gaps).toEqual([]);
+      }),
+      { numRuns: HISTORIES },
+    );
+  });
 
   it(
     'R31 has on record, once, every stretch of time from which retention took entries',

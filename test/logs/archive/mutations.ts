@@ -40,8 +40,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   'swap two segments': (top, files, { one, other }) =>
     swap(top, pick(segments(files), one), pick(segments(files), other)),
-  'swap two records': (top, files, { one, other }) =>
-    swap(top, pick(records(files), one), pick(records(files), other)),
+  'swap two records': (top, files, { one, other }) => swap(top, pick(records(files), one), pick(records(files), other)),
   'swap any two files': (top, files, { one, other }) => swap(top, pick(files, one), pick(files, other)),
   'put a segment beside itself': (top, files, { one, other }) => {
     const file = pick(segments(files), one);

@@ -27,10 +27,10 @@ const group: fc.Arbitrary<Happening[]> = fc
     at: fc.integer({ min: -300 * SECOND, max: LENGTH }),
     spread: fc.constantFrom(1, 1, 20),
     kinds: fc.constantFrom(1, 2, 100),
-    members: fc.array(
-      fc.record({ offset: fc.nat(999), late: fc.constantFrom(0, 0, 5, 25), kind: fc.nat(99) }),
-      { minLength: 1, maxLength: 30 },
-    ),
+    members: fc.array(fc.record({ offset: fc.nat(999), late: fc.constantFrom(0, 0, 5, 25), kind: fc.nat(99) }), {
+      minLength: 1,
+      maxLength: 30,
+    }),
   })
   .map(({ at, spread, kinds, members }) =>
     members.map(({ offset, late, kind }) => {
@@ -71,9 +71,7 @@ it(
             }
             clock.time = Math.max(clock.time, START + LENGTH + 60 * SECOND);
             const found = await searchLive(store, service);
-            const due = happenings.filter(
-              ({ at }) => Math.floor(at / SECOND) * SECOND >= START - 240 * SECOND,
-            );
+            const due = happenings.filter(({ at }) => Math.floor(at / SECOND) * SECOND >= START - 240 * SECOND);
             expect(found.map(nameOf).toSorted()).toEqual(due.map(logOf).map(nameOf).toSorted());
             const times = found.map(({ created_at }) => created_at);
             expect(times).toEqual(times.toSorted());

@@ -22,8 +22,7 @@ async function searched(top: string, options: Partial<SearchOptions> = {}) {
   let read = 0;
   const onRead = (entries: number): void => void (read += entries);
   const all = { segments, matches: () => true, onRead, ...options };
-  for await (const batch of searchSegments(store, all))
-    found.push(...batch.map(({ message }) => message ?? ''));
+  for await (const batch of searchSegments(store, all)) found.push(...batch.map(({ message }) => message ?? ''));
   return { found, read };
 }
 
@@ -64,10 +63,7 @@ describe('a search of an archive', () => {
       code: 'checksum_mismatch',
       message: expect.stringContaining(last!.path) as string,
     });
-    fs.writeFileSync(
-      path.join(top, first!.path),
-      Buffer.concat([fs.readFileSync(path.join(top, first!.path)), bytes]),
-    );
+    fs.writeFileSync(path.join(top, first!.path), Buffer.concat([fs.readFileSync(path.join(top, first!.path)), bytes]));
     await expect(searched(top, { limit: 1 })).rejects.toMatchObject({ code: 'checksum_mismatch' });
     fs.rmSync(path.join(top, first!.path));
     await expect(searched(top)).rejects.toMatchObject({
@@ -127,8 +123,7 @@ describe('lanes', () => {
       },
     });
     const seen: Timed[] = [];
-    for await (const batch of merged([lane('a', 1, 2, 9), lane('c', 8, 9), lane('b', 3, 4)]))
-      seen.push(...batch);
+    for await (const batch of merged([lane('a', 1, 2, 9), lane('c', 8, 9), lane('b', 3, 4)])) seen.push(...batch);
     expect(seen.map(({ at }) => at)).toEqual([1, 2, 3, 4, 8, 9, 9]);
     expect(events.join('')).toBe('+a+b-b+c-a-c');
     events.length = 0;

@@ -47,9 +47,7 @@ async function verified(top: string, options: VerifyOptions = {}) {
 }
 
 function problems({ findings }: { findings: readonly Finding[] }): string[] {
-  return findings.map(
-    ({ problem, path: where }) => `${problem} ${where.replace(/-[0-9a-f]{12}\.jsonl/, '.jsonl')}`,
-  );
+  return findings.map(({ problem, path: where }) => `${problem} ${where.replace(/-[0-9a-f]{12}\.jsonl/, '.jsonl')}`);
 }
 
 /** Whether verifying finds anything. One byte can make a record one of version 11, which only a newer svc can judge. */
@@ -200,9 +198,7 @@ describe('verifying an archive', () => {
       }),
     );
     const found = await verified(top);
-    expect(found.findings.map(({ message }) => message)).toEqual([
-      'it holds 5 entries, and the manifest says 4',
-    ]);
+    expect(found.findings.map(({ message }) => message)).toEqual(['it holds 5 entries, and the manifest says 4']);
   });
 
   it('accepts what a concurrent run commits meanwhile', async () => {
@@ -245,9 +241,7 @@ describe('verifying an archive', () => {
     forge(top, (record) => {
       if (record.sequence === 1) segmentsOf(record).push(first!);
     });
-    expect(problems(await verified(top))).toEqual([
-      `unfit tenant=${TENANT}/date=2026-01-05/part-00000001.jsonl.gz`,
-    ]);
+    expect(problems(await verified(top))).toEqual([`unfit tenant=${TENANT}/date=2026-01-05/part-00000001.jsonl.gz`]);
     forge(top, (record) => {
       if (record.sequence === 1) segmentsOf(record).pop();
       if (record.sequence !== 4) return;
@@ -290,13 +284,8 @@ describe('verifying an archive', () => {
       fs.writeFileSync(path.join(top, name), 'x');
     expect((await verified(top)).findings).toEqual([]);
     fs.mkdirSync(path.join(top, 'copies/deep'), { recursive: true });
-    for (const name of ['notes.txt', 'copies/deep/x', 'tenant=x'])
-      fs.writeFileSync(path.join(top, name), 'x');
-    expect(problems(await verified(top))).toEqual([
-      'unlisted tenant=x',
-      'unlisted copies/',
-      'unlisted notes.txt',
-    ]);
+    for (const name of ['notes.txt', 'copies/deep/x', 'tenant=x']) fs.writeFileSync(path.join(top, name), 'x');
+    expect(problems(await verified(top))).toEqual(['unlisted tenant=x', 'unlisted copies/', 'unlisted notes.txt']);
   });
 
   it.each(

@@ -60,8 +60,7 @@ export async function startCollector(port = 0): Promise<Collector> {
     taken: [],
     seen: [],
     reply: undefined,
-    messages: () =>
-      collector.taken.flatMap(({ records }) => records.map(({ body }) => body?.stringValue ?? '')),
+    messages: () => collector.taken.flatMap(({ records }) => records.map(({ body }) => body?.stringValue ?? '')),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -165,10 +165,7 @@ describe('settings of the export', () => {
 
 describe('the response of a collector that accepted a request', () => {
   it.each([
-    [
-      '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}',
-      { rejected: 2, message: 'too old' },
-    ],
+    ['{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}', { rejected: 2, message: 'too old' }],
     ['{"partialSuccess":{"rejectedLogRecords":1}}', { rejected: 1, message: '' }],
     ['{"partialSuccess":{"errorMessage":"deprecated"}}', { rejected: 0, message: 'deprecated' }],
     ['{"partialSuccess":{}}', undefined],

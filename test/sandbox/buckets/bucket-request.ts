@@ -15,11 +15,7 @@ export interface BucketRequest {
   /** When it was signed. */
   readonly at?: number;
   /** Changes the request after it was signed. */
-  readonly tamper?: (sent: {
-    headers: Record<string, string>;
-    path: string;
-    body: string | Uint8Array;
-  }) => void;
+  readonly tamper?: (sent: { headers: Record<string, string>; path: string; body: string | Uint8Array }) => void;
 }
 
 /** What came back. */

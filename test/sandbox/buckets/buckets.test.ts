@@ -41,12 +41,7 @@ describe('the signature of a request to a bucket', () => {
     ['another path', 403, 'SignatureDoesNotMatch', { tamper: (sent) => (sent.path = '/sandbox/other') }],
     ['another query', 403, 'SignatureDoesNotMatch', { tamper: (sent) => (sent.path += '?x=1') }],
     ['another body', 400, 'XAmzContentSHA256Mismatch', { tamper: (sent) => (sent.body = 'tesT') }],
-    [
-      'another condition',
-      403,
-      'AccessDenied',
-      { tamper: ({ headers }) => (headers['x-amz-acl'] = 'public-read') },
-    ],
+    ['another condition', 403, 'AccessDenied', { tamper: ({ headers }) => (headers['x-amz-acl'] = 'public-read') }],
     [
       'another date',
       403,
@@ -100,10 +95,7 @@ describe('a bucket', () => {
     expect([keys(first), first.includes('<IsTruncated>true')]).toEqual([['a', 'b-1'], true]);
     const token = /<NextContinuationToken>([^<]*)/.exec(first)?.[1] ?? '';
     expect(keys(await page(`continuation-token=${encodeURIComponent(token)}`))).toHaveLength(3);
-    expect((await page('prefix=b&delimiter=%2F')).match(/<Prefix>[^<]*/g)).toEqual([
-      '<Prefix>b',
-      '<Prefix>b/',
-    ]);
+    expect((await page('prefix=b&delimiter=%2F')).match(/<Prefix>[^<]*/g)).toEqual(['<Prefix>b', '<Prefix>b/']);
   });
 
   it('takes an object only if it is new, where that is asked, also from many at once', async () => {

@@ -27,9 +27,7 @@ function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string 
     const timer = setTimeout(() => done('open'), patience);
     socket.setEncoding('utf8').on('data', (part: string) => (text += part));
     socket.on('end', () => done('end')).on('error', (error: NodeJS.ErrnoException) => done(error.code ?? ''));
-    socket.write(
-      'GET /tenants/self HTTP/1.1\r\nHost: localhost\r\nSVC-API-KEY: sandbox-management-key\r\n\r\n',
-    );
+    socket.write('GET /tenants/self HTTP/1.1\r\nHost: localhost\r\nSVC-API-KEY: sandbox-management-key\r\n\r\n');
   });
 }
 
@@ -54,9 +52,7 @@ describe('faults on the wire', () => {
   });
 
   it('redirect', async () => {
-    const on = await faulty(
-      'redirect=https://example.com/x@GET /tenants/self:#1; 301,redirect=/y@GET /tenants/self',
-    );
+    const on = await faulty('redirect=https://example.com/x@GET /tenants/self:#1; 301,redirect=/y@GET /tenants/self');
     expect(await tenant(on)).toMatchObject({ status: 307, headers: { location: 'https://example.com/x' } });
     expect(await tenant(on)).toMatchObject({ status: 301, headers: { location: '/y' } });
   });
@@ -92,11 +88,7 @@ describe('faults on the wire', () => {
     expect(await wire(await faulty('reset@* **'))).toEqual({ text: '', end: 'ECONNRESET' });
     for (const bytes of [0, 10]) {
       const { text, end } = await wire(await faulty(`reset=${bytes}@* **`));
-      expect([text.startsWith('HTTP/1.1 200'), bodyOf(text).length, end]).toEqual([
-        true,
-        bytes,
-        'ECONNRESET',
-      ]);
+      expect([text.startsWith('HTTP/1.1 200'), bodyOf(text).length, end]).toEqual([true, bytes, 'ECONNRESET']);
     }
   });
 

@@ -255,19 +255,12 @@ describe('the method', () => {
   it('is not completed by a form that does not name the session', async () => {
     const on = await threeDsSandbox();
     const { id, method_notification_url = '' } = await on.created({ token_id, type: 'customer' });
-    const forms = [
-      {},
-      { threeDSMethodData: '' },
-      { threeDSMethodData: 'bnVsbA' },
-      { threeDSMethodData: dataOf('x') },
-    ];
+    const forms = [{}, { threeDSMethodData: '' }, { threeDSMethodData: 'bnVsbA' }, { threeDSMethodData: dataOf('x') }];
     for (const form of forms) expect((await postForm(method_notification_url ?? '', form)).status).toBe(400);
     expect((await on.read(id)).method?.method_completion_indicator).toBe('N');
     const unknown = `${on.url}/3ds/sessions/x/method-notification`;
     expect((await postForm(unknown, { threeDSMethodData: dataOf('x') })).status).toBe(404);
-    expect((await postForm(method_notification_url ?? '', { threeDSMethodData: dataOf(id) })).status).toBe(
-      200,
-    );
+    expect((await postForm(method_notification_url ?? '', { threeDSMethodData: dataOf(id) })).status).toBe(200);
     expect((await on.read(id)).method?.method_completion_indicator).toBe('Y');
   });
 

@@ -1,10 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type {
-  AuthenticationEvent,
-  ChallengeEvent,
-  ChallengeReply,
-} from '../../../src/sandbox/state/events.ts';
+import type { AuthenticationEvent, ChallengeEvent, ChallengeReply } from '../../../src/sandbox/state/events.ts';
 import type { Session } from '../../../src/sandbox/state/world.ts';
 import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
 import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';

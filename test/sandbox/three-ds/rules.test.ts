@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { brokenConditions } from '../../../src/sandbox/three-ds/authenticate.ts';
-import {
-  MERCHANT,
-  MERCHANT_PAYMENT,
-  PAYMENT,
-  type Problem,
-  PURCHASE,
-  threeDsSandbox,
-} from './three-ds-harness.ts';
+import { MERCHANT, MERCHANT_PAYMENT, PAYMENT, type Problem, PURCHASE, threeDsSandbox } from './three-ds-harness.ts';
 
 /** Authentication types as the interface's table has them. */
 const TYPES = {

@@ -4,14 +4,7 @@ import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import { THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE } from '../harness.ts';
-import {
-  MERCHANT_PAYMENT,
-  PAYMENT,
-  postForm,
-  type Problem,
-  threeDsSandbox,
-  tokenFor,
-} from './three-ds-harness.ts';
+import { MERCHANT_PAYMENT, PAYMENT, postForm, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const VALUE = /^[A-Za-z0-9+/]{27}=$/;
@@ -78,8 +71,7 @@ describe('the scenarios of the test cards', () => {
     const { id } = await on.start(scenario);
     const first = await on.authenticated(id);
     expect(first.authentication_status).toBe('challenge');
-    for (const name of ['eci', 'authentication_value', 'acs_challenge_url'])
-      expect(first).not.toHaveProperty(name);
+    for (const name of ['eci', 'authentication_value', 'acs_challenge_url']) expect(first).not.toHaveProperty(name);
     const open = await on.result(id);
     expect(open).toMatchObject({
       authentication_status: 'challenge',
@@ -139,9 +131,7 @@ describe('the scenarios of the test cards', () => {
       expect([scenario, end]).toEqual([scenario, SCENARIOS[scenario].ends]);
       if (eci !== undefined) (indicators[`${network} ${authentication_status}`] ??= new Set()).add(eci);
     }
-    expect(
-      Object.fromEntries(Object.entries(indicators).map(([name, set]) => [name, [...set].join()])),
-    ).toEqual({
+    expect(Object.fromEntries(Object.entries(indicators).map(([name, set]) => [name, [...set].join()]))).toEqual({
       'mastercard successful': '02',
       'mastercard attempted': '01',
       'mastercard failed': '00',
@@ -211,11 +201,7 @@ describe('an outcome', () => {
       expect((await on.result(id)).authentication_status).toBe('decoupled_challenge');
       on.clock.ms += 1;
       const done = await on.result(id);
-      expect([scenario, done.authentication_status, done.challenge_attempts]).toEqual([
-        scenario,
-        status,
-        '1',
-      ]);
+      expect([scenario, done.authentication_status, done.challenge_attempts]).toEqual([scenario, status, '1']);
       expect(done).not.toHaveProperty('acs_challenge_url');
     }
   });
@@ -225,9 +211,7 @@ describe('an outcome', () => {
     const plain = await on.start('Successful Frictionless Authentication', 'merchant');
     expect((await on.authenticated(plain.id, MERCHANT_PAYMENT)).authentication_status).toBe('successful');
     const decoupled = await on.start('Successful Challenge Authentication', 'merchant');
-    expect((await on.authenticated(decoupled.id, MERCHANT_PAYMENT)).authentication_status).toBe(
-      'decoupled_challenge',
-    );
+    expect((await on.authenticated(decoupled.id, MERCHANT_PAYMENT)).authentication_status).toBe('decoupled_challenge');
     on.clock.ms += 5000;
     expect((await on.result(decoupled.id)).authentication_status).toBe('successful');
     const refused = await on.start('Successful Challenge Authentication', 'merchant');

@@ -133,11 +133,7 @@ describe('a session', () => {
     for (const [body, fields] of cases) {
       const answer = await on.post('/3ds/sessions', body);
       const problem = (await answer.json()) as Problem;
-      expect([body, answer.status, Object.keys(problem.errors ?? {}).toSorted()]).toEqual([
-        body,
-        400,
-        fields,
-      ]);
+      expect([body, answer.status, Object.keys(problem.errors ?? {}).toSorted()]).toEqual([body, 400, fields]);
       expect(JSON.stringify(problem)).not.toContain('4111');
     }
   });
@@ -191,11 +187,7 @@ describe('a session', () => {
       `/logs?entity_type=threeds_session&entity_id=${id}`,
       { headers: { 'svc-api-key': 'sandbox-management-key' } },
     );
-    expect(data.map((log) => log.message)).toEqual([
-      '3DS session read',
-      '3DS session updated',
-      '3DS session created',
-    ]);
+    expect(data.map((log) => log.message)).toEqual(['3DS session read', '3DS session updated', '3DS session created']);
     const { readFileSync } = await import('node:fs');
     const journal = readFileSync(`${on.directory}/journal.jsonl`, 'utf8');
     expect(journal).toContain('3ds-authentication');

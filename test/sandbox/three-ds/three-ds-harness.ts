@@ -69,8 +69,7 @@ export async function threeDsSandbox(options: Partial<SandboxOptions> = {}) {
     answer<CreatedSession>(await post('/3ds/sessions', body), 201);
   const start = (scenario: ScenarioName, type: 'customer' | 'merchant' = 'customer', network?: string) =>
     created({ token_id: tokenFor(scenario, network), type });
-  const authenticate = (id: string, body: unknown): Promise<Response> =>
-    post(`/3ds/sessions/${id}/authenticate`, body);
+  const authenticate = (id: string, body: unknown): Promise<Response> => post(`/3ds/sessions/${id}/authenticate`, body);
   const authenticated = async (id: string, body: unknown = PAYMENT): Promise<AuthenticationResult> =>
     answer<AuthenticationResult>(await authenticate(id, body), 200);
   const read = async (id: string): Promise<ThreeDsSession & { authentication: Authentication }> =>

@@ -49,8 +49,7 @@ describe('the seeded cards of 3-D Secure', () => {
   it('are known to the Account Updater by what their number means there', async () => {
     const on = await tokens();
     const cards = sandboxThreeDsCards();
-    const tokenOf = (number: string) =>
-      cards[THREE_DS_CARDS.findIndex((card) => card.number === number)]?.token;
+    const tokenOf = (number: string) => cards[THREE_DS_CARDS.findIndex((card) => card.number === number)]?.token;
     const [both, plain] = [tokenOf('4111111111111111'), tokenOf('4000020000000000')];
     const header = 'token,expiration_year,expiration_month,merchant_id';
     const job = await on.process(`${header}\n${both},,,\n${plain},,,\nunknown,26,01,\n`);
@@ -96,11 +95,7 @@ describe('a card token', () => {
     const header = 'token,expiration_year,expiration_month,merchant_id';
     const job = await on.process(`${header}\n${optedOut.id},,,\n${undated.id},,,\n${renewed.id},,,\n`);
     const lines = (await (await fetch(job.download_url)).text()).trimEnd().split('\n').slice(1);
-    expect(lines.map((line) => line.split(',').at(-1))).toEqual([
-      'WRN_OPT_OUT',
-      'ERR_INVALID_EXP_DATE',
-      'UPD_PAN',
-    ]);
+    expect(lines.map((line) => line.split(',').at(-1))).toEqual(['WRN_OPT_OUT', 'ERR_INVALID_EXP_DATE', 'UPD_PAN']);
   });
 
   it('of any other card is authenticated without a challenge, and never updated', async () => {
@@ -139,11 +134,7 @@ describe('a card token', () => {
     for (const [body, fields] of cases) {
       const answer = await on.post('/tokens', body);
       const problem = (await answer.json()) as Problem;
-      expect([body, answer.status, Object.keys(problem.errors ?? {}).toSorted()]).toEqual([
-        body,
-        400,
-        fields,
-      ]);
+      expect([body, answer.status, Object.keys(problem.errors ?? {}).toSorted()]).toEqual([body, 400, fields]);
       expect(JSON.stringify(problem)).not.toContain('4242');
     }
   });

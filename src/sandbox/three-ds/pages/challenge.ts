@@ -96,14 +96,7 @@ function codeForm(attempts: number, missing: boolean): Html {
     : html` aria-describedby="hint"`;
   return html`<form method="post">
       <label for="code">Code from your bank</label>
-      <input
-        id="code"
-        name="code"
-        inputmode="numeric"
-        autocomplete="one-time-code"
-        maxlength="20"
-        required${state}
-      />
+      <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="20" required${state} />
       ${wrong && html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
       <div class="buttons">
         <button class="first" name="answer" value="code">Confirm</button>
@@ -111,8 +104,8 @@ function codeForm(attempts: number, missing: boolean): Html {
       </div>
     </form>
     <p class="hint" id="hint">
-      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong
-      ones end the challenge.
+      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong ones end the
+      challenge.
     </p>`;
 }
 

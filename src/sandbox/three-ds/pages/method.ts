@@ -70,8 +70,8 @@ function methodPage({ id }: Session): Page {
     title: 'Device details',
     main: html`<h1>Device details</h1>
       <p>
-        Before it decides, your bank checks what your browser says of itself: its name, its address and the
-        kinds of page it accepts.
+        Before it decides, your bank checks what your browser says of itself: its name, its address and the kinds of
+        page it accepts.
       </p>
       <form method="post">
         <input type="hidden" name="${METHOD_FIELD}" value="${data}" />
@@ -84,9 +84,7 @@ function methodPage({ id }: Session): Page {
 function namesSession(form: URLSearchParams, session: Session): boolean {
   try {
     const data: unknown = JSON.parse(Buffer.from(form.get(METHOD_FIELD) ?? '', 'base64').toString());
-    return (
-      typeof data === 'object' && data !== null && Reflect.get(data, 'threeDSServerTransID') === session.id
-    );
+    return typeof data === 'object' && data !== null && Reflect.get(data, 'threeDSServerTransID') === session.id;
   } catch {
     return false;
   }

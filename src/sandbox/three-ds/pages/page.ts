@@ -107,9 +107,7 @@ export function liveSession({ state }: Service, id: string, now: number): Sessio
   const session = findSession(state.world, id, now);
   if (session !== undefined && !state.world.deleted) return session;
   throw new OtherPage(
-    state.world.sessions.find(id) === undefined
-      ? plainPage(404, ...NO_SUCH_PAGE)
-      : plainPage(410, ...EXPIRED),
+    state.world.sessions.find(id) === undefined ? plainPage(404, ...NO_SUCH_PAGE) : plainPage(410, ...EXPIRED),
   );
 }
 
@@ -119,10 +117,7 @@ export async function readForm({ request }: Visit): Promise<URLSearchParams> {
 }
 
 const NO_SUCH_PAGE = ['No such page', 'Check that the whole address was copied.'] as const;
-const EXPIRED = [
-  'This page has expired',
-  'Go back to the merchant and start again. Nothing was charged.',
-] as const;
+const EXPIRED = ['This page has expired', 'Go back to the merchant and start again. Nothing was charged.'] as const;
 
 function plainPage(status: number, title: string, text: string): Page {
   return {

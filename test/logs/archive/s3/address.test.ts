@@ -53,8 +53,7 @@ describe('a signed request', () => {
 
 describe('reading XML', () => {
   it('finds elements with any prefix, and reads their entities', () => {
-    const xml =
-      '<l:List xmlns:l="x"><l:Key a="1">a&amp;b&#x41;&#66;&quot;</l:Key><Key/><Key>\n c </Key></l:List>';
+    const xml = '<l:List xmlns:l="x"><l:Key a="1">a&amp;b&#x41;&#66;&quot;</l:Key><Key/><Key>\n c </Key></l:List>';
     expect(elements(xml, 'Key')).toEqual(['a&amp;b&#x41;&#66;&quot;', '\n c ']);
     expect(elementText(xml, 'Key')).toBe('a&bAB"');
     expect(elementText(xml, 'Absent')).toBeUndefined();

@@ -156,17 +156,14 @@ describe('an archive in a bucket', () => {
   it.each([
     [501, 'NotImplemented'],
     [400, 'InvalidArgument'],
-  ])(
-    'checks first where the store responds with %i to a condition, and says so once',
-    async (status, code) => {
-      meddle = withoutConditions(status, code);
-      expect(await store.create('a', 'one')).toBe(true);
-      expect(await store.create('a', 'two')).toBe(false);
-      expect(await store.create('b', 'two')).toBe(true);
-      expect(await store.readText('a')).toBe('one');
-      expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
-    },
-  );
+  ])('checks first where the store responds with %i to a condition, and says so once', async (status, code) => {
+    meddle = withoutConditions(status, code);
+    expect(await store.create('a', 'one')).toBe(true);
+    expect(await store.create('a', 'two')).toBe(false);
+    expect(await store.create('b', 'two')).toBe(true);
+    expect(await store.readText('a')).toBe('one');
+    expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
+  });
 
   it('notices another writer that was last, in a store without conditional writes', async () => {
     let other: ArchiveStore | undefined;
@@ -353,11 +350,7 @@ describe('a location in a bucket', () => {
     ['AWS_SECRET_ACCESS_KEY', { AWS_SECRET_ACCESS_KEY: ' ' }, 'key_missing'],
     ['AWS_SECRET_ACCESS_KEY', { AWS_SECRET_ACCESS_KEY: 'canary\ncanary' }, 'config'],
     ['AWS_ENDPOINT_URL_S3', { AWS_ENDPOINT_URL_S3: 'http://canary.example' }, 'config'],
-    [
-      'AWS_ENDPOINT_URL',
-      { AWS_ENDPOINT_URL_S3: '', AWS_ENDPOINT_URL: 'https://canary:x@s3.example' },
-      'config',
-    ],
+    ['AWS_ENDPOINT_URL', { AWS_ENDPOINT_URL_S3: '', AWS_ENDPOINT_URL: 'https://canary:x@s3.example' }, 'config'],
     ['AWS_REGION', { AWS_REGION: 'canary/x' }, 'config'],
   ])('R04 needs a right %s, and does not show a wrong one', async (name, env, code) => {
     const error = await openArchiveStore(host(env), 's3://bucket/x').catch((caught: unknown) => caught);
