@@ -47,6 +47,8 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The command to run next, as the words behind `svc`; written out where errors are printed. */
   readonly next?: readonly string[] | undefined;
+  /** Further commands, in the same form, where it takes a decision which to run. */
+  readonly alternatives?: readonly (readonly string[])[] | undefined;
   /** HTTP status, where an answer came. */
   readonly status?: number | undefined;
   /** The service's id of the request, for a support case. */
@@ -64,6 +66,7 @@ export class SvcError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly next: readonly string[] | undefined;
+  readonly alternatives: readonly (readonly string[])[];
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly retryable: boolean;
@@ -74,6 +77,7 @@ export class SvcError extends Error {
     this.code = code;
     this.hint = details.hint;
     this.next = details.next;
+    this.alternatives = details.alternatives ?? [];
     this.status = details.status;
     this.requestId = details.requestId;
     this.retryable = details.retryable ?? RETRYABLE.has(code);

@@ -169,13 +169,21 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
 }
 
 /** @throws SvcError `outcome_unknown` while the fate of an upload is unknown: nothing is uploaded again unasked */
-export function requireKnownOutcome({ record, name }: Pick<RunDirectory, 'record' | 'name'>): void {
+export function requireKnownOutcome({
+  record,
+  name,
+  submitWords,
+}: Pick<RunDirectory, 'record' | 'name' | 'submitWords'>): void {
   if (!hasUnknown(record)) return;
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
   throw new SvcError('outcome_unknown', `outcome unknown: the service may have the file of ${problems.join('; of ')}`, {
-    hint: 'Keep polling until the outcome is known. Only if the file was not processed, submit it as a new run: rows that were processed are then paid for twice.',
+    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run, the last of these commands: rows that were processed are then paid for twice.',
     next: ['au', 'status', name],
+    alternatives: [
+      ['au', 'list'],
+      [...submitWords, '--again'],
+    ],
     retryable: false,
     facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
   });

@@ -18,7 +18,7 @@ const AT_ONCE = 3;
 const MAX_JOBS = 3;
 
 /** A run that is worked on: its record, and the way to save it. */
-export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name'>;
+export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
 
 interface UploadPartsOptions extends RunOptions {
   /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */

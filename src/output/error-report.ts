@@ -27,12 +27,14 @@ export function reportError(error: unknown, style: ReportStyle): string {
 
 function forProgram(error: unknown, style: ReportStyle): string {
   const known = asSvcError(error);
+  const next = nextOf(known, style);
   const report = {
     code: known.code,
     message: known.message,
     status: known.status,
     hint: hintOf(known, style),
-    next: nextOf(known, style),
+    next: next[0],
+    alternatives: next.length > 1 ? next.slice(1) : undefined,
     retryable: known.retryable,
     exit_code: EXIT_CODES[known.code],
     request_id: known.requestId,
@@ -56,10 +58,8 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
   const next = nextOf(known, style);
-  if (next !== undefined) {
-    if (hint === undefined) lines.push(palette.strong('next:'));
-    lines.push(`  ${cleanText(next)}`);
-  }
+  if (next.length > 0 && hint === undefined) lines.push(palette.strong('next:'));
+  lines.push(...next.map((command) => `  ${cleanText(command)}`));
   if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
   if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
   return `${lines.join('\n')}\n`;
@@ -70,9 +70,9 @@ function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined
   return parts.length === 0 ? undefined : parts.join(' ');
 }
 
-function nextOf({ next }: SvcError, { writeCommand }: ReportStyle): string | undefined {
-  if (next === undefined) return undefined;
-  return writeCommand === undefined ? ['svc', ...next].join(' ') : writeCommand(next);
+function nextOf({ next, alternatives }: SvcError, { writeCommand }: ReportStyle): string[] {
+  const commands = next === undefined ? alternatives : [next, ...alternatives];
+  return commands.map((words) => writeCommand?.(words) ?? ['svc', ...words].join(' '));
 }
 
 function asSvcError(error: unknown): SvcError {

@@ -107,7 +107,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     expect(await tab.locator('script, main img, link').count()).toBe(0);
     expect(await tab.getByText('<script>alert(2)</script>').count()).toBeGreaterThan(0);
     expect(await tab.locator('code').textContent()).toBe(String.raw`<img src=x onerror="alert(1)">&"'\u202e`);
-    expect(await tab.getByText('Rows that answer nothing:').isVisible()).toBe(true);
+    expect(await tab.getByText('Rows that match no request row:').isVisible()).toBe(true);
   });
 
   it.each([

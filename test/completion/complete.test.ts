@@ -40,14 +40,14 @@ describe('the answer to the other shells', () => {
   it('tells zsh how much of the word stays, and keeps colons from parting a word', async () => {
     expect(await complete(program, ['zsh', 'logs', '--output=y'], system)).toBe('words 9\nyaml\n');
     expect(await complete(program, ['zsh', 'help', 'ten'], system)).toBe(
-      'words 0\ntenant:the tenant that the key belongs to\n',
+      'words 0\ntenant:show and change the tenant of your keys\n',
     );
   });
 
   it('gives fish whole words', async () => {
     expect(await complete(program, ['fish', 'logs', '--output=y'], system)).toBe('words\n--output=yaml\n');
     expect(await complete(program, ['fish', 'ten'], system)).toBe(
-      'words\ntenant\tthe tenant that the key belongs to\n',
+      'words\ntenant\tshow and change the tenant of your keys\n',
     );
   });
 

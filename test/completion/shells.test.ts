@@ -69,19 +69,19 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ...EVERYWHERE,
     ['svc logs `touch pwned6', /pwned6/],
     ['svc logs --output=\t', /table +json +jsonl +csv +yaml/],
-    ['svc profile \t', /use +\(choose the profile/],
+    ['svc profile \t', /use +\(choose the default profile/],
     ['svc logs >to', />tokens\.csv/],
     ['true; A=1 svc tena', /A=1 svc tenant/],
   ],
   zsh: [
     ...EVERYWHERE,
-    ['svc profile ', /use +-- choose the profile/],
+    ['svc profile ', /use +-- choose the default profile/],
     ['svc logs > to', /> tokens\.csv/],
     ['svc logs `touch pwned6` --gre', /pwned6` --grep/],
   ],
   fish: [
     ...EVERYWHERE,
-    ['svc profile ', /use +\(choose the profile/],
+    ['svc profile ', /use +\(choose the default profile/],
     ['svc logs (touch pwned6) --gre', /pwned6\) --grep/],
   ],
 };

@@ -24,7 +24,7 @@ describe('a request file on standard input', () => {
   it('is checked and submitted like any other', async () => {
     const checked = await home.svc(['au', 'check', '-'], { input: exampleRequestFile() });
     expect(checked).toMatchObject({ code: 0 });
-    expect(JSON.parse(checked.stdout)).toMatchObject({ file: 'standard input', rows: 39, job_count: 1 });
+    expect(JSON.parse(checked.stdout)).toMatchObject({ file: 'standard input', rows: 40, job_count: 1 });
     const submitted = await home.svc(['--sandbox', 'au', 'submit', '-', '--wait'], {
       input: exampleRequestFile(),
     });

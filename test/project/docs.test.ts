@@ -10,7 +10,7 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.md') && name !== 'README.md',
 );
-const recipes = pages.filter((name) => readBlocks(read(name)).some(isRecipe));
+const recipes = pages.filter((name) => !name.startsWith('help/') && readBlocks(read(name)).some(isRecipe));
 
 /** What a recipe leaves running when it fails ends with it. */
 const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;

@@ -53,7 +53,7 @@ describe('svc au submit --wait --events', () => {
     });
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stderr).toContain(`listening for events on http://127.0.0.1:${port}`);
-    expect(stderr).toContain('an event says that a job has ended: looking at it now');
+    expect(stderr).toContain('an event says that a job has ended: polling now');
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
   });
 
