@@ -133,7 +133,7 @@ describe('--curl', () => {
 
   it('goes on to what would change something with --dry-run', async () => {
     const { stdout } = await svc('au upload {job} tokens.csv --dry-run --curl');
-    expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S+tokens\.csv' \\\n {2}"\$STORE_URL"\n$/);
+    expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S*tokens\.csv' \\\n {2}"\$STORE_URL"\n$/);
     const update = await svc('tenant update --name Other --dry-run --curl');
     expect(update.stdout).toContain('{"name":"Other",');
   });

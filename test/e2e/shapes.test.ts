@@ -9,7 +9,7 @@ import { World } from '../support/world.ts';
 
 /** What a command prints otherwise than in its own line: with other words, or on another kind of thing. */
 const VARIANTS: readonly (readonly [title: string, line: string])[] = [
-  ['logs stats <archive>', 'logs stats audit'],
+  ['logs stats <archive>', 'logs stats audit --since 2d'],
   ['sandbox cards --3ds', 'sandbox cards --3ds'],
   ['sandbox openapi', 'sandbox openapi --jq keys'],
   ['3ds explain <value>', '3ds explain challenge'],

@@ -16,9 +16,6 @@ import { svcHere, type HereOptions, type HereResult } from './run-here.ts';
 const MANAGEMENT_KEY = 'sandbox-management-key';
 const PRIVATE_KEY = 'sandbox-private-key';
 
-/** Files and directories of the world: the tool reads relative paths from where the tests run. */
-const FILES = /^((tokens|other|open|results|again|next)\.csv|body\.json|events\.jsonl|another|audit)$/;
-
 /** What the service does in place of the sandbox. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -168,9 +165,11 @@ export class World {
     const end = new AbortController();
     if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--limit')))
       setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
-    return svcHere(
-      argv.map((word) => (FILES.test(word) ? join(directory, word) : word)),
-      {
+    // The tool reads relative paths from where its process is.
+    const before = process.cwd();
+    process.chdir(directory);
+    try {
+      return await svcHere(argv, {
         cwd: directory,
         home: directory,
         clock: new FakeClock({ start: Date.now() }),
@@ -178,8 +177,10 @@ export class World {
         input: `${MANAGEMENT_KEY}\n`,
         ...options,
         env: { ...this.#environment(), ...options.env },
-      },
-    );
+      });
+    } finally {
+      process.chdir(before);
+    }
   }
 
   async #fill(): Promise<void> {
