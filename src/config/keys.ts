@@ -87,7 +87,7 @@ export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [
   });
 }
 
-/** The variable that curl is told to take the key from: the one that is set, else the one of this kind. */
+/** The variable that curl takes the key from: the one that is set, else the one of this kind. */
 export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
   const [own, either] = [KEY_VARIABLES[kind][0] ?? '', 'SVC_API_KEY'];
   return !env[own] && env[either] ? either : own;

@@ -149,7 +149,7 @@ function settledText(status: Outcome['status'], why = ''): readonly [title: stri
 }
 
 const SETTLED_TEXTS: Readonly<Record<string, readonly [title: string, text: string]>> = {
-  'cardholder-canceled': ['Canceled', 'You canceled. The merchant is told that you were not confirmed.'],
+  'cardholder-canceled': ['Canceled', 'You canceled. The merchant learns that you were not confirmed.'],
   'acs-timeout': ['Time is up', 'The question was not answered in time.'],
   'max-challenges-exceeded': ['Not confirmed', 'The code was wrong too often.'],
 };
