@@ -84,6 +84,11 @@ export class SvcError extends Error {
     this.facts = details.facts;
   }
 
+  /** Every command that the error names, the most useful first. */
+  get commands(): readonly (readonly string[])[] {
+    return this.next === undefined ? this.alternatives : [this.next, ...this.alternatives];
+  }
+
   /** The process exit code that goes with this failure. */
   get exitCode(): number {
     return EXIT_CODES[this.code];

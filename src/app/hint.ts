@@ -32,6 +32,16 @@ export function noteNext(
   notices.command(nextCommand(command, globals));
 }
 
+/** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
+export function warnOf(
+  { notices, globals }: Pick<Context, 'notices' | 'globals'>,
+  what: string,
+  error: SvcError,
+): void {
+  notices.warn([`${what}: ${error.message}`, error.hint].filter((part) => part !== undefined).join('. '));
+  for (const words of error.commands) notices.command(nextCommand(words, globals), 'quiet');
+}
+
 /** Commands that a sandbox has no use for: they are about stored keys. */
 const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set(['login', 'logout', 'whoami', 'doctor', 'profile']);
 const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([

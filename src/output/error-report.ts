@@ -70,8 +70,7 @@ function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined
   return parts.length === 0 ? undefined : parts.join(' ');
 }
 
-function nextOf({ next, alternatives }: SvcError, { writeCommand }: ReportStyle): string[] {
-  const commands = next === undefined ? alternatives : [next, ...alternatives];
+function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[] {
   return commands.map((words) => writeCommand?.(words) ?? ['svc', ...words].join(' '));
 }
 

@@ -45,8 +45,8 @@ export class Messages {
   }
 
   /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
-  command(text: string): void {
-    if (this.shows('normal')) this.#send(`  ${cleanText(text)}\n`);
+  command(text: string, level: NoticeLevel = 'normal'): void {
+    if (this.shows(level)) this.#send(`  ${cleanText(text)}\n`);
   }
 
   /** Something to check. Shown with `--quiet` too. */

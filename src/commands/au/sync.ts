@@ -6,7 +6,7 @@ import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
 import { uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { noteNext } from '../../app/hint.ts';
+import { warnOf } from '../../app/hint.ts';
 import { flag, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
@@ -101,8 +101,7 @@ async function advanceAll(context: Context, runs: readonly RunDirectory[], exec:
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
       isRefused ||= error instanceof RefusedResults;
-      context.notices.warn(`${run.record.id}: ${error.message}. ${error.hint ?? ''}`.trimEnd());
-      if (error.next) noteNext(context, 'next', { command: error.next });
+      warnOf(context, run.record.id, error);
     }
   }
   return isRefused;
