@@ -40,7 +40,7 @@ async function measure({ svc, enforce = false }) {
   const untilMs = Date.now() - HOUR / 4;
   const service = await startLogService({ entries, spanMs: 23 * HOUR, untilMs, latencyMs, enforce });
   const argv = svc
-    ? [launcher, 'logs', 'tail', '--since', '23h30m', '--limit', String(entries)]
+    ? [launcher, 'logs', 'tail', '--since', '23h30m', '--max', String(entries)]
     : [walker, `${service.url}/logs?size=100`];
   const env = {
     PATH: process.env.PATH,

@@ -22,7 +22,7 @@ const ROWS = [
   { name: 'svc logs list --all', argv: () => [launcher, 'logs', '--all'], isPrinting: true, goal: 1.3 },
   {
     name: 'svc logs tail --since',
-    argv: (_, count) => [launcher, 'logs', 'tail', '--since', '23h30m', '--limit', String(count)],
+    argv: (_, count) => [launcher, 'logs', 'tail', '--since', '23h30m', '--max', String(count)],
     isPrinting: true,
   },
   {

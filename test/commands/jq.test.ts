@@ -38,7 +38,7 @@ describe('--jq', () => {
     ['3ds', 'template', 'add-card', '--jq', '.authentication_type'],
     ['3ds', 'explain', '01', '--jq', '.kind'],
     ['commands', '--jq', '.command'],
-    ['logs', 'tail', '--since', '1d', '--limit', '3', '--jq', '.operation'],
+    ['logs', 'tail', '--since', '1d', '--max', '3', '--jq', '.operation'],
   ])('works with svc %s %s', async (...argv) => {
     const { code, stdout } = await home.svc(['--sandbox', ...argv]);
     expect({ code, empty: stdout === '' }).toEqual({ code: 0, empty: false });

@@ -61,7 +61,7 @@ describe("the operator's own commands", () => {
   });
 
   it('R63 get no key from events listen --exec, and keep the rest', async () => {
-    const listener = await startListener(home, ['--exec', WRITE, '--limit', '1'], env);
+    const listener = await startListener(home, ['--exec', WRITE, '--max', '1'], env);
     await fetch(listener.url, { method: 'POST', body: '{"event":{"id":"e1","type":"t"}}' });
     expect(await listener.ended).toMatchObject({ code: 0 });
     expectOperatorsOwn(await environmentOfChild());

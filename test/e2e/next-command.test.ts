@@ -8,7 +8,7 @@ afterEach(() => home.remove());
 it('a tail of the sandbox ends with the command that resumes it in the sandbox, filters and form included', async () => {
   const env = { SVC_STATE_DIR: home.file('state') };
   const asked = ['--operation', 'read', '--grep', "it's|.", '-o', 'csv', '--fields', 'message'];
-  const argv = ['--sandbox', 'logs', 'tail', '--since', '1h', '--limit', '1', ...asked];
+  const argv = ['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '1', ...asked];
   const { code, stderr } = await home.svc(argv, { env });
   expect(code).toBe(0);
   expect(stderr).toMatch(

@@ -39,7 +39,7 @@ describe('what is written', () => {
   });
 
   it('R51 a tail does not advance its checkpoint when its output is closed', async () => {
-    const tail = svc(['--sandbox', 'logs', 'tail', '--since', '1h', '--limit', '3', '--checkpoint', 'tail.json']);
+    const tail = svc(['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '3', '--checkpoint', 'tail.json']);
     expect(await shell(`${tail} >&-`)).toMatchObject({ code: 1 });
     expect(existsSync(home.file('tail.json'))).toBe(false);
   });

@@ -19,7 +19,7 @@ const TABLES = [
   'tenant show',
   'logs -n 3',
   'logs entity-types',
-  'logs tail --since 1d --limit 2',
+  'logs tail --since 1d --max 2',
   'au list',
   'au status',
   'commands',

@@ -79,18 +79,7 @@ async function lasting(): Promise<[title: string, printed: unknown][]> {
   const server = home.start(['sandbox', 'start', '--port', '0', '-o', 'json']);
   const ready = await firstOutput(server.stdout);
   server.kill('SIGTERM');
-  const listener = home.start([
-    'events',
-    'listen',
-    '--port',
-    '0',
-    '--limit',
-    '1',
-    '--journal',
-    'j.jsonl',
-    '-o',
-    'json',
-  ]);
+  const listener = home.start(['events', 'listen', '--port', '0', '--max', '1', '--journal', 'j.jsonl', '-o', 'json']);
   const listening = finished(listener);
   const address = /http:\/\/\S+?(?=[\s,;]|$)/.exec(await firstOutput(listener.stderr))?.[0] ?? '';
   const sent = await home.svc([
@@ -103,7 +92,7 @@ async function lasting(): Promise<[title: string, printed: unknown][]> {
     'json',
   ]);
   const { stdout } = await listening;
-  const again = home.start(['events', 'listen', '--port', '0', '--limit', '1', '-o', 'json']);
+  const again = home.start(['events', 'listen', '--port', '0', '--max', '1', '-o', 'json']);
   const heard = finished(again);
   const target = /http:\/\/\S+?(?=[\s,;]|$)/.exec(await firstOutput(again.stderr))?.[0] ?? '';
   const replayed = await home.svc(['events', 'replay', 'j.jsonl', '--forward-to', target, '-o', 'json']);

@@ -49,7 +49,7 @@ describe('the pager', () => {
     ['a dumb terminal', LIST, { TERM: 'dumb' }],
     ['--plain', [...LIST, '--plain'], {}],
     ['a pager that is not installed', LIST, { SVC_PAGER: 'no-such-pager-here -R' }],
-    ['a tail', ['logs', 'tail', '--since', '1d', '--limit', '3'], {}],
+    ['a tail', ['logs', 'tail', '--since', '1d', '--max', '3'], {}],
     ['a single object', ['tenant', 'show'], {}],
     ['a wait', ['au', 'submit', 'tokens.csv', '--wait'], {}],
     ['help', ['logs', '--help'], {}],

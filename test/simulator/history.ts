@@ -88,7 +88,7 @@ export const TAIL = `logs tail --checkpoint tail.json --since ${SINCE} -o jsonl`
 export const ARCHIVE = `logs archive audit --since ${SINCE}`;
 
 const LOGS = lines(`
-  ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --limit 7
+  ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --max 7
   ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au sync | tenant show
 `);
 

@@ -4,7 +4,7 @@
  */
 export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs list': 'logs list --limit 20',
-  'logs tail': 'logs tail --since 2d --limit 5',
+  'logs tail': 'logs tail --since 2d --max 5',
   'logs archive': 'logs archive another',
   'logs search': 'logs search audit',
   'logs verify': 'logs verify audit',

@@ -163,7 +163,7 @@ export class World {
 
   async #svc(directory: string, argv: readonly string[], words: string, options: WorldOptions): Promise<HereResult> {
     const end = new AbortController();
-    if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--limit')))
+    if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
       setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
     // The tool reads relative paths from where its process is.
     const before = process.cwd();

@@ -92,7 +92,7 @@ const parameters = {
   journal: value('--journal <file>', 'append each event to this file before it is acknowledged', text),
   for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
   until: value('--until <time>', 'end at this time', moment),
-  limit: value('-n, --limit <n>', 'end after this many events', integer(1)),
+  max: value('--max <n>', 'end after this many events', integer(1)),
 } as const;
 
 const DEFAULT_PORT = 4020;
@@ -109,7 +109,7 @@ export const listen = defineCommand({
       'store them, and forward them to an application in development',
     ],
     [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
-    ['svc events listen --limit 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
+    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
   ],
   exitCodes: [130, 143],
   fields: eventView.fields,
@@ -150,12 +150,12 @@ function timeUntil({ clock }: Context, until: Moment | undefined): number | unde
 
 function optionsOf(context: Context, input: ListenInput): ListenOptions {
   const { system, clock, out } = context;
-  const { exec, execLimit = 300_000, journal, limit, forwardTo } = input;
+  const { exec, execLimit = 300_000, journal, max, forwardTo } = input;
   return {
     port: input.port ?? DEFAULT_PORT,
     clock,
     forwardTo,
-    limit,
+    limit: max,
     environment: system.env,
     journal: journal === undefined ? undefined : resolvePath(context, journal),
     command:

@@ -1,6 +1,7 @@
 import { LOG_FIELDS, type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { PageOptions } from '../../api/pages.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
+import { option } from '../../app/hint.ts';
 import {
   flag,
   type Input,
@@ -43,6 +44,11 @@ export const ENTRY_PARAMETERS = {
   actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
   actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
+  excludeOperation: repeated('--exclude-operation <name>', 'not this operation; may be repeated *', text),
+  excludeEntityType: suggesting(
+    'entity type',
+    repeated('--exclude-entity-type <type>', 'not this type of entity; may be repeated *', text),
+  ),
 } as const;
 
 /** The same without the mark, for commands where svc applies every filter. */
@@ -51,6 +57,8 @@ export const UNMARKED_ENTRY_PARAMETERS = {
   actor: unmarked(ENTRY_PARAMETERS.actor),
   actorType: unmarked(ENTRY_PARAMETERS.actorType),
   grep: unmarked(ENTRY_PARAMETERS.grep),
+  excludeOperation: unmarked(ENTRY_PARAMETERS.excludeOperation),
+  excludeEntityType: unmarked(ENTRY_PARAMETERS.excludeEntityType),
 } as const;
 
 /** Options of what the service may no longer have. */
@@ -84,14 +92,29 @@ export function intervalOf(
   return interval;
 }
 
-export function clientFilters({ operation, actor, actorType, grep }: EntryInput): string[] {
-  const given = {
-    '--operation': operation.length > 0,
-    '--actor': actor.length > 0,
-    '--actor-type': actorType.length > 0,
-    '--grep': grep !== undefined,
-  };
-  return Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+/** The names of the filters given that svc applies. */
+export function clientFilters(input: EntryInput): string[] {
+  return [...new Set(clientFilterWords(input).flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
+}
+
+/** All filters as words of a command line. */
+export function filterWords(input: EntryInput & EntityInput): string[] {
+  return [
+    ...option('--entity-type', input.entityType),
+    ...option('--entity-id', input.entityId),
+    ...clientFilterWords(input),
+  ];
+}
+
+function clientFilterWords(input: EntryInput): string[] {
+  return [
+    ...option('--operation', input.operation),
+    ...option('--actor', input.actor),
+    ...option('--actor-type', input.actorType),
+    ...option('--grep', input.grep?.source),
+    ...option('--exclude-operation', input.excludeOperation),
+    ...option('--exclude-entity-type', input.excludeEntityType),
+  ];
 }
 
 /** Whether an entry is about the requested entity, where no service applies that filter. */
@@ -111,6 +134,8 @@ export function matches(log: Log, input: EntryInput & EntityInput): boolean {
     isOneOf(log.operation, input.operation) &&
     isOneOf(log.actor_id, input.actor) &&
     isOneOf(log.actor_type, input.actorType) &&
+    !input.excludeOperation.includes(log.operation ?? '') &&
+    !input.excludeEntityType.includes(log.entity_type ?? '') &&
     (input.grep === undefined || input.grep.test(log.message ?? ''))
   );
 }

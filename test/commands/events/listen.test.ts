@@ -64,7 +64,7 @@ describe('svc events listen', () => {
   });
 
   it('ends with 0 after so many events, or after so long', async () => {
-    const listener = await listen('--limit', '2', '--until', '2999-01-01');
+    const listener = await listen('--max', '2', '--until', '2999-01-01');
     for (const id of ['a', 'b']) await post(listener.url, delivery(id));
     expect(await listener.ended).toMatchObject({ code: 0 });
     expect(listener.rows()).toHaveLength(2);
@@ -92,7 +92,7 @@ describe('svc events listen', () => {
     ['--forward-to', 'ftp://127.0.0.1/'],
     ['--forward-to', 'https://user:canary@example.com/'],
     ['--port', '65536'],
-    ['--limit', '0'],
+    ['--max', '0'],
     ['--until', '1h'],
     ['--until', '2020-01-31'],
     ['--fields', 'event.id,nothing'],
@@ -108,7 +108,7 @@ describe('svc events listen', () => {
   });
 
   it('R67 takes nothing under the name of another machine, unless it is allowed', async () => {
-    const listener = await listen('--allow-host', 'hooks.example', '--limit', '1');
+    const listener = await listen('--allow-host', 'hooks.example', '--max', '1');
     const sent = async (host: string): Promise<number> =>
       (await post(listener.url, delivery(), { headers: { host } })).status;
     expect([await sent('evil.example'), await sent('hooks.example')]).toEqual([403, 200]);
@@ -117,7 +117,7 @@ describe('svc events listen', () => {
   });
 
   it('shows no line that the id of an event makes up', async () => {
-    const listener = await listen('--exec', 'exit 3', '--limit', '1');
+    const listener = await listen('--exec', 'exit 3', '--max', '1');
     await post(listener.url, delivery('e1\nwarning: paid\r\nerror: forged\u2028x'));
     await listener.ended;
     expect(listener.stderr()).toContain(String.raw`e1\nwarning: paid\r\nerror: forged`);
@@ -147,7 +147,7 @@ describe('svc events listen', () => {
       new URL('hooks', broken.url).href,
       '--forward-to',
       good.url.href,
-      '--limit',
+      '--max',
       '2',
     );
     for (const id of ['a b', 'c']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
@@ -188,7 +188,7 @@ describe('svc events listen', () => {
 
   it('runs a command for each event; its output goes to stderr and its failure is reported', async () => {
     const listener = await listen(
-      '--limit',
+      '--max',
       '2',
       '--exec',
       'cat >> seen; echo "job $SVC_JOB_ID is $SVC_JOB_STATUS"; [ "$SVC_EVENT_ID" = a ] || exit 9',
@@ -304,7 +304,7 @@ describe('svc events listen', () => {
   });
 
   it.each(['json', 'jsonl', 'csv', 'yaml'])('R52 writes what parses whole as %s', async (format) => {
-    const listener = await listen('--limit', '2', '-o', format);
+    const listener = await listen('--max', '2', '-o', format);
     for (const id of ['a', 'b']) await post(listener.url, delivery(id));
     const { stdout } = await listener.ended;
     const rows = await parseAs(format, stdout);
@@ -314,7 +314,7 @@ describe('svc events listen', () => {
   it('shows a table on a terminal', async () => {
     const terminal = new TerminalSession(
       process.execPath,
-      [LAUNCHER, 'events', 'listen', '--port', '0', '--limit', '2', '--time', 'utc'],
+      [LAUNCHER, 'events', 'listen', '--port', '0', '--max', '2', '--time', 'utc'],
       { columns: 160, cwd: home.path, env: home.environment() },
     );
     const screen = await terminal.waitFor(/listening on http:\S+;/);

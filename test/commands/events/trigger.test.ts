@@ -61,7 +61,7 @@ describe('svc events trigger', () => {
   });
 
   it('reaches a listener', async () => {
-    const listener = await startListener(home, ['--limit', '1']);
+    const listener = await startListener(home, ['--max', '1']);
     const { code } = await home.svc([
       'events',
       'trigger',

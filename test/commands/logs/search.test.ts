@@ -62,6 +62,8 @@ describe('svc logs search', () => {
     [['--entity-type', 'card', '--entity-id', '0'], ['made one']],
     [['--entity-id', '0'], ['made one']],
     [['--entity-type', 'bank'], []],
+    [['--exclude-operation', 'read', '--exclude-operation', 'delete'], ['made one']],
+    [['--exclude-entity-type', 'card'], []],
     [['--since', '3h'], ['gone']],
     [
       ['--until', '2026-01-05T20:00:00.002Z'],

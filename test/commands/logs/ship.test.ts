@@ -42,7 +42,7 @@ describe('svc logs tail --to', () => {
   it('sends the entries that pass the filters to the collector, and none to stdout', async () => {
     for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
     server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
-    const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--limit', '1050']);
+    const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
     expect({ code, stdout, stderr }).toMatchObject({
       code: 0,
       stdout: '',
@@ -60,7 +60,7 @@ describe('svc logs tail --to', () => {
       status: 200,
       body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1"}}',
     });
-    const { code, stderr } = await ship(['--since', '1h', '--limit', '1', '--debug'], headers);
+    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
     expect(code).toBe(0);
     expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
     expect(stderr).toContain('message from the collector');
@@ -100,7 +100,7 @@ describe('svc logs tail --to', () => {
       stderr: expect.stringMatching(/not accepting entries[^]*failed \(503\)/),
     });
     collector.reply = undefined;
-    expect((await ship([...argv, '--limit', '1'])).code).toBe(0);
+    expect((await ship([...argv, '--max', '1'])).code).toBe(0);
     expect(collector.messages()).toEqual(['first']);
   });
 
@@ -108,7 +108,7 @@ describe('svc logs tail --to', () => {
     server.logs.push(logAgo(60_000, 'first'));
     const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
     collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
-    const { code, stderr } = await ship(['--since', '1h', '--limit', '1', '--strict']);
+    const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
     expect({ code, stderr }).toMatchObject({
       code: 14,
       stderr: expect.stringContaining('permanently rejected 1 of 1 entries: too old'),

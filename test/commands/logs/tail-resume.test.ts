@@ -83,7 +83,7 @@ describe('the command that svc logs tail prints at its end', () => {
         if ((pauses += 1) > round % 4) stop();
       };
       // Every third ends after some entries, the others when they are interrupted: in a pause, or anywhere.
-      const most = round % 3 === 0 ? ['--limit', String(1 + (round % 7))] : [];
+      const most = round % 3 === 0 ? ['--max', String(1 + (round % 7))] : [];
       const timer = round % 3 === 1 ? setTimeout(stop, (round * 7) % 60) : undefined;
       const result = await run([...words, ...most], clock, ended.signal);
       clearTimeout(timer);
@@ -104,7 +104,7 @@ describe('the command that svc logs tail prints at its end', () => {
     const clock = new FakeClock({ start: Date.now() });
     writeFileSync(join(state, 'tails'), '');
     server.logs.push(logAgo(500_000, 'old'), logAgo(60_000, 'new'));
-    const result = await run(['logs', 'tail', '--since', '1h', '--limit', '2'], clock);
+    const result = await run(['logs', 'tail', '--since', '1h', '--max', '2'], clock);
     expect(result.code).toBe(0);
     expect(result.stderr).toContain('no checkpoint could be kept: entries may repeat; resume with');
     const since = /--since (\S+)/.exec(printedCommand(result) ?? '')?.[1] ?? '';
@@ -121,7 +121,7 @@ describe('the command that svc logs tail prints at its end', () => {
       utimesSync(join(tails, `${name}.lock`), daysAgo(9), daysAgo(9));
     }
     server.logs.push(logAgo(60_000, 'one'));
-    const result = await run(['logs', 'tail', '--since', '1h', '--limit', '1'], clock);
+    const result = await run(['logs', 'tail', '--since', '1h', '--max', '1'], clock);
     const kept = readdirSync(tails).filter((name) => name.startsWith('2'));
     expect(readdirSync(tails).toSorted()).toEqual([...kept, 'used.json', 'used.json.lock'].toSorted());
     expect(kept).toHaveLength(1);

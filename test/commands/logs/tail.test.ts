@@ -54,7 +54,7 @@ describe('svc logs tail', () => {
     ['just now', 8_000],
   ])('R28 writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
     burst(ageMs);
-    const { code, stdout, stderr } = await tail('--since', '1h', '--limit', '1300');
+    const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1,300 entries') });
     const found = messages(stdout);
     expect(found.filter((message) => message === 'twin')).toHaveLength(300);
@@ -143,7 +143,7 @@ describe('svc logs tail', () => {
     expect(first.stderr).toContain('  svc logs tail --checkpoint stopped.json --entity-type token\n');
     expect(messages(first.stdout)).toHaveLength(3);
     server.logs.push(logAgo(10_000, 'twin'), logAgo(5_000, 'late'));
-    const second = await home.svc([...argv, '--limit', '1'], { env: env() });
+    const second = await home.svc([...argv, '--max', '1'], { env: env() });
     expect([second.code, messages(second.stdout).length]).toEqual([0, 1]);
     const other = await home.svc(['logs', 'tail', '--checkpoint', 'stopped.json'], { env: env() });
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
