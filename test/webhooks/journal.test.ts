@@ -68,9 +68,11 @@ describe('the journal', () => {
   });
 
   it('reads round lines that are no events', async () => {
-    writeFileSync(file, '\n[]\n{"id":1}\n\0\u0000x\n{"id":"e","type":"t","received_at":"x","body":"{}"}\n');
-    expect((await gather(readJournal(file))).map((line) => line.line)).toEqual([2, 3, 4, 5]);
-    expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, undefined, undefined, 'e']);
+    const event = '{"id":"e","type":"t","received_at":"2026-01-05T12:00:00Z","body":"{}"}';
+    const never = event.replace('2026-01-05', 'never');
+    writeFileSync(file, `\n[]\n{"id":1}\n\0\u0000x\n${never}\n${event}\n`);
+    expect((await gather(readJournal(file))).map((line) => line.line)).toEqual([2, 3, 4, 5, 6]);
+    expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, undefined, undefined, undefined, 'e']);
   });
 
   it('takes away from others a file that they can read', async () => {
