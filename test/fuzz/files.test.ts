@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
@@ -31,10 +31,12 @@ const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly s
   ],
 };
 
-/** As many cases as a soak can have; with fixed seeds otherwise. */
-const CASES = process.env['SOAK'] === undefined ? { numRuns: 12, seed: 11 } : { numRuns: 300 };
+const IS_SOAK = process.env['SOAK'] !== undefined;
 
-/** Cases that once failed, by reader: `<reader>.<name>` holds the bytes of the file. */
+/** As many cases as a soak can have; with fixed seeds otherwise. */
+const CASES = IS_SOAK ? { numRuns: 300 } : { numRuns: 12, seed: 11 };
+
+/** Cases that failed once, or are worse than chance finds: `<reader>.<name>` holds the bytes of the file. */
 const kept = fileURLToPath(new URL('cases/', import.meta.url));
 
 let world: World;
@@ -49,24 +51,26 @@ describe('whatever the bytes are', () => {
     'R49 of %s, a command reads it or says what is wrong with it',
     { timeout: 3_600_000 },
     async (name, [pattern, lines]) => {
-      const one = async (pick: number, change: (bytes: Buffer) => Buffer): Promise<void> =>
+      const files = await world.copy(async (_run, directory) =>
+        filesIn(directory).filter((file) => pattern.test(file)),
+      );
+      expect(files, `the world has no file for ${name}`).not.toEqual([]);
+      const one = async (file: string, change: (bytes: Buffer) => Buffer, what = 'changed'): Promise<void> =>
         world.copy(async (run, directory) => {
-          const files = filesIn(directory).filter((file) => pattern.test(file));
-          const file = files[Math.floor(pick * files.length)];
-          expect(file, `the world has no file for ${name}`).toBeDefined();
-          const path = join(directory, file ?? '');
+          const path = join(directory, file);
           writeFileSync(path, change(readFileSync(path)));
           for (const line of lines) {
             const argv = line.split(' ').map((word) => world.fill(word));
             const result = await run('', ['-o', 'json', '--timeout', '1m'], { argv });
-            expect(unexplained(result), `${line}: ${result.stderr}`).toBeUndefined();
+            expect(unexplained(result), `${line} with ${file} ${what}: ${result.stderr}`).toBeUndefined();
           }
         });
-      for (const [at, bytes] of keptCases(name).entries()) await one(at / 100, () => bytes);
+      for (const [at, [what, bytes]] of keptCases(name).entries())
+        for (const file of IS_SOAK ? files : files.slice(at % files.length).slice(0, 1))
+          await one(file, () => bytes, what);
+      const anyFile = fc.constantFrom(...files);
       await fc.assert(
-        fc.asyncProperty(fc.double({ min: 0, max: 0.999, noNaN: true }), changes, (pick, list) =>
-          one(pick, (bytes) => mutate(bytes, list)),
-        ),
+        fc.asyncProperty(anyFile, changes, (file, list) => one(file, (bytes) => mutate(bytes, list))),
         CASES,
       );
     },
@@ -87,10 +91,8 @@ function filesIn(directory: string): string[] {
     .toSorted();
 }
 
-function keptCases(name: string): Buffer[] {
-  if (!existsSync(kept)) return [];
-  const prefix = `${name.replaceAll(' ', '-')}.`;
-  return readdirSync(kept)
-    .filter((file) => file.startsWith(prefix))
-    .map((file) => readFileSync(join(kept, file)));
+function keptCases(name: string): [name: string, bytes: Buffer][] {
+  const cases = readdirSync(kept).filter((file) => file.startsWith(`${name.replaceAll(' ', '-')}.`));
+  expect(cases, `no case is kept for ${name}`).not.toEqual([]);
+  return cases.map((file) => [file, readFileSync(join(kept, file))]);
 }
