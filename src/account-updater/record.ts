@@ -2,6 +2,7 @@ import { SvcError } from '../errors.ts';
 import { isObject } from '../schema/guards.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
+import { countText } from '../output/time.ts';
 
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
 export type PartState = (typeof PART_STATES)[number];
@@ -150,7 +151,7 @@ export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
-  return `${parts.length - open.length} of ${parts.length} jobs done${counted.join('')}`;
+  return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
 }
 
 /** How far a part's file got. Where an older record does not say, the store is assumed to have what it may have. */

@@ -1,5 +1,5 @@
 import { cleanText } from '../output/text.ts';
-import { formatNumber, formatPercent } from '../output/time.ts';
+import { countText, formatNumber, formatPercent } from '../output/time.ts';
 import { ACTION_GROUP_NAMES, CLASS_NAMES, type Report, type ReportCode, shownCode, sumOf } from './report-view.ts';
 import { text as STYLE } from './report.css';
 
@@ -23,7 +23,7 @@ export function reportPage(report: Report, madeAt: number): string {
 <body>
 <main>
 <h1>Account Updater report</h1>
-<p>${escapeHtml(file)}: ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}</p>
+<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
 <p class="soft">Made <time datetime="${made}">${made.slice(0, 16).replace('T', ' ')} UTC</time></p>
 ${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}</main>
 </body>

@@ -1,6 +1,6 @@
 import { drawBar } from '../output/bars.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
-import { alignedPercent, formatNumber, formatPercent } from '../output/time.ts';
+import { alignedPercent, countText, formatNumber, formatPercent } from '../output/time.ts';
 import type { Palette, Tone, View } from '../output/view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import type { ActionGroup, CodeCount, ResultClass, ResultSummary } from './result-codes.ts';
@@ -109,7 +109,7 @@ interface ChartOptions {
 /** The report for people: one bar a result code, by class, with what the code asks for. */
 export function drawReport(report: Report, options: ChartOptions): string {
   const { palette } = options;
-  const title = `${cleanText(report.file)}: ${counted(report.rows)}`;
+  const title = `${cleanText(report.file)}: ${countText(report.rows, 'row')}`;
   const groups = CLASS_NAMES.flatMap(([kind, name]) => {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : groupLines(name, codes, report, options);
@@ -118,7 +118,7 @@ export function drawReport(report: Report, options: ChartOptions): string {
   if (report.request) lines.push(...requestLines(report, report.request), '');
   if (report.extra_columns.length > 0)
     lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
-  for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${counted(rows)}`);
+  for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${countText(rows, 'row')}`);
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
@@ -169,24 +169,21 @@ export function shownCode(code: string): string {
 export function sumOf(report: Report, request: ReportRequest): string {
   const { updated, warned, errors, unknown } = report;
   const parts = [
-    [updated, 'updated'],
-    [warned, 'warnings'],
-    [errors, 'errors'],
-    ...(unknown > 0 ? ([[unknown, 'unknown']] as const) : []),
-    [request.unchanged, 'unchanged'],
-  ] as const;
+    `${formatNumber(updated)} updated`,
+    countText(warned, 'warning'),
+    countText(errors, 'error'),
+    ...(unknown > 0 ? [`${formatNumber(unknown)} unknown`] : []),
+    `${formatNumber(request.unchanged)} unchanged`,
+  ];
   const odd = request.not_requested + request.duplicates;
-  const sum = parts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(' + ');
-  return `${formatNumber(request.rows)} requested = ${sum}${odd > 0 ? ` − ${formatNumber(odd)} that match no request row` : ''}`;
+  return `${formatNumber(request.rows)} requested = ${parts.join(' + ')}${odd > 0 ? ` − ${formatNumber(odd)} that match no request row` : ''}`;
 }
 
 function requestLines(report: Report, request: ReportRequest): string[] {
   const lines = [sumOf(report, request)];
-  if (request.not_requested > 0) lines.push(`${counted(request.not_requested)} with a token that was not requested`);
-  if (request.duplicates > 0) lines.push(`${counted(request.duplicates)} with a token that already had its result`);
+  if (request.not_requested > 0)
+    lines.push(`${countText(request.not_requested, 'row')} with a token that was not requested`);
+  if (request.duplicates > 0)
+    lines.push(`${countText(request.duplicates, 'row')} with a token that already had its result`);
   return lines;
-}
-
-function counted(rows: number): string {
-  return rows === 1 ? '1 row' : `${formatNumber(rows)} rows`;
 }

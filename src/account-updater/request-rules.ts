@@ -3,6 +3,7 @@ import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
 import { splitCells } from './request-lines.ts';
+import { countText } from '../output/time.ts';
 
 /** What the first line shows. */
 export interface CheckedHeader {
@@ -119,7 +120,7 @@ function wrongColumns(names: readonly string[]): Finding[] {
 function unknownNames(names: readonly string[]): string {
   const plain = names.filter((name) => /^[a-z][a-z_ -]{0,30}$/.test(name)).slice(0, 5);
   const others = names.length - plain.length;
-  const rest = others === 0 ? [] : [others === 1 ? '1 other column' : `${others} other columns`];
+  const rest = others === 0 ? [] : [countText(others, 'other column')];
   return [...plain.map((name) => `the column ${name}`), ...rest].join(', ');
 }
 
@@ -144,7 +145,7 @@ export function checkRow(line: Uint8Array): CheckedRow {
   const { cells } = split;
   if (cells.some((cell) => containsCardNumber(cell, 'cell'))) return wrong(CARD_NUMBER);
   if (cells.length !== REQUEST_COLUMNS.length) {
-    const count = cells.length === 1 ? '1 column' : `${cells.length} columns`;
+    const count = countText(cells.length, 'column');
     return wrong(unlessCard(text, 'columns', `the line has ${count} instead of 4`));
   }
   const findings = REQUEST_COLUMNS.flatMap((column, at) => checkCell(column, cells[at] ?? '') ?? []);
@@ -227,7 +228,7 @@ function controlIn(cell: string): string {
 // Four digits could be a piece of a card number that was cut into cells, unless they are a year.
 function displayText(cell: string): string {
   if (/^(?:[0-9A-Za-z]{1,2}|20[0-9]{2})$/.test(cell)) return `"${cell}"`;
-  return `a value of ${cell.length === 1 ? '1 character' : `${cell.length} characters`}`;
+  return `a value of ${countText(cell.length, 'character')}`;
 }
 
 const SIGNATURES: readonly (readonly [bytes: readonly number[], name: string])[] = [

@@ -12,6 +12,7 @@ import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { countText } from '../output/time.ts';
 
 /** How to download. */
 export interface ResultsOptions extends RunOptions {
@@ -64,7 +65,7 @@ export async function flawsOf(file: string, proof: Proof, rowsSent: number | und
     if (rowsSent !== undefined && rows > rowsSent)
       flaws.push({
         rule: 'row_count',
-        problem: `has ${rows} rows, more than the ${rowsSent} that were sent`,
+        problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent`,
       });
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;

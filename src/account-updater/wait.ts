@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { formatDuration } from '../output/time.ts';
+import { countText, formatDuration } from '../output/time.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import {
   failedError,
@@ -121,11 +121,15 @@ export function failedRunError({ record, submitWords }: RunDirectory): SvcError 
   const problems = failed.map(
     ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
   );
-  return new SvcError('job_failed', `${failed.length} of ${record.parts.length} jobs of run ${record.id} failed`, {
-    hint: 'Fix what the messages name, then submit the file again: only what failed is retried.',
-    next: submitWords,
-    facts: { run: record.id, problems, status: statusOf(record) },
-  });
+  return new SvcError(
+    'job_failed',
+    `${failed.length} of ${countText(record.parts.length, 'job')} of run ${record.id} failed`,
+    {
+      hint: 'Fix what the messages name, then submit the file again: only what failed is retried.',
+      next: submitWords,
+      facts: { run: record.id, problems, status: statusOf(record) },
+    },
+  );
 }
 
 /** Parts have no job with a file, or none any more: submitting the file again uploads them. */

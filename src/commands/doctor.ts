@@ -11,6 +11,7 @@ import { isSvcError } from '../errors.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
 import { VERSION } from '../version.ts';
+import { countText } from '../output/time.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
 
@@ -109,7 +110,7 @@ function summary(findings: readonly Finding[]): readonly [counts: string, isGood
   const count = (result: Finding['result']): number => findings.filter((finding) => finding.result === result).length;
   const [failures, warnings] = [count('failed'), count('warning')];
   if (failures + warnings === 0) return ['no problems found', true];
-  return [`${failures} failed, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`, failures === 0];
+  return [`${failures} failed, ${countText(warnings, 'warning')}`, failures === 0];
 }
 
 async function checkKeys(context: Context): Promise<Finding[]> {

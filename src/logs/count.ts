@@ -1,4 +1,4 @@
-import { parseTime } from '../output/time.ts';
+import { countText, parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { TimeRange } from './entry.ts';
 
@@ -217,7 +217,7 @@ export class StatsBackfill {
     if (before.length < LEAST_DAYS) return null;
     const [most, least] = [Math.max(...before), Math.min(...before)];
     const days = before.length === DAYS ? `the ${DAYS} days before` : `${before.length} of the ${DAYS} days before`;
-    const words = `${count} ${count === 1 ? 'entry' : 'entries'}; the same hour had at`;
+    const words = `${countText(count, 'entry')}; the same hour had at`;
     if (isFarMore(count, most)) return `${words} most ${most} in ${days}`;
     if (isFarMore(least, count) && hour >= this.#since && this.#covers(hour))
       return `${words} least ${least} in ${days}`;

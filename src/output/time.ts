@@ -85,6 +85,13 @@ export function formatNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** A number and what it counts: `1 entry`, `1,200 entries`. The noun is given in the singular. */
+export function countText(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`;
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`;
+  return `${formatNumber(count)} ${plural}`;
+}
+
 /** Bytes in decimal units, as the service counts them: `999 B`, `12.4 MB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;

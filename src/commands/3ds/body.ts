@@ -13,6 +13,7 @@ import {
 import type { Violation } from '../../three-ds/check.ts';
 import { type Combination, sessionTypesOf, UNKNOWN_MEMBER, usualCategoryOf } from '../../three-ds/rules.ts';
 import type { Setting } from '../../three-ds/setting.ts';
+import { countText } from '../../output/time.ts';
 
 const templateParameters = {
   type: {
@@ -156,7 +157,7 @@ export function checkViolations(file: string, violations: readonly Violation[], 
   const broken = violations.filter(({ rule }) => !allowUnknown || rule !== UNKNOWN_MEMBER);
   if (broken.length === 0) return violations.map(({ path }) => path);
   const shown = broken.slice(0, MOST_SHOWN);
-  const count = broken.length === 1 ? '1 validation error' : `${broken.length} validation errors`;
+  const count = countText(broken.length, 'validation error');
   const more = shown.length < broken.length ? ` (the first ${MOST_SHOWN} are shown)` : '';
   throw new SvcError('refused_input', `${bodyName(file)}: ${count}${more}`, {
     hint: 'Fix these fields, or start from a valid body.',

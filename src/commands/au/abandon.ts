@@ -9,7 +9,7 @@ import { argument, flag, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
-import { formatNumber } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
 
 /** `svc au abandon` */
@@ -89,10 +89,10 @@ function consequencesOf(record: RunRecord): string[] {
   const lines: string[] = [];
   if (uploaded.length > 0)
     lines.push(
-      `${formatNumber(rows)} of ${formatNumber(all)} rows were uploaded, or may have been (${uploaded.length === 1 ? '1 job' : `${uploaded.length} jobs`}): the service processes them all the same, and they may be paid for`,
+      `uploaded, or may have been: ${formatNumber(rows)} of ${countText(all, 'row')} (${countText(uploaded.length, 'job')}); the service processes them all the same, and they may be paid for`,
     );
   if (uploaded.length < record.parts.length)
-    lines.push(`${formatNumber(all - rows)} rows were not uploaded: they are not processed and cost nothing`);
+    lines.push(`not uploaded, so neither processed nor paid for: ${countText(all - rows, 'row')}`);
   return lines;
 }
 

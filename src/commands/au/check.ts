@@ -7,7 +7,7 @@ import { resolvePath, rest } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
-import { formatNumber } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
@@ -82,7 +82,7 @@ function requireAllOk(checked: readonly CheckedFile[]): void {
     problems: found.problems,
     problem_count: found.problemCount,
   }));
-  throw new SvcError('refused_input', `${refused.length} of ${checked.length} files are refused`, {
+  throw new SvcError('refused_input', `${refused.length} of ${checked.length} files refused`, {
     hint: 'Fix these lines, then check the files again.',
     facts: { files, problems },
   });
@@ -173,7 +173,7 @@ export function explainCheck(check: RequestFileCheck): string[] {
     column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`,
   );
   const more = check.problemCount - check.problems.length;
-  return more > 0 ? [...lines, `and ${counted(more, 'more problem')}`] : lines;
+  return more > 0 ? [...lines, `and ${countText(more, 'more problem')}`] : lines;
 }
 
 /** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
@@ -184,7 +184,7 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
   const lines =
     count === 0
       ? []
-      : [`${counted(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
+      : [`${countText(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
   if (exceeds.rows)
     lines.push(
       `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
@@ -196,14 +196,10 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
 
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
 export function refusedFile(check: RequestFileCheck, file: string): SvcError {
-  return new SvcError('refused_input', `${file} is refused: ${counted(check.problemCount, 'problem')}`, {
+  return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
     hint: 'Nothing was sent. Fix these lines, then run the command again.',
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });
-}
-
-function counted(count: number, noun: string): string {
-  return `${formatNumber(count)} ${count === 1 ? noun : `${noun}s`}`;
 }
 
 /** Rules whose own words may quote the file: a log of CI has many readers. */

@@ -15,7 +15,7 @@ import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
 import { csvRow } from '../../output/csv.ts';
-import { formatNumber } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
@@ -103,7 +103,7 @@ function countsOf({ rows, replaced, kept, to_fix, dropped, dropped_by_code }: Ne
   const by = Object.entries(dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
   const fixes = to_fix > 0 ? ` (${formatNumber(to_fix)} need fixing)` : '';
   const why = by.length > 0 ? ` (${by.join(', ')})` : '';
-  return `${formatNumber(rows)} rows: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${fixes}; ${formatNumber(dropped)} dropped${why}`;
+  return `${countText(rows, 'row')}: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${fixes}; ${formatNumber(dropped)} dropped${why}`;
 }
 
 interface NextInput {
@@ -155,7 +155,7 @@ async function matchedResults(
   if (unmatched > 0) {
     throw new SvcError(
       'checksum_mismatch',
-      `${unmatched} rows of ${name} match no row of ${request}: nothing was written`,
+      `no row of ${request} matches ${countText(unmatched, 'row')} of ${name}: nothing was written`,
       {
         hint: 'Check that the two files belong together:',
         next: ['au', 'report', name, '--request', request],

@@ -27,6 +27,7 @@ import { fileSource } from '../../transfer/source.ts';
 import { Draft } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf } from './runs.ts';
+import { countText } from '../../output/time.ts';
 
 const parameters = {
   results: argument('<results>', 'a result file', text),
@@ -134,7 +135,7 @@ function requireReconciled({ file, request }: Report): void {
   const first = mismatches.slice(0, 3).map(({ row }) => row);
   throw new SvcError(
     'checksum_mismatch',
-    `${not_requested + duplicates} rows of ${file} match no row of ${request.file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
+    `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
     { hint: 'Check that the two files belong together; else contact support with the job id.', facts },
   );
 }

@@ -14,7 +14,7 @@ import { isForPeople } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/target.ts';
 import { wrapWords } from '../../output/text.ts';
-import { formatNumber } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { copyInto, fileSource } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
@@ -221,7 +221,7 @@ export async function countedResults({ results, input }: RunRecord, actions: Act
 function checkThreshold({ file, errors, warned, unknown }: Results, failOn: 'err' | 'wrn' | undefined): void {
   const met = failOn === 'wrn' ? errors + warned + unknown : failOn === 'err' ? errors : 0;
   if (met === 0) return;
-  throw new SvcError('threshold', `${met} rows met --fail-on ${failOn}`, {
+  throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn}`, {
     hint: `The results are in ${file}; the list above has the action for each result code.`,
     facts: { errors, warned, unknown, results: file },
   });
@@ -236,7 +236,7 @@ async function drawResults(
   const { codeLines } = await import('../../account-updater/report-view.ts');
   const columns = out.isTerminal ? out.width : Infinity;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
-  const total = `${formatNumber(rows)} rows: ${formatNumber(updated)} updated, ${formatNumber(warned)} warnings, ${formatNumber(errors)} errors, ${formatNumber(unchanged)} unchanged${unknownWords}`;
+  const total = `${countText(rows, 'row')}: ${formatNumber(updated)} updated, ${countText(warned, 'warning')}, ${countText(errors, 'error')}, ${formatNumber(unchanged)} unchanged${unknownWords}`;
   const title = wrapWords(total, columns).map((line) => palette.strong(line));
   const lines = codeLines(codes, { palette, unicode, plain, columns });
   await out.write(['', ...title, '', ...lines, ''].join('\n'));

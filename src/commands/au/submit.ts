@@ -14,6 +14,7 @@ import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
 import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
 import { eventsParameter, listenForJobs } from './wait.ts';
+import { countText } from '../../output/time.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
@@ -153,8 +154,8 @@ async function showPlan(context: Context, file: RequestFile, known: RunDirectory
   const print = await recordPrinter(context, checkedFileView);
   await print(checkedFileRow(file.name, file.check));
   const { rows, parts } = file.check;
-  const jobs = parts.length === 1 ? 'one job' : `${parts.length} jobs`;
-  const plan = known ? planFor(context, known) : `it would create ${jobs} for ${rows} rows`;
+  const jobs = countText(parts.length, 'job');
+  const plan = known ? planFor(context, known) : `it would create ${jobs} for ${countText(rows, 'row')}`;
   context.notices.note(`dry run: nothing was sent; ${plan}`);
 }
 

@@ -7,6 +7,7 @@ import type { View } from '../../output/view.ts';
 import type { Replayed } from '../../webhooks/forward.ts';
 import type { JournalEntry } from '../../webhooks/journal.ts';
 import { displayTarget, parseTarget, replayCommand } from './report.ts';
+import { countText } from '../../output/time.ts';
 
 interface ReplayRow {
   readonly id: string;
@@ -175,7 +176,7 @@ function report({ notices }: Context, input: ReplayInput, target: URL, tally: Ta
   const { sent, redacted, unreadable, failedCount, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   if (redacted > 0)
-    notices.warn(`${redacted} events were sent with [hidden] or masked digits in place of what was received`);
+    notices.warn(`sent with [hidden] or masked digits in place of what was received: ${countText(redacted, 'event')}`);
   if (failedCount > 0) throw failedError(input, target, tally);
   if (missing.size > 0) {
     throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${input.journal}`, {
@@ -195,18 +196,22 @@ function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
   // Many, or ids that cannot be typed: from the first that failed on, so that those sent after it are sent once more.
   const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
   const selection = isMany ? { types: input.type, since: failed[0]?.received_at } : { ids: failed.map(({ id }) => id) };
-  return new SvcError('network', `${failedCount} of ${sent + failedCount} events did not reach ${where}${rest}`, {
-    hint: 'Check that the target is running, then send them again.',
-    next: replayCommand(input.journal, where, selection),
-    facts: { sent, failed: failedCount },
-  });
+  return new SvcError(
+    'network',
+    `${failedCount} of ${countText(sent + failedCount, 'event')} did not reach ${where}${rest}`,
+    {
+      hint: 'Check that the target is running, then send them again.',
+      next: replayCommand(input.journal, where, selection),
+      facts: { sent, failed: failedCount },
+    },
+  );
 }
 
 /** Adds to the end of a replay that was interrupted how to resume it. */
 function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
   const selection = { types: input.type, ids: input.id, since: last?.received_at };
-  return new SvcError(error.code, `${error.message}; ${sent} events were sent until then`, {
+  return new SvcError(error.code, `${error.message}; sent until then: ${countText(sent, 'event')}`, {
     hint: 'To resume; the last event is sent once more.',
     next: replayCommand(input.journal, displayTarget(target), selection),
   });

@@ -4,6 +4,7 @@ import { SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../security/address.ts';
 import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
+import { countText } from '../../output/time.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
 export function parseTarget(text: string): URL {
@@ -60,7 +61,7 @@ export function reportUnprocessed(
   { target, count, ids, firstAt }: Unprocessed,
   journal: string | undefined,
 ): void {
-  const events = `${count} event${count === 1 ? '' : 's'}`;
+  const events = countText(count, 'event');
   if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
   const where = displayTarget(target);
   if (journal === undefined)

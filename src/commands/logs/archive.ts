@@ -4,9 +4,9 @@ import { flag, type Input, moment, optionalArgument, positiveDuration, text, val
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
-import { formatNumber, isoTime } from '../../output/time.ts';
+import { countText, formatNumber, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { countText, gapSentence, openArchive, rangeText, sentencesText } from './archives.ts';
+import { gapSentence, openArchive, rangeText, sentencesText } from './archives.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 import { ArchiveNotices } from './notices.ts';
 

@@ -7,7 +7,7 @@ import type { TimeRange } from '../../logs/entry.ts';
 import { S3_SECRETS } from '../../logs/s3/settings.ts';
 import type { TransferProgress } from '../../output/progress.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
-import { formatDuration, formatNumber, formatTime, isoTime } from '../../output/time.ts';
+import { formatDuration, formatTime, isoTime } from '../../output/time.ts';
 import { MARKS, type Tone } from '../../output/view.ts';
 import type { Environment } from '../../system.ts';
 
@@ -95,11 +95,6 @@ export function rangeText({ settings, out, clock }: Context, { from, to }: TimeR
 
 export function gapText({ from, to }: TimeRange): string {
   return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
-}
-
-export function countText(count: number, noun: string): string {
-  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 }
 
 const MAX_GAPS = 5;

@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from '../../logs/count.ts';
 import { drawBar, drawSparkline } from '../../output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
-import { alignedPercent, formatNumber, formatTime, parseTime } from '../../output/time.ts';
+import { alignedPercent, countText, formatNumber, formatTime, parseTime } from '../../output/time.ts';
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
@@ -23,7 +23,7 @@ type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' |
 /** A sparkline over the hours, then a bar for each value, the most frequent first. */
 export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
-  const entries = `${formatNumber(all)} log ${all === 1 ? 'entry' : 'entries'}`;
+  const entries = countText(all, 'log entry');
   const title = `${entries} from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
   const lines = wrapWords(title, context.out.width).map((line) => context.palette.strong(line));
   if (all > 0) {
@@ -84,7 +84,7 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   });
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
-    lines.push(`  and ${rows.length - MAX_BARS} more, with ${formatNumber(left)} entries (-o csv shows them)`);
+    lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
   return [TITLES[by], ...lines];
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import { MAX_DEPTH } from '../../json/source.ts';
-import { formatNumber, parseTime } from '../../output/time.ts';
+import { countText, formatNumber, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
 
@@ -148,11 +148,9 @@ export function reportFiltered(
 ): void {
   const filters = clientFilters(input);
   if (filters.length === 0) return;
-  const found = shown === 0 ? 'no match' : shown === 1 ? '1 match' : `${formatNumber(shown)} matches`;
+  const found = shown === 0 ? 'no match' : countText(shown, 'match');
   const are = filters.length === 1 ? 'is' : 'are';
-  notices.note(
-    `${found} in the ${formatNumber(read)} entries read (${filters.join(', ')} ${are} filtered client-side)`,
-  );
+  notices.note(`${found} in the ${countText(read, 'entry')} read (${filters.join(', ')} ${are} filtered client-side)`);
 }
 
 /** The request for the first page of entries, for `--curl`. */

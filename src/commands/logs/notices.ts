@@ -4,10 +4,10 @@ import type { RunBegin } from '../../logs/archive/archive.ts';
 import type { Written } from '../../logs/archive/writer.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import type { TailPosition } from '../../logs/position.ts';
-import { formatDuration, formatNumber, isoTime } from '../../output/time.ts';
+import { countText, formatDuration, formatNumber, isoTime } from '../../output/time.ts';
 import type { WaitProgress } from '../../output/progress.ts';
 import type { Log } from '../../schema/log.ts';
-import { countText, gapText } from './archives.ts';
+import { gapText } from './archives.ts';
 import { OddEntries } from './entries.ts';
 
 const CLOCK_SLACK_MS = 60_000;

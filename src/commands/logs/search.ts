@@ -4,8 +4,8 @@ import { listPrinter } from '../../app/print.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
-import { formatNumber } from '../../output/time.ts';
-import { archiveLocation, countText, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
+import { countText, formatNumber } from '../../output/time.ts';
+import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,

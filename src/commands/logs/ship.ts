@@ -3,7 +3,7 @@ import type { ListPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ExportEvent, OtlpExporter } from '../../logs/otlp/exporter.ts';
 import { otlpSettings } from '../../logs/otlp/settings.ts';
-import { formatDuration } from '../../output/time.ts';
+import { countText, formatDuration } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 
 /** Entries in one post: so many can be repeated after a crash. */
@@ -100,7 +100,9 @@ function report({ notices }: Context, event: ExportEvent): void {
     case 'partial success': {
       const said = event.message === '' ? '' : `: ${event.message}`;
       if (event.rejected === 0) return notices.warn(`message from the collector${said}`);
-      return notices.warn(`the collector permanently rejected ${event.rejected} of ${event.entries} entries${said}`);
+      return notices.warn(
+        `the collector permanently rejected ${event.rejected} of ${countText(event.entries, 'entry')}${said}`,
+      );
     }
   }
 }

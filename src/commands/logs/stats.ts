@@ -6,10 +6,10 @@ import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { Interval, LogCounts, StatsBackfill, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
-import { formatNumber, isoTime, parseTime } from '../../output/time.ts';
+import { countText, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
-import { countText, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
+import { gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -134,7 +134,7 @@ async function countService(context: Context, input: CountInput): Promise<Counte
         read += 1;
         if (matches(log, input)) counts.add(log);
       }
-      live?.update({ state: `${formatNumber(read)} entries read` });
+      live?.update({ state: `${countText(read, 'entry')} read` });
       if (until !== undefined && tail.position().settled >= until) break;
     }
   } finally {

@@ -22,7 +22,7 @@ import type { Subject } from '../../logs/checkpoint.ts';
 import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { TailPosition } from '../../logs/position.ts';
-import { isoTime } from '../../output/time.ts';
+import { countText, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { isLoopback } from '../../security/address.ts';
 import {
@@ -194,7 +194,7 @@ function exitCode(
       hint: 'Run the tail at least once within the retention of the logs.',
     });
   if (strict && rejected > 0)
-    throw new SvcError('entries_missing', `the collector permanently rejected ${rejected} entries`, {
+    throw new SvcError('entries_missing', `the collector permanently rejected ${countText(rejected, 'entry')}`, {
       hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
     });
   return 0;

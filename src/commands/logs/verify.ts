@@ -4,11 +4,10 @@ import { isForPeople, listPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import type { TimeRange } from '../../logs/entry.ts';
-import { formatBytes, isoTime } from '../../output/time.ts';
+import { countText, formatBytes, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import {
   archiveLocation,
-  countText,
   gapSentence,
   openArchive,
   rangeText,
@@ -99,7 +98,7 @@ function summaryRows({ coverage, records, segments, entries, bytes, sha256: newe
   return [
     ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
-    checkRow('archive', `${entries} entries in ${segments} segments`, {
+    checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}`, {
       from: covered[0]?.from ?? null,
       to: covered.at(-1)?.to ?? null,
       records,

@@ -1,6 +1,7 @@
 import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import type { LedgerEntry } from '../../sandbox/ledger.ts';
+import { countText } from '../../output/time.ts';
 
 export interface Expectation {
   /** Method and path pattern: `GET /logs`. */
@@ -76,7 +77,7 @@ export function summary(calls: readonly LedgerEntry[]): string {
   const errors = [...statuses].map(([name, number]) => `${name} × ${number}`).join(', ');
   const failed = calls.filter(isFailure).length;
   return (
-    `the sandbox received ${plural(calls.length, 'request')}, ${plural(failed, 'error')}${errors && ` (${errors})`}, ` +
+    `the sandbox received ${countText(calls.length, 'request')}, ${countText(failed, 'error')}${errors && ` (${errors})`}, ` +
     `at most ${peakRate(times, 1000)} in 1 s and ${peakRate(times, 10_000)} in 10 s`
   );
 }
@@ -95,8 +96,4 @@ function isOperator(text: string): text is Expectation['operator'] {
 
 function isFailure({ status }: LedgerEntry): boolean {
   return status >= 400 || status === 0;
-}
-
-function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -34,7 +34,7 @@ describe('svc au abandon', () => {
       code: 0,
       status: 'abandoned',
     });
-    expect(stderr).toContain('rows were not uploaded: they are not processed and cost nothing');
+    expect(stderr).toContain('not uploaded, so neither processed nor paid for: ');
     expect(stderr).not.toContain('au download');
     expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
     expect((await desk.svc('au status')).stdout).toContain('"status":"abandoned"');
@@ -49,7 +49,7 @@ describe('svc au abandon', () => {
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
     const abandoned = await desk.svc(`au abandon ${run} --yes`);
-    expect(abandoned.stderr).toMatch(/\d+ of \d+ rows were uploaded, .* they may be paid for/);
+    expect(abandoned.stderr).toMatch(/uploaded, or may have been: \d+ of \d+ rows \(1 job\); .* they may be paid for/);
     for (const line of ['au submit tokens.csv', 'au submit tokens.csv --dry-run']) {
       const refused = await desk.svc(line);
       expect(refused.code).toBe(2);

@@ -36,7 +36,7 @@ describe('svc au check', () => {
     const error = JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(error).toMatchObject({
       code: 'refused_input',
-      message: '1 of 3 files are refused',
+      message: '1 of 3 files refused',
       files: [{ file: 'in/bad, 100%.csv', problem_count: 4 }],
     });
     expect(checked.stderr).toContain('in/bad, 100%.csv: line 3, token: ');

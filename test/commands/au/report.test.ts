@@ -52,7 +52,7 @@ describe('svc au report', () => {
         'errors: 1 (20%)',
         '  ERR_INVALID_EXP_DATE    1   20.0%  ████████          give year and month in the row, or store them on the token',
         '',
-        '6 requested = 2 updated + 2 warnings + 1 errors + 1 unchanged',
+        '6 requested = 2 updated + 2 warnings + 1 error + 1 unchanged',
         '',
         'unknown columns: network',
         '',

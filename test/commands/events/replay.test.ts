@@ -130,7 +130,9 @@ describe('svc events replay', () => {
 
   it('tells when something went out that the journal hides', async () => {
     writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
-    expect((await replay()).stderr).toMatch(/1 events? were sent with/);
+    expect((await replay()).stderr).toMatch(
+      'sent with [hidden] or masked digits in place of what was received: 1 event\n',
+    );
   });
 
   it.each<[string, string[], number]>([

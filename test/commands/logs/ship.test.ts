@@ -111,7 +111,7 @@ describe('svc logs tail --to', () => {
     const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--strict']);
     expect({ code, stderr }).toMatchObject({
       code: 14,
-      stderr: expect.stringContaining('permanently rejected 1 of 1 entries: too old'),
+      stderr: expect.stringContaining('permanently rejected 1 of 1 entry: too old'),
     });
   });
 
