@@ -1,5 +1,5 @@
 import { cleanText } from '../output/text.ts';
-import { countText, formatNumber, formatPercent } from '../output/time.ts';
+import { countText, formatNumber, fixedPercent } from '../output/time.ts';
 import { ACTION_GROUP_NAMES, CLASS_NAMES, type Report, type ReportCode, shownCode, sumOf } from './report-view.ts';
 import { text as STYLE } from './report.css';
 
@@ -63,7 +63,7 @@ ${barChart({ id: 'codes', title: 'Rows by result code' }, bars, rows)}
 
 // The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
 function codeRow({ code, count, share, meaning, action }: ReportCode): string {
-  return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${formatPercent(share)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
+  return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${fixedPercent(share)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
 }
 
 function columnSection({ extra_columns: names }: Report): string {
@@ -124,7 +124,7 @@ function wordsOf(count: number, whole: number): string {
 }
 
 function shareOf(count: number, whole: number): string {
-  return whole === 0 ? '0%' : formatPercent(count / whole);
+  return fixedPercent(whole === 0 ? 0 : count / whole);
 }
 
 /** One bar of a chart; `kind` is the class of the style sheet that colors it. */

@@ -1,6 +1,6 @@
 import { drawBar } from '../output/bars.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
-import { alignedPercent, countText, formatNumber, formatPercent } from '../output/time.ts';
+import { fixedPercent, countText, formatNumber } from '../output/time.ts';
 import type { Palette, Tone, View } from '../output/view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import type { ActionGroup, CodeCount, ResultClass, ResultSummary } from './result-codes.ts';
@@ -130,7 +130,7 @@ function groupLines(
 ): string[] {
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
-  const title = tone(`${name}: ${formatNumber(total)} (${formatPercent(total / rows)})`);
+  const title = tone(`${name}: ${formatNumber(total)} (${fixedPercent(total / rows)})`);
   return [title, ...codeLines(codes, options, { all, margin: '  ' }), ''];
 }
 
@@ -147,7 +147,7 @@ export function codeLines(
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
   const countWidth = formatNumber(most).length;
   return codes.map(({ code, count, share, action, class: kind }) => {
-    const percent = share === undefined ? '' : `${alignedPercent(share)}  `;
+    const percent = share === undefined ? '' : `${fixedPercent(share).padStart(6)}  `;
     const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
     // On a narrow terminal the bar gives way; the numbers say the same.
     const room = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));

@@ -145,7 +145,7 @@ const words: ValueParser<string> = (value) => {
 
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m or 7d');
+  if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');
   return ms;
 }
 
@@ -161,15 +161,23 @@ export type Moment = (now: number) => number;
 
 const DAY_MS = 86_400_000;
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+// Whose midnight, or whose 10:00, cannot be known.
+const WITHOUT_OFFSET = /^(?:\d{4}-\d{2}-\d{2}[Tt ])?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
-/** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now` or `yesterday`. */
+/** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now`, or the start of `today` or `yesterday` in UTC. */
 export function moment(text: string): Moment {
   if (text === 'now') return (now) => now;
-  if (text === 'yesterday') return (now) => Math.floor(now / DAY_MS) * DAY_MS - DAY_MS;
+  const daysAgo = ['today', 'yesterday'].indexOf(text);
+  if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
   const ago = parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
+  if (WITHOUT_OFFSET.test(text)) {
+    const forms = '2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00';
+    throw new SvcError('usage', `must be a time with its date and offset: ${forms}`);
+  }
   if (!isRealTime(text)) {
-    throw new SvcError('usage', 'must be a time: 2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now or yesterday');
+    const forms = '2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now, today or yesterday';
+    throw new SvcError('usage', `must be a time: ${forms}`);
   }
   const at = Date.parse(text.replace(' ', 'T'));
   return () => at;

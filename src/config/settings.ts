@@ -151,7 +151,7 @@ function choice<T extends string>(values: readonly T[]): Parse<T> {
 
 function duration(text: string, origin: Origin): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms === 0) throw badValue(origin, 'must be a duration such as 90s, 15m, 1h30m or 7d');
+  if (ms === undefined || ms === 0) throw badValue(origin, 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');
   return ms;
 }
 

@@ -10,7 +10,6 @@ import { isShared, modeText } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
-import { countText } from '../output/time.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -93,7 +92,7 @@ export function checkConfig(system: System, notices: readonly string[]): Finding
       return warning('config', 'there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
     if (!exists) return skipped('config', `none yet; login creates ${file}`);
     const names = Object.keys(config.profiles).length;
-    const what = `${file} (${modeText(fs.statSync(file))}, ${countText(names, 'profile')})`;
+    const what = `${file} (${modeText(fs.statSync(file))}, ${names === 1 ? '1 profile' : `${names} profiles`})`;
     if (notices.length === 0) return ok('config', what);
     const fix = 'It has been repaired. If others may have read it, create new keys and store them.';
     return warning('config', notices.join('; '), fix);

@@ -9,7 +9,6 @@ import { createTransport } from '../http/transport.ts';
 import { displayHost, isLoopback } from '../security/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
-import { countText } from '../output/time.ts';
 
 export interface NetworkPath {
   readonly baseUrl: URL;
@@ -141,7 +140,7 @@ async function checkTls({ baseUrl, clock }: NetworkPath, socket: Socket): Promis
     const { issuer, valid_to: validTo } = secured.getPeerCertificate();
     const authority = [issuer.O ?? issuer.CN ?? 'an unnamed authority'].flat().join(', ');
     const days = Math.floor((Date.parse(validTo) - clock.now()) / 86_400_000);
-    const found = `${secured.getProtocol() ?? 'TLS'}, certificate of ${authority}, expires in ${countText(days, 'day')}`;
+    const found = `${secured.getProtocol() ?? 'TLS'}, certificate of ${authority}, expires in ${days === 1 ? '1 day' : `${days} days`}`;
     if (days >= 7) return ok('tls', found);
     const fix = "Report the expiring certificate to the operator of the service, or check this machine's clock.";
     return warning('tls', found, fix);

@@ -88,8 +88,8 @@ export function formatNumber(value: number): string {
 /** A number and what it counts: `1 entry`, `1,200 entries`. The noun is given in the singular. */
 export function countText(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`;
-  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`;
-  return `${formatNumber(count)} ${plural}`;
+  const plural = noun.replace(/(?<![aeiou])y$/, 'ie').replace(/(?:s|x|ch|sh)$/, '$&e');
+  return `${formatNumber(count)} ${plural}s`;
 }
 
 /** Bytes in decimal units, as the service counts them: `999 B`, `12.4 MB`. */
@@ -111,7 +111,7 @@ export function formatPercent(share: number): string {
   return `${formatNumber(percent)}%`;
 }
 
-/** A share of one for a column of shares: always one decimal, so that the points stand under each other. */
-export function alignedPercent(share: number): string {
-  return (Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : '-').padStart(6);
+/** A share of one among others in a report: always one decimal. */
+export function fixedPercent(share: number): string {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : '-';
 }

@@ -8,6 +8,7 @@ describe('a duration', () => {
     ['15m', 900_000],
     ['1h30m', 5_400_000],
     ['7d', 604_800_000],
+    ['1w2d', 777_600_000],
     ['250ms', 250],
     ['0s', 0],
   ])('%s is %d ms', (text, ms) => {
@@ -24,8 +25,8 @@ describe('a duration', () => {
   it('is the sum of its parts', () => {
     const part = fc.nat(500);
     fc.assert(
-      fc.property(part, part, part, part, (d, h, m, s) => {
-        expect(duration(`${d}d${h}h${m}m${s}s`)).toBe((((d * 24 + h) * 60 + m) * 60 + s) * 1000);
+      fc.property(part, part, part, part, part, (w, d, h, m, s) => {
+        expect(duration(`${w}w${d}d${h}h${m}m${s}s`)).toBe(((((w * 7 + d) * 24 + h) * 60 + m) * 60 + s) * 1000);
       }),
     );
   });

@@ -18,6 +18,8 @@ describe('a point in time', () => {
     ['2h', '2026-11-21T10:30:00.000Z'],
     ['1h30m', '2026-11-21T11:00:00.000Z'],
     ['7d', '2026-11-14T12:30:00.000Z'],
+    ['1w', '2026-11-14T12:30:00.000Z'],
+    ['today', '2026-11-21T00:00:00.000Z'],
     ['now', '2026-11-21T12:30:00.000Z'],
     ['yesterday', '2026-11-20T00:00:00.000Z'],
   ])('reads %s', (text, expected) => {
@@ -31,7 +33,6 @@ describe('a point in time', () => {
     '2026-02-30',
     '2026-13-01',
     '2025-02-29',
-    '2026-01-31T09:00:00',
     '2026-01-31T24:00:00Z',
     '2026-01-31T09:60:00Z',
     '1700000000',
@@ -44,4 +45,13 @@ describe('a point in time', () => {
   ])('refuses %j without repeating it', (text) => {
     expect(() => moment(text)).toThrow(/^must be a time/);
   });
+
+  it.each(['10:00', '9:30:00', '2026-01-31T10:00:00', '2026-01-31 10:00', '2026-01-31T10:00:00.5'])(
+    'refuses %s, which has no offset, and names both forms that have one',
+    (text) => {
+      expect(() => moment(text)).toThrow(
+        'must be a time with its date and offset: 2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00',
+      );
+    },
+  );
 });

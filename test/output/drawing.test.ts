@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawBar, drawGauge, drawSparkline } from '../../src/output/bars.ts';
-import { formatBytes, formatNumber, formatPercent } from '../../src/output/time.ts';
+import { countText, fixedPercent, formatBytes, formatNumber, formatPercent } from '../../src/output/time.ts';
 
 describe('numbers', () => {
   it('have thousands separators in the whole part only', () => {
@@ -23,6 +23,17 @@ describe('numbers', () => {
     expect(formatPercent(0.123)).toBe('12.3%');
     expect(formatPercent(1)).toBe('100%');
     expect(formatPercent(Number.NaN)).toBe('-');
+  });
+
+  it('of shares among others always have one decimal', () => {
+    expect([0.4, 1 / 3, 0, Number.NaN].map(fixedPercent)).toEqual(['40.0%', '33.3%', '0.0%', '-']);
+  });
+
+  it('of things are in the singular for one thing only', () => {
+    const nouns = ['entry', 'match', 'day', 'row'];
+    expect(nouns.map((noun) => countText(1, noun))).toEqual(['1 entry', '1 match', '1 day', '1 row']);
+    expect(nouns.map((noun) => countText(0, noun))).toEqual(['0 entries', '0 matches', '0 days', '0 rows']);
+    expect(countText(1200, 'log entry')).toBe('1,200 log entries');
   });
 });
 

@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from '../../logs/count.ts';
 import { drawBar, drawSparkline } from '../../output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
-import { alignedPercent, countText, formatNumber, formatTime, parseTime } from '../../output/time.ts';
+import { fixedPercent, countText, formatNumber, formatTime, parseTime } from '../../output/time.ts';
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
@@ -77,7 +77,7 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
   const lines = shown.map(({ count, share }, index) => {
     const name = names[index] ?? '';
-    const numbers = `${formatNumber(count).padStart(countWidth)}  ${alignedPercent(share)}`;
+    const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}`;
     const bar = drawBar(count, most, barWidth, context);
     if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
     return `  ${name.padEnd(nameWidth)}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;

@@ -30,11 +30,7 @@ export const ENTITY_PARAMETERS = {
 } as const;
 
 export const INTERVAL_PARAMETERS = {
-  since: value(
-    '--since <time>',
-    'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, yesterday',
-    moment,
-  ),
+  since: value('--since <time>', 'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, today', moment),
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 

@@ -43,7 +43,7 @@ import { openShipping, type Shipping } from './ship.ts';
 const parameters = {
   since: value(
     '--since <time>',
-    'begin at this time: 2h, 2026-01-31T09:00:00Z, yesterday (default now); ignored once there is a checkpoint',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
     moment,
   ),
   ...ENTITY_PARAMETERS,

@@ -128,7 +128,8 @@ function monthlyLines({ active, included, share }: MonthlyActive, context: Conte
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
   if (context.plain) return `${words}: ${formatPercent(share)}\n`;
   const gauge = drawGauge(share, GAUGE_WIDTH, context);
-  return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}\n`;
+  const cut = share > 1 ? ' (the bar ends at 100%)' : '';
+  return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}${cut}\n`;
 }
 
 function toneOf(share: number, warnAt: number): Tone {
