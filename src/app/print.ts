@@ -110,10 +110,17 @@ export function pageSizeFor(input: PagingInput, filtered = false): number | unde
   return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
 }
 
+/** How much of a list is wanted: so many items, where given, and no page once so many were read. */
+interface Bounds {
+  readonly limit: number | undefined;
+  readonly all?: boolean;
+  readonly mostRead?: number;
+}
+
 /** The items that are wanted, page by page: the first page only, or up to the limit, or all. Counts into `seen`. */
 export async function* wanted<T>(
   pages: AsyncIterable<Page<T>>,
-  input: PagingInput,
+  input: Bounds,
   seen: ListProgress,
   keep: (item: T) => boolean = () => true,
 ): AsyncGenerator<readonly T[]> {
@@ -127,7 +134,7 @@ export async function* wanted<T>(
     // The cursor of a page that was shown in part would skip the rest of it.
     seen.next = batch.length < kept.length ? undefined : page.next;
     yield batch;
-    if (limit === undefined || seen.shown >= limit) return;
+    if (limit === undefined || seen.shown >= limit || seen.read >= (input.mostRead ?? Infinity)) return;
   }
 }
 

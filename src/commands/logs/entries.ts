@@ -141,12 +141,15 @@ export function reportFiltered(
   { notices }: Context,
   input: EntryInput,
   { shown, read }: { readonly shown: number; readonly read: number },
+  range = '',
 ): void {
   const filters = clientFilters(input);
   if (filters.length === 0) return;
   const found = shown === 0 ? 'no match' : countText(shown, 'match');
   const are = filters.length === 1 ? 'is' : 'are';
-  notices.note(`${found} in the ${countText(read, 'entry')} read (${filters.join(', ')} ${are} filtered client-side)`);
+  notices.note(
+    `${found} in the ${countText(read, 'entry')} read${range} (${filters.join(', ')} ${are} filtered client-side)`,
+  );
 }
 
 /** The request for the first page of entries, for `--curl`. */

@@ -9,15 +9,13 @@ import {
   once,
   pageSizeFor,
   PAGING_PARAMETERS,
-  reportRest,
   wanted,
 } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import { isoTime, parseTime } from '../../output/time.ts';
+import { isoTime } from '../../output/time.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import {
-  clientFilters,
   ENTITY_PARAMETERS,
   entityFilter,
   entityTypeView,
@@ -28,9 +26,9 @@ import {
   logView,
   matches,
   OddEntries,
-  reportFiltered,
   RETENTION_PARAMETERS,
 } from './entries.ts';
+import { Searched } from './searched.ts';
 
 const parameters = {
   ...ENTITY_PARAMETERS,
@@ -46,7 +44,7 @@ type Interval = ReturnType<typeof intervalOf>;
 /** `svc logs list`, also `svc logs` */
 export const list = defineCommand({
   description:
-    'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service.',
+    'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
     ['svc logs --since 2h --all -o csv --excel-safe > logs.csv', 'two hours of logs, for a spreadsheet'],
@@ -63,9 +61,10 @@ export const list = defineCommand({
     const client = await context.client();
     const { listSteadily } = await import('../../logs/list.ts');
     let isNarrower = false;
+    const searched = new Searched(input, interval);
     const pages = listSteadily(client.logs, toFilter(input, interval), {
       start: input.start,
-      pageSize: pageSizeOf(input),
+      pageSize: pageSizeFor(input, searched.isFiltered),
       onRestart: () => {
         isNarrower = true;
       },
@@ -73,17 +72,18 @@ export const list = defineCommand({
     const seen = newListProgress();
     const odd = new OddEntries();
     const checks = new ListChecks(input, interval);
-    await print(odd.counted(wanted(checks.noted(pages), input, seen, (log) => matches(log, input))));
+    const read = searched.noted(context, checks.noted(pages), seen);
+    await print(odd.counted(wanted(read, searched.bounds, seen, (log) => matches(log, input))));
     odd.warn(context);
     // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;
-    reportFiltered(context, input, seen);
-    reportRest(context, seen, 'no log entries');
-    await checks.finish(context, seen, client.now());
+    searched.report(context, seen);
+    await checks.finish(context, seen, { now: client.now(), oldest: searched.oldest });
   },
   async request(context, input) {
-    const filter = toFilter(input, intervalOf(input, context.clock.now()));
-    return firstRequest(filter, { start: input.start, pageSize: pageSizeOf(input) });
+    const interval = intervalOf(input, context.clock.now());
+    const { isFiltered } = new Searched(input, interval);
+    return firstRequest(toFilter(input, interval), { start: input.start, pageSize: pageSizeFor(input, isFiltered) });
   },
 });
 
@@ -91,16 +91,11 @@ function toFilter(input: ListInput, { since, until }: Interval): LogFilter {
   return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
 }
 
-function pageSizeOf(input: ListInput): number | undefined {
-  return pageSizeFor(input, clientFilters(input).length > 0);
-}
-
 /** Warns where a list may lack entries that the service no longer keeps, and of names that do not exist. */
 class ListChecks {
   readonly #input: ListInput;
   readonly #interval: Interval;
   readonly #operations = new Set<string>();
-  #oldest = Infinity;
 
   constructor(input: ListInput, interval: Interval) {
     this.#input = input;
@@ -108,25 +103,26 @@ class ListChecks {
   }
 
   async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
-    const hasSince = this.#interval.since !== undefined;
     const hasOperation = this.#input.operation.length > 0;
     for await (const page of pages) {
-      for (const { created_at, operation: name } of page.items) {
-        if (hasSince) this.#oldest = Math.min(this.#oldest, parseTime(created_at) ?? Infinity);
-        if (hasOperation && typeof name === 'string') this.#operations.add(name);
-      }
+      if (hasOperation)
+        for (const { operation: name } of page.items) if (typeof name === 'string') this.#operations.add(name);
       yield page;
     }
   }
 
   /** Reports once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
-  async finish(context: Context, seen: ListProgress, now: number): Promise<void> {
+  async finish(
+    context: Context,
+    seen: ListProgress,
+    { now, oldest }: { readonly now: number; readonly oldest: number },
+  ): Promise<void> {
     await this.#warnOfNames(context, seen);
     const { since, until = Infinity } = this.#interval;
     const { DEFAULT_RETENTION_MS } = await import('../../logs/entry.ts');
     const edge = now - (this.#input.retention ?? DEFAULT_RETENTION_MS);
     // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
-    const to = Math.min(edge, until, seen.more ? Infinity : this.#oldest);
+    const to = Math.min(edge, until, seen.more ? Infinity : oldest);
     if (since === undefined || since >= to) return;
     const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
     context.notices.warn(`${gap}: older than the service keeps them (--retention)`);

@@ -90,4 +90,50 @@ describe('svc logs list', () => {
     expect(await csv(...quiet, '--entity-type', 'card', '--operation', 'read')).toMatchObject({ stderr: '' });
     expect(server.requests).toBe(4);
   });
+
+  it('reads on past pages without a match until the log ends, and reports what was searched', async () => {
+    for (let index = 0; index < 600; index += 1)
+      server.logs.push(logAgo(index * 1_000, `entry ${index}`, { operation: index % 200 === 199 ? 'delete' : 'read' }));
+    const found = await csv('--operation', 'delete', '-o', 'jsonl');
+    expect(found.stdout.trimEnd().split('\n')).toEqual(
+      [199, 399, 599].map((index) => JSON.stringify({ message: `entry ${index}` })),
+    );
+    expect(found.stderr).toMatch(
+      /^3 matches in the 600 entries read, from \S+Z to \S+Z \(--operation is filtered client-side\)\n$/,
+    );
+    expect(server.requests).toBe(6);
+    const none = await csv('--grep', 'nothing', '-o', 'jsonl');
+    expect(none.stderr).toMatch(/^no match in the 600 entries read, from .*\nno log entries\n$/);
+  });
+
+  it('stops at the limit, or at 100 matches without one', async () => {
+    for (let index = 0; index < 500; index += 1)
+      server.logs.push(logAgo(index * 1_000, `entry ${index}`, { operation: index % 2 === 0 ? 'create' : 'read' }));
+    const some = await csv('--exclude-operation', 'read', '-o', 'jsonl');
+    expect(some.stdout.trimEnd().split('\n')).toHaveLength(100);
+    expect(some.stderr).toContain("--start '200'");
+    const one = await csv('--exclude-operation', 'read', '-o', 'jsonl', '--limit', '1');
+    expect(one).toMatchObject({ stdout: '{"message":"entry 0"}\n', stderr: expect.stringContaining('more results') });
+  });
+
+  it.each([
+    ['its cursor', Infinity, /--start \d+/],
+    ['a time where its cursor expired', 150, /--until \S+Z/],
+  ])('stops after 20,000 entries, and the command that it prints searches on by %s', async (_, life, rest) => {
+    server.pagesPerCursor = life;
+    for (let index = 0; index < 20_150; index += 1)
+      server.logs.push(logAgo(index * 1_000, index === 20_140 ? 'the one' : 'other'));
+    const first = await csv('--grep', 'the one', '-o', 'jsonl', '--exclude-entity-type', 'card');
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect(first.stderr).toMatch(/\nsearched 20,\d{3} entries, from \S+Z to \S+Z; to search on\n {2}svc logs list /);
+    expect(first.stderr).not.toContain('no log entries');
+    const command = /\n {2}svc (.*)\n/.exec(first.stderr)?.[1] ?? '';
+    expect(command).toMatch(rest);
+    const words = command.match(/'[^']*'|\S+/g) ?? [];
+    const second = await home.svc(
+      words.map((word) => word.replaceAll("'", '')),
+      { env: env() },
+    );
+    expect(second).toMatchObject({ code: 0, stdout: '{"message":"the one"}\n' });
+  });
 });
