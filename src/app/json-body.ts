@@ -14,8 +14,17 @@ const LARGEST_BODY = 1_000_000;
  * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
  */
 export async function readJsonBody(context: Context, typed: string): Promise<unknown> {
+  const { name, text } = await readTextFile(context, typed);
+  return jsonIn(text, name);
+}
+
+/** The text of a file, or of standard input for `-`, and what messages call it. */
+export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
   const name = typed === '-' ? 'standard input' : typed;
-  const text = decoded(await bytesOf(context, typed, name), name);
+  return { name, text: decoded(await bytesOf(context, typed, name), name) };
+}
+
+export function jsonIn(text: string, name: string): unknown {
   try {
     return plainValue(readJson(blankComments(text)));
   } catch (error) {

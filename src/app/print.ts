@@ -41,9 +41,17 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 /** Writes batches as they come and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes one object. */
-export async function recordPrinter<T>(context: Context, view: View<T>): Promise<(value: T) => Promise<void>> {
-  const renderer = await rendererFor(context, view, 'record');
+/**
+ * Checks `--fields` and `--jq` before anything is requested, then gives the function that writes one object. `usual`:
+ * the format, whatever the settings say, unless this command line asks for another.
+ */
+export async function recordPrinter<T>(
+  context: Context,
+  view: View<T>,
+  usual?: OutputFormat,
+): Promise<(value: T) => Promise<void>> {
+  const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
+  const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
   return async (value) => {
     await printRecord(context.out, renderer, value);
     if (context.out.isTerminal) context.notices.setApart();
@@ -59,9 +67,13 @@ export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]
   yield items;
 }
 
-async function rendererFor<T>(context: Context, view: View<T>, data: 'list' | 'record'): Promise<CheckedRenderer<T>> {
+async function rendererFor<T>(
+  context: Context,
+  view: View<T>,
+  data: 'list' | 'record',
+  format = formatOf(context, data),
+): Promise<CheckedRenderer<T>> {
   const { settings, globals, out, clock } = context;
-  const format = formatOf(context, data);
   const options = {
     view,
     fields: globals.fields,

@@ -16,6 +16,16 @@ export interface TenantChange {
   readonly settings: ReadonlyMap<string, string>;
   /** What a file says of members that only the service sets: the tenant must have them so. */
   readonly expected: ReadonlyMap<string, unknown>;
+  /** The line of a member of the file, where there is one. */
+  readonly lineOf?: LineOf | undefined;
+}
+
+type LineOf = (path: readonly string[]) => number | undefined;
+
+/** What a file holds, and where. */
+export interface TenantFile {
+  readonly value: unknown;
+  readonly lineOf: LineOf;
 }
 
 /** The body of PUT /tenants/self. It replaces the tenant, so it holds all that is to stay. */
@@ -41,12 +51,29 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
 /**
  * The tenant with the change merged in; settings that are not named, known or not, are kept. New ones are added where
  * unknown names are allowed.
- * @throws SvcError `usage` for a setting that the tenant does not know; `refused_input` for a file about another
- * tenant, `conflict` for a file made from an earlier state of this one
+ * @throws SvcError `usage` for a setting that the tenant does not know; `config` for a file about another tenant,
+ * `refused_input` for one that says otherwise of what cannot be changed, `conflict` for one of an earlier state
  */
 export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
-  checkExpected(tenant, change.expected);
-  checkSettingNames(change.settings.keys(), Object.keys(tenant.settings ?? {}), allowUnknown);
+  checkMembers(tenant, change);
+  checkReadOnly(tenant, change);
+  checkSettingNames(change, Object.keys(tenant.settings ?? {}), allowUnknown);
+  return mergedBody(tenant, change);
+}
+
+/**
+ * Where a tenant is not as a file says; what the file does not name may be anything. `before` is the tenant's value,
+ * `after` that of the file.
+ * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for unknown names in it
+ */
+export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
+  checkMembers(tenant, change);
+  checkSettingNames(change, Object.keys(tenant.settings ?? {}), false);
+  const facts = differingFacts(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
+  return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
+}
+
+function mergedBody(tenant: Tenant, change: TenantChange): TenantBody {
   const current = bodyOf(tenant);
   const settings = { ...current.settings, ...Object.fromEntries(change.settings) };
   const name = change.name ?? current.name;
@@ -69,29 +96,38 @@ function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unkno
   ]);
 }
 
-/** Reads a change from JSON: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
-export function changeFromJson(json: unknown): TenantChange {
-  const { name, settings, ...expected } = objectIn(json, 'the file');
-  if (name !== undefined && typeof name !== 'string') throw refused('name must be a string');
+/** Reads a change from a file: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
+export function changeFromFile({ value, lineOf }: TenantFile): TenantChange {
+  const { name, settings, ...expected } = objectIn(value, 'the file');
+  if (name !== undefined && typeof name !== 'string') throw refused(`name must be a string${inLine(lineOf(['name']))}`);
   return {
     name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
-    settings: new Map(Object.entries(objectIn(settings ?? {}, 'settings')).flatMap(settingIn)),
+    settings: new Map(
+      Object.entries(objectIn(settings ?? {}, 'settings')).flatMap((one) =>
+        settingIn(one, lineOf(['settings', one[0]])),
+      ),
+    ),
     expected: new Map(Object.entries(expected)),
+    lineOf,
   };
 }
 
-function settingIn([name, value]: [string, unknown]): [name: string, text: string][] {
+function inLine(line: number | undefined): string {
+  return line === undefined ? '' : ` (line ${line})`;
+}
+
+function settingIn([name, value]: [string, unknown], line: number | undefined): [name: string, text: string][] {
   // A tenant as sent by the service may have settings without a value: they stay.
   if (value === null) return [];
   if (typeof value !== 'string' && typeof value !== 'boolean')
-    throw refused(`settings.${name} must be a string, true or false`);
-  asInput(() => checkSettingValue(name, String(value)));
+    throw refused(`settings.${name} must be a string, true or false${inLine(line)}`);
+  asInput(() => checkSettingValue(name, String(value)), line);
   return [[name, String(value)]];
 }
 
 function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
-  throw refused(`${what} must be a JSON object`);
+  throw refused(`${what} must be an object`);
 }
 
 function refused(message: string, hint = 'Fix the file and run the command again.'): SvcError {
@@ -99,11 +135,11 @@ function refused(message: string, hint = 'Fix the file and run the command again
 }
 
 /** A usage error on the command line is refused input in a file. */
-function asInput<T>(check: () => T): T {
+function asInput<T>(check: () => T, line?: number): T {
   try {
     return check();
   } catch (error) {
-    throw error instanceof SvcError ? refused(error.message, error.hint) : error;
+    throw error instanceof SvcError ? refused(error.message + inLine(line), error.hint) : error;
   }
 }
 
@@ -151,12 +187,17 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
 const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 
 /** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
-function checkSettingNames(names: Iterable<string>, onTenant: readonly string[], allowUnknown: boolean): void {
-  const unknown = unknownSettings(names, onTenant);
+function checkSettingNames(
+  { settings, lineOf }: TenantChange,
+  onTenant: readonly string[],
+  allowUnknown: boolean,
+): void {
+  const unknown = unknownSettings(settings.keys(), onTenant);
   const name = unknown.find((one) => !allowUnknown || !SETTING_NAME.test(one));
   if (name === undefined) return;
   const all = [...new Set([...KNOWN.keys(), ...onTenant])];
-  throw new SvcError('usage', `unknown setting ${typedWord(name, all)}; nothing was sent`, {
+  const where = inLine(lineOf?.(['settings', name]));
+  throw new SvcError('usage', `unknown setting ${typedWord(name, all)}${where}; nothing was sent`, {
     hint: `${didYouMean(name, all)}The tenant knows: ${all.join(', ')}.`,
   });
 }
@@ -165,22 +206,29 @@ function checkSettingNames(names: Iterable<string>, onTenant: readonly string[],
 const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
 const CHANGEABLE = 'Only name and settings can be changed.';
 
+/** Checks that a file is about this tenant, and names no members that a tenant does not have. */
+function checkMembers(tenant: Tenant, { expected, lineOf }: TenantChange): void {
+  const known = [...Object.keys(tenant), ...READ_ONLY];
+  const unknown = [...expected.keys()].find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const what = `${typedWord(unknown, known)} in the file${inLine(lineOf?.([unknown]))}`;
+    throw new SvcError('refused_input', `${what} is not a member of the tenant; nothing was changed`, {
+      hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE,
+    });
+  }
+  if (!expected.has('id') || expected.get('id') === tenant.id) return;
+  throw new SvcError('config', 'the file is about another tenant; nothing was changed', {
+    hint: 'Check the profile and the file: the key decides which tenant it is.',
+    facts: { tenant: tenant.id },
+  });
+}
+
 /**
  * Checks what a file says of members that cannot be changed. A tenant may be read, edited and sent back, so they may
  * be there, but must be as the tenant has them.
  */
-function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): void {
-  const present = new Map<string, unknown>(Object.entries(tenant));
-  const known = [...present.keys(), ...READ_ONLY];
-  const unknown = [...expected.keys()].find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    throw new SvcError('refused_input', `"${unknown}" in the file is not a member of the tenant; nothing was changed`, {
-      hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE,
-    });
-  }
-  const names = [...expected]
-    .filter(([key, value]) => !isDeepStrictEqual(present.get(key) ?? null, value ?? null))
-    .map(([key]) => key);
+function checkReadOnly(tenant: Tenant, change: TenantChange): void {
+  const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;
   const differing = names.join(', ');
   if (names.every((key) => key.startsWith('modified_'))) {
@@ -188,9 +236,16 @@ function checkExpected(tenant: Tenant, expected: ReadonlyMap<string, unknown>): 
       hint: 'Make the file again from the present tenant, or leave these members out of it.',
     });
   }
-  throw new SvcError('refused_input', `the file is not about this tenant: ${differing} differ; nothing was changed`, {
+  throw new SvcError('refused_input', `the file differs in what cannot be changed: ${differing}; nothing was changed`, {
     hint: `Check the profile and the file. ${CHANGEABLE}`,
   });
+}
+
+function differingFacts(tenant: Tenant, { expected }: TenantChange): FieldDifference[] {
+  const present = new Map<string, unknown>(Object.entries(tenant));
+  return [...expected]
+    .map(([path, after]) => ({ path, before: present.get(path), after }))
+    .filter(({ before, after }) => !isDeepStrictEqual(before ?? null, after ?? null));
 }
 
 function didYouMean(word: string, known: readonly string[]): string {

@@ -12,6 +12,8 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs entity-types': 'logs entity-types',
   'tenant show': 'tenant show',
   'tenant update': 'tenant update --name Renamed --yes',
+  'tenant export': 'tenant export',
+  'tenant diff': 'tenant diff tenant.yaml',
   'tenant usage': 'tenant usage',
   'tenant delete': 'tenant delete --confirm {tenant}',
   '3ds create': '3ds create --token {card} --type customer',

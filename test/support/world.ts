@@ -198,6 +198,7 @@ export class World {
       };
       writeFileSync(join(directory, 'body.json'), JSON.stringify(await print('3ds template payment-transaction')));
       await keep('tenant', 'tenant show');
+      writeFileSync(join(directory, 'tenant.yaml'), JSON.stringify(await print('tenant export')));
       await keep('card', 'sandbox cards --3ds', '0.token');
       const create = `3ds create --token ${this.#name('card')} --type customer`;
       await keep('authenticated', create);

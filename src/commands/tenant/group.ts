@@ -9,6 +9,16 @@ export const tenant: GroupSpec = {
       async () => (await import('./update.ts')).update,
     ),
     entry(
+      'export',
+      'write the name and settings as YAML, to keep and to compare',
+      async () => (await import('./export.ts')).exportTenant,
+    ),
+    entry(
+      'diff',
+      'show where the tenant is not as a file says; exit code 10 if it differs',
+      async () => (await import('./diff.ts')).diff,
+    ),
+    entry(
       'usage',
       'show tokens by type and the share of the included monthly active tokens',
       async () => (await import('./usage.ts')).usage,

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, Preview } from '../../app/command.ts';
-import { readJsonBody } from '../../app/json-body.ts';
+import { readDataFile } from '../../app/data-file.ts';
 import { flag, nameValue, type NameValue, repeated, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
@@ -14,7 +14,7 @@ export const update = defineCommand({
   examples: [
     ['svc tenant update --name Acme-QA', 'a new name'],
     ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
-    ['svc tenant update --file tenant.json --yes', 'from a file, without confirmation'],
+    ['svc tenant update --file tenant.yaml --yes', "from a file as 'svc tenant export' prints it, without asking"],
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
@@ -27,7 +27,7 @@ export const update = defineCommand({
       'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing); may be repeated',
       nameValue,
     ),
-    file: value('--file <json|->', 'name and settings from a JSON file, or - for standard input', text),
+    file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
     allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
     dryRun: flag('--dry-run', 'show the difference and send nothing'),
   },
@@ -109,14 +109,15 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
     throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
   }
   checkCanConfirm(context, input);
-  const { changeFromJson, checkSettingValue, checkTenantName } = await import('../../tenant/change.ts');
+  const { changeFromFile, checkSettingValue, checkTenantName } = await import('../../tenant/change.ts');
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
-  const base = file === undefined ? undefined : changeFromJson(await readJsonBody(context, file));
+  const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
   return {
     name: name ?? base?.name,
     settings: new Map([...(base?.settings ?? []), ...set.map((one) => [one.name, one.value] as const)]),
     expected: base?.expected ?? new Map(),
+    lineOf: base?.lineOf,
   };
 }
 

@@ -40,9 +40,11 @@ export function showDifference(
   tenant: Tenant,
   fields: readonly FieldDifference[],
 ): void {
-  if (!notices.shows('normal')) return;
-  const lines = [headline(tenant, noticePalette), ...fields.flatMap((field) => fieldLines(field, noticePalette))];
-  notices.report(`${lines.join('\n')}\n`);
+  if (notices.shows('normal')) notices.report(differenceText(tenant, fields, noticePalette));
+}
+
+export function differenceText(tenant: Tenant, fields: readonly FieldDifference[], palette: Palette): string {
+  return `${[headline(tenant, palette), ...fields.flatMap((field) => fieldLines(field, palette))].join('\n')}\n`;
 }
 
 /** The tenant's mark, name and id on one line, safe for a terminal. */

@@ -283,9 +283,9 @@ describe('a change from a file', () => {
   });
 
   it.each([
-    ['another tenant', { id: 'other', name: 'B' }, 13, 'not about this tenant'],
-    ['a production tenant', { type: 'production', name: 'B' }, 13, 'not about this tenant'],
-    ['another plan', { plan: 'lead' }, 13, 'not about this tenant'],
+    ['another tenant', { id: 'other', name: 'B' }, 3, 'about another tenant'],
+    ['a production tenant', { type: 'production', name: 'B' }, 13, 'what cannot be changed'],
+    ['another plan', { plan: 'lead' }, 13, 'what cannot be changed'],
     ['no tenant at all', { nmae: 'B' }, 13, '"nmae"'],
     ['an earlier state', { modified_at: '2025-01-01T00:00:00Z', name: 'B' }, 6, 'changed since'],
   ])('of %s is refused after the read', async (_, file, code, words) => {
@@ -297,8 +297,8 @@ describe('a change from a file', () => {
   it.each([
     ['no JSON', '{"name": ', 'is not JSON'],
     ['nothing', '', 'it is empty'],
-    ['a list', '[]', 'must be a JSON object'],
-    ['text as settings', '{"settings": "x"}', 'settings must be a JSON object'],
+    ['a list', '[]', 'must be an object'],
+    ['text as settings', '{"settings": "x"}', 'settings must be an object'],
     ['a number as name', '{"name": 5}', 'name must be a string'],
     ['a number as setting', '{"settings": {"deduplicate_tokens": 1}}', 'must be a string'],
     ['a wrong value', '{"settings": {"deduplicate_tokens": "no"}}', 'must be true or false'],

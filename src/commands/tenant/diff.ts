@@ -1,0 +1,61 @@
+import { defineCommand } from '../../app/command.ts';
+import { readDataFile } from '../../app/data-file.ts';
+import { argument, text } from '../../app/parameter.ts';
+import { isForPeople, listPrinter, once } from '../../app/print.ts';
+import { SvcError } from '../../errors.ts';
+import type { View } from '../../output/view.ts';
+import { differenceText } from './view.ts';
+
+interface Drift {
+  readonly field: string;
+  /** As the service has it; absent where only the file has the field. */
+  readonly tenant: unknown;
+  readonly file: unknown;
+}
+
+const driftView: View<Drift> = {
+  name: 'difference',
+  fields: ['field', 'tenant', 'file'],
+  columns: [
+    { path: 'field', kind: 'text' },
+    { path: 'tenant', kind: 'text' },
+    { path: 'file', kind: 'text' },
+  ],
+};
+
+export const diff = defineCommand({
+  description:
+    "Only what the file names is compared. The value of the tenant stands after -, that of the file after +, as 'svc tenant update --file' would change it. The file of another tenant ends with exit code 3.",
+  examples: [
+    ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
+    ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],
+  ],
+  permissions: ['tenant:read'],
+  exitCodes: [10, 13],
+  fields: driftView.fields,
+  parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
+  async run(context, { file }) {
+    const forPeople = isForPeople(context) && context.globals.fields === undefined;
+    const print = forPeople ? undefined : await listPrinter(context, driftView);
+    const [{ changeFromFile, drift }, data] = await Promise.all([
+      import('../../tenant/change.ts'),
+      readDataFile(context, file),
+    ]);
+    const change = changeFromFile(data);
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const found = drift(tenant, change);
+    await print?.(once(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
+    if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
+    if (forPeople) await context.out.write(differenceText(tenant, found, context.palette));
+    const fields = found.map(({ path }) => path);
+    throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
+      hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',
+      next: ['tenant', 'update', '--file', file === '-' ? '<file>' : file],
+      facts: { fields },
+    });
+  },
+  async request() {
+    return (await import('../../api/resources.ts')).readTenantRequest();
+  },
+});

@@ -1,0 +1,39 @@
+import { defineCommand } from '../../app/command.ts';
+import { recordPrinter } from '../../app/print.ts';
+import type { View } from '../../output/view.ts';
+import type { TenantBody } from '../../tenant/change.ts';
+import { tenantView } from './view.ts';
+
+/** What a file keeps of a tenant: which one it is, and all of it that can be changed. */
+interface ExportedTenant extends TenantBody {
+  readonly id: string;
+  readonly type: string;
+}
+
+const exportView: View<ExportedTenant> = {
+  name: 'tenant',
+  fields: ['id', 'type', ...tenantView.fields.filter((field) => /^(?:name|settings)/.test(field))],
+  columns: [],
+};
+
+export const exportTenant = defineCommand({
+  description:
+    "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
+  examples: [
+    ['svc tenant export > tenant.yaml', 'to keep under version control'],
+    ['svc tenant export -o json', 'as JSON'],
+  ],
+  permissions: ['tenant:read'],
+  fields: exportView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await recordPrinter(context, exportView, 'yaml');
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const { bodyOf } = await import('../../tenant/change.ts');
+    await print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
+  },
+  async request() {
+    return (await import('../../api/resources.ts')).readTenantRequest();
+  },
+});

@@ -1,0 +1,112 @@
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
+import { type AnyTenant, methods, TENANT, tenantServer } from './support.ts';
+
+const EXPORTED = { id: TENANT.id, type: 'test', name: 'Acme QA', settings: TENANT.settings };
+
+async function tenant(line: string, present: AnyTenant = TENANT, input = '') {
+  const server = await tenantServer({ reads: [present] });
+  const result = await svcHere(['tenant', ...line.split(' ')], { baseUrl: server.url, input });
+  expect(result.stdout + result.stderr).not.toContain(KEY);
+  return { ...result, server };
+}
+
+describe('svc tenant export', () => {
+  it('writes YAML into a pipe, whatever format is set for other commands, and the format that the line asks for', async () => {
+    const { stdout } = await tenant('export');
+    expect(stdout).toContain('name: Acme QA\nsettings:\n  fingerprint_tokens: "true"\n');
+    expect(parse(stdout)).toEqual(EXPORTED);
+    const server = await tenantServer();
+    const env = { SVC_OUTPUT: 'json' };
+    expect((await svcHere(['tenant', 'export'], { baseUrl: server.url, env })).stdout).toBe(stdout);
+    expect(JSON.parse((await tenant('export -o json')).stdout)).toEqual(EXPORTED);
+    expect((await tenant('export --jq .name')).stdout).toBe('Acme QA\n');
+  });
+
+  it('leaves out what changes by itself, settings without a value, and writes booleans as the service takes them', async () => {
+    const settings = { fingerprint_tokens: true, deduplicate_tokens: null, odd: 'yes' };
+    const { stdout } = await tenant('export', { ...TENANT, settings });
+    expect(parse(stdout)).toMatchObject({ settings: { fingerprint_tokens: 'true', odd: 'yes' } });
+    expect(stdout).not.toMatch(/modified|deduplicate/);
+  });
+});
+
+describe('svc tenant diff', () => {
+  it('finds nothing in what was exported, and update has nothing to change', async () => {
+    const { stdout: yaml } = await tenant('export');
+    const same = await tenant('diff -', TENANT, yaml);
+    expect([same.code, same.stdout, methods(same.server)]).toEqual([0, '', 'GET']);
+    expect(same.stderr).toContain('the tenant is as standard input says');
+    const update = await tenant('update --file - --yes', TENANT, yaml);
+    expect([update.code, methods(update.server)]).toEqual([0, 'GET']);
+    expect(update.stderr).toContain('nothing to change');
+  });
+
+  it('shows drift as the difference of an update, and ends with 10', async () => {
+    const present = { ...TENANT, name: 'Renamed', settings: { ...TENANT.settings, deduplicate_tokens: 'true' } };
+    const yaml = 'name: Acme QA\nsettings:\n  deduplicate_tokens: false\n  fingerprint_tokens: "true"\n';
+    const shown = await tenant('diff - -o table', present, yaml);
+    expect([shown.code, methods(shown.server)]).toEqual([10, 'GET']);
+    expect(shown.stdout).toBe(
+      [
+        ' TEST  Renamed (4c0a2f6e-0000-4000-8000-000000000001)',
+        '  name',
+        '  - "Renamed"',
+        '  + "Acme QA"',
+        '  settings.deduplicate_tokens',
+        '  - "true"',
+        '  + "false"',
+        '',
+      ].join('\n'),
+    );
+    const piped = await tenant('diff - -o jsonl', present, yaml);
+    expect(piped.stdout.split('\n').slice(0, 2)).toEqual([
+      '{"field":"name","tenant":"Renamed","file":"Acme QA"}',
+      '{"field":"settings.deduplicate_tokens","tenant":"true","file":"false"}',
+    ]);
+    expect(errorIn(piped)).toMatchObject({ code: 'threshold', fields: ['name', 'settings.deduplicate_tokens'] });
+  });
+
+  it('compares a tenant as the service sent it too, without the time of its last change', async () => {
+    const sent = JSON.stringify({ ...TENANT, modified_at: '2020-01-01T00:00:00Z', plan: 'lead' });
+    const { code, stdout } = await tenant('diff - -o json', TENANT, sent);
+    expect([code, JSON.parse(stdout)]).toEqual([10, [{ field: 'plan', tenant: 'gold', file: 'lead' }]]);
+  });
+
+  it.each([
+    ['another tenant', 'id: other\nname: B\n', 3, 'about another tenant', 'GET'],
+    [
+      'an unknown member',
+      'id: 4c0a2f6e-0000-4000-8000-000000000001\n\nnmae: B\n',
+      13,
+      '"nmae" in the file (line 3)',
+      'GET',
+    ],
+    ['an unknown member of JSON', '{\n  // name\n  "nmae": "B"\n}', 13, '"nmae" in the file (line 3)', 'GET'],
+    ['an unknown setting', 'settings:\n  dedupe: "true"\n', 2, 'unknown setting "dedupe" (line 2)', 'GET'],
+    ['a wrong value', 'name: B\nsettings:\n  deduplicate_tokens: "no"\n', 13, 'must be true or false (line 3)', ''],
+    ['a number', 'settings:\n  deduplicate_tokens: 1\n', 13, 'true or false (line 2)', ''],
+    ['a member that is given twice', 'name: A\ntype: test\nname: B\n', 13, 'line 3: a member is given twice', ''],
+    ['tabs', 'settings:\n\tdeduplicate_tokens: "true"\n', 13, 'line 2: ', ''],
+    ['an alias', 'name: &a B\ntype: *a\n', 13, 'aliases are not read', ''],
+    ['a tag', 'name: !!binary aGk=\nid: !mine x\n', 13, 'line ', ''],
+    ['two documents', 'name: A\n---\nname: B\n', 13, 'line 2: a second document', ''],
+    ['a list', '- name: A\n', 13, 'the file must be an object', ''],
+    ['nothing but comments', '# later\n', 13, 'the file must be an object', ''],
+    ['nothing', '', 13, 'it is empty', ''],
+    ['deep nesting', `${'- '.repeat(20_000)}a`, 13, '', ''],
+    ['deep nesting of flows', `a: ${'['.repeat(20_000)}`, 13, '', ''],
+  ])('refuses %s by line', async (_, file, code, words, requests) => {
+    const result = await tenant('diff -', TENANT, file);
+    expect([result.code, methods(result.server)], result.stderr).toEqual([code, requests]);
+    expect(errorIn(result)['message']).toContain(words);
+  });
+
+  it('R06 shows no card number and no key that stands in a file', async () => {
+    const file = 'settings:\n  brand_new_setting: "4111111111111111"\n4111111111111111: x\n';
+    const { code, stdout, stderr } = await tenant('diff -', TENANT, file);
+    expect(code).toBe(13);
+    expect(stdout + stderr).not.toContain('1111');
+  });
+});
