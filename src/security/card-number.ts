@@ -9,14 +9,9 @@
 export type Strictness = 'text' | 'cell';
 
 /** One number found: where it is, and what may be shown in its stead. */
-export interface CardNumberMatch extends Span {
+interface CardNumberMatch extends Span {
   /** The first six and the last four digits, with bullets between. */
   readonly masked: string;
-}
-
-/** Every card number in `text`, in order, without overlaps. */
-export function findCardNumbers(text: string, strictness: Strictness = 'text'): CardNumberMatch[] {
-  return runsIn(text).flatMap((run) => search(text, run, strictness));
 }
 
 /** Whether `text` holds a card number. Clean text costs one pass. */
@@ -30,7 +25,7 @@ export function containsCardNumber(text: string, strictness: Strictness = 'text'
 export function maskCardNumbers(text: string): string {
   let masked = '';
   let copied = 0;
-  for (const match of findCardNumbers(text)) {
+  for (const match of runsIn(text).flatMap((run) => search(text, run, 'text'))) {
     masked += text.slice(copied, match.start) + match.masked;
     copied = match.end;
   }
@@ -97,17 +92,17 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
   for (let last = first; last < run.length; last += 1) {
     digits += run[last]?.digits ?? '';
     if (digits.length > MOST) break;
-    if (digits.length < FEWEST || !isCardNumber(digits)) continue;
+    if (!isCardNumber(digits)) continue;
     const groups = run.slice(first, last + 1);
     if (standsAsCard(text, run, first, groups, strictness)) length = groups.length;
   }
   return length;
 }
 
-/** Whether a group of digits, or all of the run, is card numbers and nothing else but leading zeros. */
+/** Whether a group of digits, or all of the run but digests, is card numbers and nothing else but leading zeros. */
 function hidesCardNumber(text: string, run: readonly Group[]): boolean {
   const groups = run.filter((group) => !inDigest(text, group)).map(({ digits }) => digits);
-  return [...groups, ...(groups.length === run.length ? [groups.join('')] : [])].some(isAllCardNumbers);
+  return [...groups, groups.join('')].some(isAllCardNumbers);
 }
 
 function isAllCardNumbers(padded: string): boolean {
@@ -115,7 +110,7 @@ function isAllCardNumbers(padded: string): boolean {
   // Positions at which card numbers without a rest between them end.
   const ends = new Set([0]);
   for (const start of ends)
-    for (let length = FEWEST; length <= Math.min(MOST, digits.length - start); length += 1)
+    for (let length = FEWEST; length <= MOST; length += 1)
       if (isCardNumber(digits.slice(start, start + length))) ends.add(start + length);
   return digits !== '' && ends.has(digits.length);
 }
@@ -130,8 +125,7 @@ function standsAsCard(
   const [only] = groups;
   if (groups.length === 1 && only !== undefined)
     return !inDigest(text, only) && !(strictness === 'text' && isFraction(run, first));
-  if (strictness === 'cell') return groups.length === run.length || isUsualGrouping(groups);
-  return isUsualGrouping(groups) && areUsualGaps(groups);
+  return isUsualGrouping(groups) && (strictness === 'cell' || areUsualGaps(groups));
 }
 
 /** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those holds such a run. */
@@ -184,11 +178,10 @@ const RANGES: readonly [fewest: number, most: number, prefix: RegExp][] = [
   [19, 19, /^4/],
   [16, 16, /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/], // Mastercard
   [15, 15, /^3[47]/], // American Express
-  [16, 19, /^(?:6011|64[4-9]|65)/], // Discover
   [14, 19, /^3(?:0|6|8|9)/], // Diners Club
   [16, 19, /^35(?:2[89]|[3-8])/], // JCB
-  [16, 19, /^(?:62|81|82)/], // UnionPay, RuPay
-  [13, 19, /^(?:50|5[6-8]|6)/], // Maestro and the domestic schemes beside it
+  [13, 19, /^(?:50|5[6-8]|6)/], // Maestro and the domestic schemes beside it, Discover, UnionPay, RuPay
+  [16, 19, /^8[12]/], // UnionPay, RuPay
   [16, 19, /^220[0-5]/], // Mir, Borica
   [15, 15, /^(?:1|2131)/], // UATP, the old JCB length
   [16, 16, /^(?:9792|8600|9860)/], // Troy, Uzcard, Humo

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsCardNumber, findCardNumbers, maskCardNumbers } from '../../src/security/card-number.ts';
+import { containsCardNumber, maskCardNumbers } from '../../src/security/card-number.ts';
 import { cardNumber, disguised, padded, PUBLISHED_TEST_CARDS, withCheckDigit } from '../support/card-numbers.ts';
 
 const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
@@ -25,7 +25,7 @@ describe('card numbers in cells', () => {
     for (let count = 0; count < RUNS; count += 1) {
       const uuid = randomUUID();
       for (const form of [uuid, uuid.toUpperCase(), uuid.replaceAll('-', ''), `tok_${uuid}`, `a ${uuid} b`])
-        expect([form, findCardNumbers(form, 'cell'), findCardNumbers(form)]).toEqual([form, [], []]);
+        expect([form, containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([form, false, form]);
     }
   });
 
@@ -58,9 +58,64 @@ describe('card numbers in cells', () => {
     expect([...uuids, ...digits].filter((uuid) => containsCardNumber(uuid, 'cell'))).toEqual([]);
   });
 
-  it('R40 leaves a UUID alone even when its digits are those of a card', () => {
-    for (const form of ['41111111-1111-1111-0000-000000000000', '4111111111111111abcdefabcdefabcd'])
-      expect(containsCardNumber(form, 'cell')).toBe(false);
+  it.each([
+    '00000000-0000-0000-4111-111111111111',
+    'id 00000000-0000-0000-4111-111111111111 of it',
+    `${'reference '.repeat(8)}00000000-0000-0000-4111-111111111111`,
+    '00000000-0000-0000-4111-111111111111 00000000-0000-0000-4111-111111111111',
+    'abcdefab-abcd-abcd-abcd-abcdefabcde4 1111 1111 1111 111',
+    '4111111111111111abcdefabcdefabcd',
+    'abcdefabcdefabcd4111111111111111',
+    'ab4111111111111111cdef0123456789abcdef01',
+    `${'word '.repeat(20)}abcdefabcdef4111111111111111abcdefabcdef`,
+    `abcdefabcdef4111111111111111 ${'word '.repeat(20)}`,
+  ])('R40 leaves UUIDs and digests alone, even when their digits are those of a card: %s', (form) => {
+    expect([containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([false, form]);
+  });
+
+  it.each([
+    'a00000000-0000-0000-4111-111111111111',
+    '00000000-0000-0000-4111-111111111111b',
+    '4 11111111111111 1bcdefab-abcd-abcd-abcd-abcdefabcdefg',
+    'PAN4111111111111111abcdefabcdef',
+    'abcdefabcdef4111111111111111PAN',
+    'abcdefabcdefabcdefabcdef12 411:1111:1111:11111',
+    '00000000-0000-0000-0000-000000000000 4111111111111111 11111111-1111-1111-1111-111111111111',
+    '41111111-1111-1111-1111-111111111111 411:1111:1111:11111',
+    '411:1111:1111:11111 11111111-1111-1111-1111-111111111111',
+  ])('R40 finds the number beside UUIDs and digests, and in what is only like them: %s', (cell) => {
+    expect(containsCardNumber(cell, 'cell')).toBe(true);
+  });
+
+  // Each with digits behind it that begin other ranges.
+  const rest = '4552200979286034221';
+  const inRange = (prefix: string, length: number): boolean =>
+    containsCardNumber(withCheckDigit((prefix + rest).slice(0, length - 1)));
+  const lengthsOf = (prefix: string): number[] =>
+    Array.from({ length: 9 }, (_, at) => at + 12).filter((length) => inRange(prefix, length));
+
+  it.each([
+    [['4'], [13, 16, 19]],
+    [['51', '55', '2221', '2229', '223', '229', '23', '26', '270', '271', '2720'], [16]],
+    [['34', '37'], [15]],
+    [
+      ['50', '56', '58', '6011', '62', '644', '65', '67'],
+      [13, 14, 15, 16, 17, 18, 19],
+    ],
+    [
+      ['300', '309', '36', '38', '39'],
+      [14, 15, 16, 17, 18, 19],
+    ],
+    [
+      ['3528', '3529', '353', '358', '81', '82', '2200', '2205'],
+      [16, 17, 18, 19],
+    ],
+    [['1', '2131'], [15]],
+    [['9792', '8600', '9860'], [16]],
+    [['0', '2130', '2132', '2220', '2206', '2721', '273', '28', '31', '33', '3527', '359', '59', '7', '80', '83'], []],
+    [['8601', '90', '9791', '9793', '9861'], []],
+  ])('R40 R06 knows what networks issue, with %j in front: %j digits', (prefixes, lengths) => {
+    expect(prefixes.map((prefix) => [prefix, lengthsOf(prefix)])).toEqual(prefixes.map((prefix) => [prefix, lengths]));
   });
 
   it.each([
@@ -71,7 +126,9 @@ describe('card numbers in cells', () => {
     ['a month and a year', '12/2026'],
     ['a merchant number', '000000445000042'],
     ['digits parted by letters', '4111x1111x1111x1111'],
-    ['a sha-256 with a run of digits', 'ab4111111111111111cdef0123456789abcdef01'],
+    ['digits and one more behind a letter', '411111111111111x1'],
+    ['figures beside one another', '12 411 1111 1111 11111'],
+    ['nothing but zeros', '0000000000000000'],
   ])('finds nothing in %s', (_, cell) => {
     expect(containsCardNumber(cell, 'cell')).toBe(false);
   });
@@ -84,6 +141,9 @@ describe('card numbers in cells', () => {
     '4111-1111-1111-1111-12-25',
     '12 4111 1111 1111 1111',
     '4111,1111,1111,1111',
+    '12:4111:1111:1111:1111',
+    '12    411:1111:1111:11111',
+    '0.4111111111111111',
     '411:1111:1111:11111',
     '４１１１１１１１１１１１１１１１',
     '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏',
@@ -120,7 +180,50 @@ describe('card numbers in text', () => {
 
   it('masks a number of supplementary digits whole', () => {
     expect(maskCardNumbers('x𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏y')).toBe('x411111••••••1111y');
+    expect(maskCardNumbers('𝟹𝟽𝟷𝟺𝟺𝟿𝟼𝟹𝟻𝟹𝟿𝟾𝟺𝟹𝟷')).toBe('371449•••••8431');
   });
+
+  it('R06 masks a number with signs in it that nobody sees', () => {
+    for (const sign of ['\u200b', '\u00ad', '\u2060', '\ufe0f\u20e3'])
+      expect(maskCardNumbers(`x ${Array.from('4111111111111111').join(sign)} y`)).toBe('x 411111••••••1111 y');
+  });
+
+  it('R06 masks each of several numbers, and leaves the figures around them', () => {
+    expect(maskCardNumbers('4111 1111 1111 1111 5555 5555 5555 4444')).toBe('411111••••••1111 555555••••••4444');
+    expect(maskCardNumbers('12 4111 1111 1111 1111 7')).toBe('12 411111••••••1111 7');
+    const [one, other] = ['00000000-0000-0000-0000-000000000000', '11111111-1111-1111-1111-111111111111'];
+    expect(maskCardNumbers(`${one} 4111111111111111 ${other}`)).toBe(`${one} 411111••••••1111 ${other}`);
+  });
+
+  it.each([
+    ['378282246310005', '4-6-5'],
+    ['30569309025904', '4-6-4'],
+    ['4222222222222', '4-4-5'],
+    ['4111111111111111', '4-12'],
+    ['4111111111111111', '6-10'],
+    ['4111111111111111', '8-8'],
+    ['378282246310005', '6-9'],
+    [withCheckDigit('622000000000000000'), '6-13'],
+    [withCheckDigit('622000000000000000'), '4-4-4-4-3'],
+  ])('R06 masks %s in groups of %s', (number, sizes) => {
+    expect(maskCardNumbers(grouped(number, sizes))).toBe(
+      `${number.slice(0, 6)}${'•'.repeat(number.length - 10)}${number.slice(-4)}`,
+    );
+  });
+
+  it.each(['3-4-4-5', '4-4-3-4-1', '9-7', '5-5-6', '1-15', '4-4-4-3-1'])(
+    'leaves figures beside one another as they are: in groups of %s',
+    (sizes) => {
+      expect(maskCardNumbers(grouped('4111111111111111', sizes))).toBe(grouped('4111111111111111', sizes));
+    },
+  );
+
+  it.each(['.4111111111111111', '1234 4111111111111111', '12345.4111111111111111', '1.4111111111111111.2'])(
+    'R06 masks what is not surely a fraction: %s',
+    (text) => {
+      expect(maskCardNumbers(text)).toBe(text.replace('4111111111111111', '411111••••••1111'));
+    },
+  );
 
   it('R06 masks every number as people write them', () => {
     fc.assert(
@@ -136,7 +239,9 @@ describe('card numbers in text', () => {
 
   it.each([
     'share 0.4111111111111111 of all',
-    'took 12.4111111111111111 s',
+    'took 1234.4111111111111111 s',
+    'amounts 4111,1111,1111,1111',
+    '4111 1111-1111 1111',
     '2026-11-20T10:00:00.411111Z 2026-11-20 10:22:33.444',
     '{"a":4111,"b":1111,"c":1111,"d":1111}',
     '4111  1111  1111  1111',
@@ -144,7 +249,7 @@ describe('card numbers in text', () => {
     '+49 170 1234567 890',
     '1763700000000 1763700000000000',
   ])('leaves figures as they are: %s', (text) => {
-    expect(maskCardNumbers(text)).toBe(text);
+    expect([maskCardNumbers(text), containsCardNumber(text)]).toEqual([text, false]);
   });
 
   it('never joins digits across lines', () => {
@@ -158,3 +263,12 @@ describe('card numbers in text', () => {
     }
   });
 });
+
+/** Digits in groups of these sizes, with spaces between. */
+function grouped(digits: string, sizes: string): string {
+  let at = 0;
+  return sizes
+    .split('-')
+    .map((size) => digits.slice(at, (at += Number(size))))
+    .join(' ');
+}
