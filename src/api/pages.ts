@@ -35,12 +35,11 @@ export class Pages<T> implements AsyncIterable<T> {
 
   /** The pages themselves. An empty page with a next cursor is not the end. */
   async *pages(): AsyncGenerator<Page<T>> {
-    const seen = new Set<string>();
+    const seen = new Set<string | undefined>();
     let cursor = this.#start;
     for (let empty = 0; ;) {
-      if (cursor !== undefined && seen.has(cursor))
-        throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
-      if (cursor !== undefined) seen.add(cursor);
+      if (seen.has(cursor)) throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
+      seen.add(cursor);
       const page = await this.#read(cursor);
       yield page;
       if (page.next === undefined) return;

@@ -65,7 +65,10 @@ describe('pages', () => {
     for (const circle of [['a'], ['a', 'b', 'c']]) {
       let at = 0;
       const pages = new Pages(async () => ({ items: [at], next: circle[at++ % circle.length] }));
-      await expect(gather(pages)).rejects.toMatchObject({ code: 'truncated' });
+      await expect(gather(pages)).rejects.toMatchObject({
+        code: 'truncated',
+        message: expect.stringContaining(`the same cursor twice after ${circle.length + 1} pages`),
+      });
     }
   });
 
