@@ -1,14 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
 import {
-  type Finding,
   LONGEST_LINE,
-  type Problem,
+  Problems,
   REQUEST_LIMITS,
   type RequestFileCheck,
   type RequestFilePart,
   type RequestLimits,
-  type Rule,
 } from './request-file.ts';
 import { LineBlocks, type LineReader } from './request-lines.ts';
 import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
@@ -171,23 +169,6 @@ class RequestFileScan implements LineReader {
 
 function withoutLineEnd(line: Uint8Array): Uint8Array {
   return line.subarray(0, line.at(-2) === CR ? -2 : -1);
-}
-
-const PROBLEMS_KEPT = 20;
-
-/** Collects problems in bounded memory: the first 20, and counts of all. */
-class Problems {
-  readonly first: Problem[] = [];
-  readonly byRule: Partial<Record<Rule, number>> = {};
-  count = 0;
-
-  add(line: number, findings: readonly Finding[]): void {
-    for (const finding of findings) {
-      this.count += 1;
-      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
-      if (this.first.length < PROBLEMS_KEPT) this.first.push({ line, ...finding });
-    }
-  }
 }
 
 /** Cuts a file into parts within the limits while it is read once, and hashes the whole and each part. */

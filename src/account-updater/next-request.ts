@@ -1,5 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { csvRow } from '../output/csv.ts';
+import { twoDigitMonth, twoDigitYear } from './prepare-date.ts';
 import { ResultCursor } from './reconcile.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
@@ -59,7 +60,9 @@ function kept(request: RequestRow, code?: string): NextRow {
 function replacement(request: RequestRow, result: PackedResult): string {
   const { new_token, new_expiration_year: year, new_expiration_month: month, row } = result;
   const merchant = cellsOf(request)[3] ?? '';
-  const line = csvRow([new_token, twoDigitYear(year), twoDigitMonth(month), merchant]).slice(0, -1);
+  // An expiration that is no date is left out: the new token stores its own.
+  const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
+  const line = csvRow([new_token, ...date, merchant]).slice(0, -1);
   // The common token, which any request file may hold; the other cells were checked or are made here.
   if (UUID.test(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
@@ -72,15 +75,6 @@ function replacement(request: RequestRow, result: PackedResult): string {
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-// An expiration that is no date is left out: the new token stores its own.
-function twoDigitYear(year: string): string {
-  return /^(?:20)?([0-9]{2})$/.exec(year)?.[1] ?? '';
-}
-
-function twoDigitMonth(month: string): string {
-  return /^(?:0?[1-9]|1[0-2])$/.test(month) ? month.padStart(2, '0') : '';
-}
 
 /** What a row of the results says for the next request. */
 export type PackedResult = Pick<

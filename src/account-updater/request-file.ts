@@ -48,7 +48,9 @@ export type Rule =
   | 'token_empty'
   | 'year'
   | 'month'
-  | 'card_number';
+  | 'card_number'
+  | 'date'
+  | 'date_order';
 
 /** What is wrong with a line. Never holds the value of a cell that could be a card number. */
 export interface Finding {
@@ -62,6 +64,23 @@ export interface Finding {
 /** A finding and its line; the header is line 1. */
 export interface Problem extends Finding {
   readonly line: number;
+}
+
+const PROBLEMS_KEPT = 20;
+
+/** Collects problems in bounded memory: the first 20, and counts of all. */
+export class Problems {
+  readonly first: Problem[] = [];
+  readonly byRule: Partial<Record<Rule, number>> = {};
+  count = 0;
+
+  add(line: number, findings: readonly Finding[]): void {
+    for (const finding of findings) {
+      this.count += 1;
+      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
+      if (this.first.length < PROBLEMS_KEPT) this.first.push({ line, ...finding });
+    }
+  }
 }
 
 /** A token that occurs earlier in the file. */

@@ -160,7 +160,7 @@ export function checkForCards(line: Uint8Array): CheckedRow {
 }
 
 /** A card number was found; where in the line is not said. */
-const CARD_NUMBER = finding('card_number', 'the line holds what looks like a card number; send tokens only');
+export const CARD_NUMBER = finding('card_number', 'the line holds what looks like a card number; send tokens only');
 
 /** The line is longer than any row can be. */
 export const LINE_TOO_LONG = finding(

@@ -47,7 +47,7 @@ export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** The parser reads ahead, and the memory of what comes is used again. */
-async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source)
     for (let at = 0; at < chunk.length; at += PIECE) yield Uint8Array.from(chunk.subarray(at, at + PIECE));
 }

@@ -24,6 +24,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   '3ds challenge-result': '3ds challenge-result {authenticated}',
   '3ds explain': '3ds explain challenge',
   'au submit': 'au submit other.csv --wait',
+  'au prepare': 'au prepare tokens.csv --out prepared.csv',
   'au check': 'au check tokens.csv',
   'au create': 'au create',
   'au upload': 'au upload {job} tokens.csv',

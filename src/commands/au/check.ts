@@ -128,8 +128,10 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
   });
 }
 
+const STANDARD_INPUT = 'standard input';
+
 async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
-  const name = typed === '-' ? 'standard input' : typed;
+  const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = typed === '-' ? await copyInput(context) : typed;
   const found = await checkWithProgress(context, file);
   annotate(context, typed, found);
@@ -195,12 +197,17 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
 }
 
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
-export function refusedFile(check: RequestFileCheck, file: string): SvcError {
+export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
+  const canBePrepared = file !== STANDARD_INPUT && check.problems.some(({ rule }) => PREPARED.test(rule));
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
-    hint: 'Nothing was sent. Fix these lines, then run the command again.',
+    hint: `Nothing was sent. Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
+    next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });
 }
+
+/** What `svc au prepare` puts right by itself, in most files. */
+const PREPARED = /^(?:header_|byte_order_mark|blank_line|quoted_newline|surrounding_space|year|month)/;
 
 /** Rules whose own words may quote the file: a log of CI has many readers. */
 const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {

@@ -8,6 +8,11 @@ export const au: GroupSpec = {
       'check a request file, create a job, upload it; with --wait also wait and summarize',
       async () => (await import('./submit.ts')).submit,
     ),
+    entry(
+      'prepare',
+      'make a request file of an export from a database or spreadsheet',
+      async () => (await import('./prepare.ts')).prepare,
+    ),
     entry('check', 'check request files without sending anything', async () => (await import('./check.ts')).check),
     entry(
       'create',

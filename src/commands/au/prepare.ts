@@ -1,0 +1,223 @@
+import { prepareRequest, type Prepared } from '../../account-updater/prepare.ts';
+import { type ColumnChoice, PREPARED_COLUMNS, shownNames } from '../../account-updater/prepare-columns.ts';
+import { DATE_ORDERS, type DateOrder } from '../../account-updater/prepare-date.ts';
+import type { ChangeKind } from '../../account-updater/prepare-row.ts';
+import { createSpool } from '../../account-updater/spool.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { noteNext } from '../../app/hint.ts';
+import {
+  argument,
+  choice,
+  flag,
+  nameValue,
+  repeated,
+  requireFile,
+  resolvePath,
+  text,
+  value,
+} from '../../app/parameter.ts';
+import { recordPrinter } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { Draft, type Sealed } from '../../files/draft.ts';
+import { countText, formatNumber } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { fileSource } from '../../transfer/source.ts';
+import { refusedFile } from './check.ts';
+import { copyOut } from './results.ts';
+
+/** What a request file was made of. */
+interface PreparedFile {
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Rows changed, by what was changed. */
+  readonly changes: Readonly<Partial<Record<ChangeKind, number>>>;
+  /** Columns of the export that are not in the request. */
+  readonly columns_left_out: number;
+}
+
+const preparedView: View<PreparedFile> = {
+  name: 'prepared request',
+  fields: ['file', 'rows', 'bytes', 'sha256', 'changes', 'changes.*', 'columns_left_out'],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    { path: 'bytes', kind: 'number' },
+    { path: 'sha256', kind: 'id' },
+  ],
+};
+
+/** `svc au prepare` */
+export const prepare = defineCommand({
+  description:
+    'Reads CSV with commas, semicolons or tabs, from a database or a spreadsheet, and writes the four columns of a request file; other columns are left out. Columns with well-known names are found, others are named with --map; expiration is a column with month and year in one. Repeated tokens are dropped: the first row stays. Works offline. A card number anywhere in the export is refused, and nothing is written then.',
+  examples: [
+    ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
+    ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
+    ['svc au prepare export.csv | svc au check -', 'see whether it is valid, without a file'],
+  ],
+  exitCodes: [13],
+  fields: preparedView.fields,
+  parameters: {
+    export: argument('<export|->', 'a CSV file, or - for standard input', text),
+    map: repeated(
+      '--map <column=name>',
+      `the column of the export that is one of ${PREPARED_COLUMNS.join(', ')}; for example token=card_id`,
+      columnChoice,
+    ),
+    dateOrder: choice(
+      '--date-order <order>',
+      'how to read expirations such as 05/06: month and year (my), or year and month (ym)',
+      DATE_ORDERS,
+    ),
+    out: value('--out <file|->', 'where to write; by default standard output', text),
+    force: flag('--force', 'replace a file that exists'),
+  },
+  async run(context, { export: typed, map, dateOrder, out = '-', force }) {
+    const print = await recordPrinter(context, preparedView);
+    if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
+      throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
+    const target = out === '-' ? await openSpool(context) : resolvePath(context, out);
+    if (out !== '-') await requireFile(target, force);
+    const draft = await Draft.begin(target);
+    try {
+      const prepared = await prepareFile(context, { typed, map, dateOrder, draft });
+      const sealed = await draft.finish(force);
+      if (out === '-') await copyOut(context, target, out);
+      explain(context, prepared, sealed);
+      if (out === '-') return;
+      await print(preparedFile(out, prepared, sealed));
+      noteNext(context, 'to submit it', { command: ['au', 'submit', out] });
+    } finally {
+      await draft.discard();
+    }
+  },
+});
+
+function columnChoice(typed: string): ColumnChoice {
+  const { name: column, value: name } = nameValue(typed);
+  const known = PREPARED_COLUMNS.find((each) => each === column);
+  if (known !== undefined && name !== '') return { column: known, name };
+  throw new SvcError('usage', `must be one of ${PREPARED_COLUMNS.join(', ')}, =, and the name of a column`);
+}
+
+/** Where the request waits until all of the export was read: nothing of a refused one goes to a pipe. */
+async function openSpool(context: Context): Promise<string> {
+  const spooled = await createSpool(context.system);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
+}
+
+interface PrepareInput {
+  readonly typed: string;
+  readonly map: readonly ColumnChoice[];
+  readonly dateOrder: DateOrder | undefined;
+  readonly draft: Draft;
+}
+
+/** @throws SvcError `refused_input` with every problem found */
+async function prepareFile(context: Context, { typed, map, dateOrder, draft }: PrepareInput): Promise<Prepared> {
+  const { signal } = context;
+  const { source, onProgress, done } = await openExport(context, typed);
+  try {
+    const options = { columns: map, dateOrder, signal, onProgress };
+    const prepared = await prepareRequest(source, (lines) => draft.write(lines), options);
+    if (prepared.problemCount > 0) throw refusedExport(prepared, typed);
+    return prepared;
+  } catch (error) {
+    throw withOption(error, typed);
+  } finally {
+    done();
+  }
+}
+
+interface Export {
+  readonly source: AsyncIterable<Uint8Array>;
+  readonly onProgress: (bytes: number) => void;
+  readonly done: () => void;
+}
+
+const LARGE = 20_000_000;
+
+async function openExport(context: Context, typed: string): Promise<Export> {
+  const { system, progress } = context;
+  if (typed !== '-') {
+    const source = await fileSource(resolvePath(context, typed));
+    const shown = source.size >= LARGE ? progress.bytes('prepare', source.size) : undefined;
+    return { source: source.open(), onProgress: (bytes) => shown?.update(bytes), done: () => shown?.done() };
+  }
+  if (system.stdin.isTTY)
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the export in, or name it.',
+    });
+  return { source: system.stdin, onProgress: () => undefined, done: () => undefined };
+}
+
+function refusedExport(prepared: Prepared, typed: string): SvcError {
+  const { message, facts } = refusedFile(prepared, nameOf(typed));
+  const isAmbiguous = prepared.problems.some(({ rule }) => rule === 'date_order');
+  const hint = isAmbiguous ? ' If all such dates are month and year, add --date-order my; else --date-order ym.' : '';
+  return new SvcError('refused_input', message, {
+    hint: `Nothing was written. Fix these lines of the export, then run the command again.${hint}`,
+    facts,
+  });
+}
+
+/** How to name the column that is not clear. */
+function withOption(error: unknown, typed: string): unknown {
+  const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
+  if (!isSvcError(error) || typeof column !== 'string') return error;
+  return new SvcError(error.code, `${nameOf(typed)}: ${error.message}`, {
+    hint: 'Nothing was written. Name the column:',
+    next: ['au', 'prepare', typed, '--map', `${column}=NAME`],
+    facts: error.facts,
+  });
+}
+
+function nameOf(typed: string): string {
+  return typed === '-' ? 'standard input' : typed;
+}
+
+function preparedFile(file: string, prepared: Prepared, { bytes, sha256 }: Sealed): PreparedFile {
+  return {
+    file,
+    rows: prepared.rows,
+    bytes,
+    sha256,
+    changes: Object.fromEntries(prepared.changes.map(({ kind, count }) => [kind, count])),
+    columns_left_out: prepared.leftOut.length,
+  };
+}
+
+const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' } as const;
+
+const CHANGED: Readonly<Record<ChangeKind, string>> = {
+  line_ends: 'CRLF line ends replaced',
+  spaces: 'spaces around cells removed',
+  expirations: 'expirations split into year and month',
+  years: 'years shortened to 2 digits',
+  months: 'months extended to 2 digits',
+  blank_lines: 'blank lines dropped',
+  repeated_tokens: 'rows with a token from above dropped',
+};
+
+/** Says what was changed, the columns first, then by kind with the first lines. */
+function explain({ notices }: Context, prepared: Prepared, { sha256 }: Sealed): void {
+  const { delimiter, hasByteOrderMark, columns, leftOut, changes, comparedTo, rows } = prepared;
+  if (sha256 === prepared.sha256)
+    return notices.success(`${countText(rows, 'row')}: a valid request file already, nothing to change`);
+  notices.success(`${countText(rows, 'row')} prepared`);
+  if (hasByteOrderMark) notices.note('  byte order mark removed');
+  if (delimiter !== ',') notices.note(`  columns were separated by ${SEPARATORS[delimiter]}`);
+  const renamed = Object.entries(columns).filter(([column, name]) => column !== name);
+  if (renamed.length > 0)
+    notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
+  if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
+  for (const { kind, count, lines } of changes) {
+    const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
+    notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);
+  }
+  if (comparedTo !== undefined)
+    notices.warn(`the search for repeated tokens covered only the lines up to ${formatNumber(comparedTo)}`);
+}

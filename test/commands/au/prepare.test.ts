@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+
+const HEADER = 'token,expiration_year,expiration_month,merchant_id';
+
+const EXPORT = [
+  '\uFEFFcard_id;name;valid_to;mid',
+  ' a1 ;"Bob; Jr";05/2027;M1',
+  'b;Al;2028-11-30 00:00:00;"M;2"',
+  '',
+  ';;;',
+  'b;Al;1/29;M2',
+  'c;"two',
+  'lines";0329;',
+  'd;;;',
+  '',
+].join('\r\n');
+
+const MAP = ['--map', 'token=card_id', '--map', 'expiration=valid_to'];
+
+function place(text: string | Buffer = EXPORT) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'export.csv'), text);
+  const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
+  return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+describe('svc au prepare', () => {
+  it('makes a request file of an export, and says what it changed by count and line', async () => {
+    const { prepare } = place();
+    const { code, stdout, stderr } = await prepare(...MAP);
+    expect(code).toBe(0);
+    expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,28,11,M;2\nc,29,03,\nd,,,\n`);
+    expect(stderr.split('\n')).toEqual([
+      '4 rows prepared',
+      '  byte order mark removed',
+      '  columns were separated by semicolons',
+      '  token is card_id, expiration is valid_to, merchant_id is mid',
+      '  columns left out: name',
+      '  CRLF line ends replaced: 4 rows (lines 2, 3, 7, …)',
+      '  spaces around cells removed: 1 row (line 2)',
+      '  expirations split into year and month: 3 rows (lines 2, 3, 7)',
+      '  blank lines dropped: 2 rows (lines 4, 5)',
+      '  rows with a token from above dropped: 1 row (line 6)',
+      '',
+    ]);
+  });
+
+  it('gives a file that the check accepts, private, and does not replace another unasked', async () => {
+    const { cwd, prepare, read } = place();
+    const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      file: 'tokens.csv',
+      rows: 4,
+      changes: { repeated_tokens: 1, blank_lines: 2 },
+      columns_left_out: 1,
+    });
+    expect(stderr).toContain('svc au submit tokens.csv');
+    expect(statSync(join(cwd, 'tokens.csv')).mode & 0o777).toBe(0o600);
+    expect((await svcHere(['au', 'check', join(cwd, 'tokens.csv')])).code).toBe(0);
+    const before = read('tokens.csv');
+    expect((await prepare(...MAP, '--out', 'tokens.csv')).code).toBe(2);
+    expect((await prepare(...MAP, '--out', 'tokens.csv', '--force')).code).toBe(0);
+    expect(read('tokens.csv')).toBe(before);
+  });
+
+  it('takes standard input', async () => {
+    const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
+    expect(stdout).toContain('\nc,29,03,\n');
+    const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
+    expect(empty.code).toBe(13);
+  });
+
+  it('says so when there is nothing to change', async () => {
+    const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
+    const { stdout, stderr } = await place(text).prepare();
+    expect(stdout).toBe(text);
+    expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
+  });
+
+  it('knows columns by well-known names, in any order and spelling', async () => {
+    const { stdout } = await place('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
+    expect(stdout).toBe(`${HEADER}\nt,27,01,M\n`);
+  });
+
+  it.each([
+    ['no column of tokens', 'card_id,exp\na,01/27\n', [], 'no column is known to hold the tokens', 'token=NAME'],
+    ['two', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
+    ['a name that does not exist', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
+    ['a date in two forms', 'token,exp,exp_year\na,,\n', [], 'in columns of its own as well', 'expiration=NAME'],
+  ])('asks for a name where the header leaves it open: %s', async (_, text, map, words, next) => {
+    const { prepare } = place(text);
+    const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
+  });
+
+  it('never shows the first line of a file without a header', async () => {
+    const { stderr } = await place('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
+    expect(stderr).toContain('the export has the columns 4 others');
+    expect(stderr).not.toContain('0a1b');
+  });
+
+  it('refuses dates that can be read two ways, by line, unless it is told the order', async () => {
+    const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
+    const { prepare } = place(text);
+    const { code, stdout, stderr } = await prepare();
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(errorIn({ stderr })).toMatchObject({
+      problem_count: 2,
+      problems: [{ line: 2 }, { line: 3, rule: 'date_order' }],
+    });
+    expect(errorIn({ stderr })['hint']).toContain('--date-order my');
+    expect((await prepare('--date-order', 'my')).stdout).toBe(`${HEADER}\na,06,05,\nb,06,05,\nc,27,05,\nd,12,12,\n`);
+    // The third can only be month and year.
+    expect((await prepare('--date-order', 'ym')).code).toBe(13);
+  });
+
+  it('names problems by line, the first 20 and how many, and writes nothing', async () => {
+    const rows = Array.from({ length: 30 }, (_, at) => `t${at},1999,13\n`);
+    const { cwd, prepare } = place(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
+    const { code, stderr } = await prepare('--out', 'tokens.csv');
+    expect(code).toBe(13);
+    expect(errorIn({ stderr })).toMatchObject({ problem_count: 32, problems: { length: 20 } });
+    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
+  });
+
+  it.each([
+    ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
+    ['in the header', 'token,4111111111111111\na,b\n', 1],
+  ])('R40 refuses a card number %s by its line', async (_, text, line) => {
+    const { code, stdout, stderr } = await place(text).prepare();
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toContain(String(line));
+    expect(stderr).not.toContain('1111');
+  });
+
+  it.each([
+    ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
+    ['a quote inside a cell', 'token,note\na,b\nc,6" pipe\n', 3],
+  ])('stops at %s', async (_, text, line) => {
+    const { code, stderr } = await place(text).prepare();
+    expect(code).toBe(13);
+    expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
+  });
+
+  it('names a file that is no text', async () => {
+    const { code, stderr } = await place(Buffer.from('PK\u0003\u0004 whatever')).prepare();
+    expect(code).toBe(13);
+    expect(stderr).toContain('an Excel workbook');
+  });
+
+  it('is what the check suggests for an export', async () => {
+    const { cwd } = place('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
+    const file = join(cwd, 'export.csv');
+    const { stderr } = await svcHere(['au', 'check', file]);
+    const next = String(errorIn({ stderr })['next']);
+    expect(next).toBe(`svc au prepare ${file} --out ${join(cwd, 'export.prepared.csv')}`);
+    expect((await svcHere(next.split(' ').slice(1))).code).toBe(0);
+    expect((await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')])).code).toBe(0);
+  });
+});
