@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ArchiveSummary } from '../../src/commands/logs/archive.ts';
 import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { findArchive } from '../../src/logs/archive/manifest.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Log } from '../../src/schema/log.ts';
@@ -31,8 +33,8 @@ async function withSandbox(work: (home: Home) => Promise<void>): Promise<void> {
 }
 
 /** Runs the archive, with a commit after every batch, and kills it after so many milliseconds. */
-async function killedAfter(home: Home, ms: number): Promise<Finished> {
-  const argv = ['logs', 'archive', 'audit', '--every', '1ms', '--since', '23h', '-o', 'json'];
+async function killedAfter(home: Home, ms: number, ...more: string[]): Promise<Finished> {
+  const argv = ['logs', 'archive', 'audit', '--every', '1ms', '--since', '23h', '-o', 'json', ...more];
   const env = {
     SVC_BASE_URL: sandbox.url,
     SVC_MANAGEMENT_API_KEY: headers['SVC-API-KEY'],
@@ -94,6 +96,53 @@ describe('an archive that is killed', () => {
     },
   );
 });
+
+describe('a retention that is killed', () => {
+  it(
+    `R33 leaves an archive that verifies, and the next run finishes it, killed ${ARCHIVES * 3} times`,
+    { timeout: 900_000 },
+    async () => {
+      await withSandbox(async (home) => {
+        const { tenant_id: tenantId } = await toItsEnd(home);
+        const old = await addOldMonths(home, tenantId);
+        cpSync(home.file('audit'), home.file('whole'), { recursive: true });
+        let wholeMs = 0;
+        for (let round = 0; round <= ARCHIVES * 3; round += 1) {
+          rmSync(home.file('audit'), { recursive: true });
+          cpSync(home.file('whole'), home.file('audit'), { recursive: true });
+          const begunAt = performance.now();
+          await killedAfter(home, round === 0 ? 120_000 : wholeMs * (0.5 + Math.random() * 0.5), '--keep', '2M');
+          if (round === 0) wholeMs = performance.now() - begunAt;
+          // A segment without its record may be left, and nothing may be missing.
+          const { stdout } = await home.svc(['logs', 'verify', 'audit', '--jq', '.problem']);
+          expect(new Set(stdout.trimEnd().split('\n'))).toContain('null');
+          expect(stdout).not.toMatch(/missing|changed|cut|damaged|unfit/);
+          await killedAfter(home, 120_000, '--keep', '2M');
+          expect(await home.svc(['logs', 'verify', 'audit', '--strict'])).toMatchObject({ code: 0 });
+          // A folder that a killed run emptied may stay.
+          const left = old.map((day) => home.file(join('audit', `tenant=${tenantId}`, day))).filter(existsSync);
+          expect(left.flatMap((day) => readdirSync(day))).toEqual([]);
+        }
+      });
+    },
+  );
+});
+
+/** Adds a year of days before the last quarter, each with an entry, and returns their folders. */
+async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
+  const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
+  const store = new DirectoryStore(home.file('audit'), host);
+  const days = Array.from({ length: 365 }, (_, day) => new Date(Date.now() - (100 + day) * 86_400_000));
+  await store.lock(async () => {
+    const found = await findArchive(store);
+    if (!found) throw new Error('there is no archive');
+    const writer = new ArchiveWriter(store, found.last, { tenantId, now: () => systemClock.now() });
+    const { settled, readTo } = writer.position;
+    await writer.add(days.map((day) => ({ tenant_id: tenantId, created_at: day.toISOString() })));
+    await writer.commit({ settled, readTo: readTo + 1, newest: undefined, passed: [] });
+  });
+  return days.map((day) => `date=${day.toISOString().slice(0, 10)}`);
+}
 
 /** All that the archive holds from before a time, as text, sorted. The archive is checked on the way. */
 async function archivedBefore(home: Home, time: string): Promise<{ first: string; archived: string[] }> {

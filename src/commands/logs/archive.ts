@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, moment, optionalArgument, positiveDuration, text, value } from '../../app/parameter.ts';
-import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
+import type { DroppedMonth } from '../../logs/archive/record.ts';
+import type { Dropped, Retention } from '../../logs/archive/retention.ts';
+import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { countText, formatNumber, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { gapSentence, openArchive, rangeText, sentencesText } from './archives.ts';
+import { gapSentence, openArchive, rangeText, sentencesText, sumOfMonths } from './archives.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 import { ArchiveNotices } from './notices.ts';
 
@@ -26,8 +29,23 @@ const parameters = {
     'exit with 10 when less time than this was left before entries would have been lost',
     positiveDuration,
   ),
+  keep: value(
+    '--keep <months>',
+    'drop whole months older than this, such as 13M or 2y, and record what was dropped (default: keep all)',
+    wholeMonths,
+  ),
+  dryRun: flag('--dry-run', 'with --keep: only show what would be dropped'),
   ...RETENTION_PARAMETERS,
 } as const;
+
+const DURATION = /^([1-9]\d{0,2})(M|y)$/;
+
+function wholeMonths(typed: string): number {
+  const [, count, unit] = DURATION.exec(typed) ?? [];
+  if (count === undefined)
+    throw new SvcError('usage', 'must be whole months or years, such as 13M or 2y (an upper-case M: m is for minutes)');
+  return Number(count) * (unit === 'y' ? 12 : 1);
+}
 
 type ArchiveInput = Input<typeof parameters>;
 
@@ -37,16 +55,26 @@ const DEFAULT_EVERY_MS = 900_000;
 const SUBJECT = ['archive', 'service', 'tenant_id'] as const;
 const COUNTS = ['entries', 'late', 'timeless', 'raw', 'card_numbers', 'segments'] as const;
 const HOURS = ['hours_left_before', 'hours_left'] as const;
+const DROPPED = ['dropped', 'dropped.before', 'dropped.segments', 'dropped.entries', 'dropped.bytes'] as const;
 
 const archiveView: View<ArchiveSummary> = {
   name: 'archive run',
-  fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256'],
+  fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256', ...DROPPED],
   columns: [
     { path: 'archive', kind: 'id' },
     { path: 'sha256', kind: 'id' },
     { path: 'read_from', kind: 'time' },
     { path: 'read_to', kind: 'time' },
     ...[...COUNTS, ...HOURS, 'record'].map((path) => ({ path, kind: 'number' }) as const),
+  ],
+};
+
+const droppedView: View<DroppedMonth> = {
+  name: 'month to drop',
+  fields: ['month', 'segments', 'entries', 'bytes'],
+  columns: [
+    { path: 'month', kind: 'id' },
+    ...(['segments', 'entries', 'bytes'] as const).map((path) => ({ path, kind: 'number' }) as const),
   ],
 };
 
@@ -64,6 +92,7 @@ export const archive = defineCommand({
       'svc logs archive --to s3://audit-logs/vault',
       'in a bucket; credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 …',
     ],
+    ['svc logs archive audit --keep 13M --dry-run', 'what a retention of thirteen months would drop'],
     ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
   ],
   permissions: ['log:read', 'tenant:read'],
@@ -81,8 +110,10 @@ export const archive = defineCommand({
     ]);
     const grace = new Grace(context);
     const store = await openArchive(context, location, grace.signal);
+    if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
     const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
+    const retention = await retentionOf(input);
     const notices = new ArchiveNotices(context);
     const run = await runArchive(store, () => context.client(), {
       service,
@@ -91,6 +122,7 @@ export const archive = defineCommand({
       everyMs: input.every ?? DEFAULT_EVERY_MS,
       overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
       retentionMs,
+      retention,
       onBegin: (begin) => {
         grace.begin();
         notices.begin(begin, input.since?.(begin.now));
@@ -106,13 +138,37 @@ export const archive = defineCommand({
       hours_left_before: run.isNew ? null : marginHours(marginBeforeMs),
       hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
     };
-    const summary = summaryOf(run, { archive: store.name, service }, hours);
+    const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isForPeople(context) && context.globals.fields === undefined)
       await context.out.write(summaryText(context, run, summary));
     else await print(summary);
     return check(run, input, marginBeforeMs);
   },
 });
+
+async function retentionOf({ keep }: ArchiveInput): Promise<Retention | undefined> {
+  if (keep === undefined) return undefined;
+  const { Retention: Keeping } = await import('../../logs/archive/retention.ts');
+  return new Keeping(keep);
+}
+
+/** Says which months a retention would drop; reads the archive alone. */
+async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
+  if (keep === undefined)
+    throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
+  const [{ findOld, keptFrom }, { findArchive, noArchive }] = await Promise.all([
+    import('../../logs/archive/retention.ts'),
+    import('../../logs/archive/manifest.ts'),
+  ]);
+  const print = await listPrinter(context, droppedView);
+  const found = await findArchive(store);
+  if (found === undefined) throw await noArchive(store);
+  const before = keptFrom(Date.parse(found.last.record.standing.read_to), keep);
+  const { months } = await findOld(store, before);
+  await print(once(months));
+  context.notices.note(months.length === 0 ? `nothing is older than ${isoTime(before)}` : 'nothing was dropped');
+  return 0;
+}
 
 function locationOf({ dir, to }: ArchiveInput): string {
   const location = dir ?? to;
@@ -130,6 +186,7 @@ function summaryOf(
   names: { readonly archive: string; readonly service: string },
   /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
   hours: { readonly hours_left_before: number | null; readonly hours_left: number },
+  dropped: Dropped | undefined,
 ) {
   return {
     ...names,
@@ -148,13 +205,16 @@ function summaryOf(
     // The newest record and its hash, which `svc logs verify --expect` takes.
     record,
     sha256,
+    // What --keep dropped, all from before this time.
+    dropped:
+      dropped && dropped.months.length > 0 ? { before: isoTime(dropped.before), ...sumOfMonths(dropped.months) } : null,
   };
 }
 
 function summaryText(
   context: Context,
   { archivedTo, endedBy, readTo, written }: ArchiveRun,
-  { archive, service, tenant_id: tenantId, sha256 }: ArchiveSummary,
+  { archive, service, tenant_id: tenantId, sha256, dropped }: ArchiveSummary,
 ): string {
   const { entries, late, segments, gaps } = written;
   const added = `added ${countText(entries, 'entry')} in ${countText(segments, 'segment')}`;
@@ -163,6 +223,7 @@ function summaryText(
     entries === 0 ? 'no new entries' : `${added}${late > 0 ? `, ${formatNumber(late)} of them late` : ''}`,
     `read: ${rangeText(context, { from: readTo, to: archivedTo })}`,
     ...gaps.map((gap) => gapSentence(context, gap)),
+    ...(dropped ? [`dropped: ${countText(dropped.entries, 'entry')} from before ${dropped.before}`] : []),
     `newest hash: ${sha256}`,
     endedBy ? `archive not up to date yet: ${archive}` : ['good', `archive up to date: ${archive}`],
   ]);

@@ -2,6 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
+import type { DroppedMonth } from '../../logs/archive/record.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
 import { S3_SECRETS } from '../../logs/s3/settings.ts';
@@ -97,6 +98,13 @@ export function gapText({ from, to }: TimeRange): string {
   return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
 }
 
+/** What months held in all. */
+export function sumOfMonths(months: readonly DroppedMonth[]): Record<'segments' | 'entries' | 'bytes', number> {
+  const sum = { segments: 0, entries: 0, bytes: 0 };
+  for (const month of months) for (const name of ['segments', 'entries', 'bytes'] as const) sum[name] += month[name];
+  return sum;
+}
+
 const MAX_GAPS = 5;
 
 /** Reports which parts of the given range the archive does not cover. `newer`: how to get newer entries, if at all. */
@@ -112,7 +120,10 @@ export function reportGaps(
   const covered = coverage.covered();
   const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
   if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
-  if (since !== -Infinity && since < begin) notices.note(`the archive begins at ${isoTime(begin)}`);
+  if (since !== -Infinity && since < begin)
+    notices.note(
+      `the archive begins at ${isoTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
+    );
   if (newer !== undefined && Math.min(until, clock.now()) > end)
     notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
 }

@@ -2,6 +2,7 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, sha256, value } from '../../app/parameter.ts';
 import { isForPeople, listPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
+import type { DropRecord } from '../../logs/archive/record.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
 import type { TimeRange } from '../../logs/entry.ts';
 import { countText, formatBytes, isoTime } from '../../output/time.ts';
@@ -13,6 +14,7 @@ import {
   rangeText,
   type Sentence,
   sentencesText,
+  sumOfMonths,
   withProgress,
 } from './archives.ts';
 
@@ -96,6 +98,7 @@ function summaryRows({ coverage, records, segments, entries, bytes, sha256: newe
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
+    ...coverage.drops.map(dropRow),
     ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}`, {
@@ -110,6 +113,14 @@ function summaryRows({ coverage, records, segments, entries, bytes, sha256: newe
   ];
 }
 
+function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveCheckRow {
+  return checkRow('dropped', `dropped by retention, by ${by} at ${at}`, {
+    from: `${months[0]?.month ?? before.slice(0, 7)}-01T00:00:00.000Z`,
+    to: before,
+    ...sumOfMonths(months),
+  });
+}
+
 function summaryText(context: Context, found: Verified, findings: number): string {
   const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
   const verdict: Sentence =
@@ -120,6 +131,10 @@ function summaryText(context: Context, found: Verified, findings: number): strin
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
     `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`,
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
+    ...coverage.drops.map((drop) => {
+      const { message, to, entries: count } = dropRow(drop);
+      return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
+    }),
     ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     `newest hash: ${newest ?? 'none'}`,
@@ -137,7 +152,7 @@ export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
     Readonly<Record<(typeof COUNTS)[number], number | null>> {
-  readonly kind: 'finding' | 'covered' | 'gap' | 'archive';
+  readonly kind: 'finding' | 'dropped' | 'covered' | 'gap' | 'archive';
   readonly message: string;
 }
 

@@ -6,6 +6,7 @@ import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
 import { learnTenant, unknownTenant } from './record.ts';
+import type { Retention } from './retention.ts';
 import type { ArchiveStore } from './store.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
@@ -17,6 +18,8 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   readonly since?: ((now: number) => number) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
+  /** Drops months at the old end; nothing is dropped without it. */
+  readonly retention?: Retention | undefined;
 }
 
 /** Where a run begins. Times in epoch milliseconds, by the service's clock. */
@@ -86,7 +89,10 @@ async function runLocked(
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
     isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
-    onCommit: () => options.onCommit?.(writer.written),
+    async onCommit() {
+      options.onCommit?.(writer.written);
+      await options.retention?.apply(writer);
+    },
   });
   const endedBy = await endOf(sync.run());
   return {

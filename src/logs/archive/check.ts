@@ -1,7 +1,7 @@
 import { isSvcError } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Finding, Problem } from './chain.ts';
-import { dayOf, entryTime, isRawSegment, type Segment, segmentName, tenantFolder } from './record.ts';
+import { dayIn, dayOf, entryTime, isRawSegment, type Segment, segmentName, tenantFolder } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './segment.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
@@ -71,7 +71,7 @@ class Content {
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
-    this.#day = /\/date=([^/]+)\//.exec(segment.path)?.[1] ?? '';
+    this.#day = dayIn(segment.path);
   }
 
   add(batch: readonly Log[]): void {

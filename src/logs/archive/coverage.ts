@@ -1,16 +1,21 @@
 import { SvcError } from '../../errors.ts';
 import { formatDuration } from '../../output/time.ts';
 import type { TimeRange } from '../entry.ts';
-import type { ArchiveRecord } from './record.ts';
+import type { ArchiveRecord, DropRecord } from './record.ts';
 
 /** Which time ranges an archive covers, and in which entries may be missing. */
 export class Coverage {
   readonly #read: TimeRange[] = [];
   readonly #lost: TimeRange[] = [];
+  /** The months that retention took, in order. */
+  readonly drops: DropRecord[] = [];
 
   add(record: ArchiveRecord): void {
     if (record.kind === 'segments') join(this.#read, rangeOf(record.read_from, record.read_to));
     if (record.kind === 'gap') join(this.#lost, rangeOf(record.from, record.to));
+    if (record.kind !== 'dropped') return;
+    this.drops.push(record);
+    for (const ranges of [this.#read, this.#lost]) cutBefore(ranges, Date.parse(record.before));
   }
 
   /** Ranges in which nothing is missing, in order. */
@@ -43,6 +48,11 @@ function join(ranges: TimeRange[], added: TimeRange): void {
     ranges.splice(at - 1, 1);
   }
   ranges.splice(at, 0, { from, to });
+}
+
+function cutBefore(ranges: TimeRange[], at: number): void {
+  const left = ranges.filter(({ to }) => to > at).map(({ from, to }) => ({ from: Math.max(from, at), to }));
+  ranges.splice(0, ranges.length, ...left);
 }
 
 /** What is left of a range without others, which are sorted and disjoint. */

@@ -85,6 +85,8 @@ export class DirectoryStore implements ArchiveStore {
     } catch (error) {
       throw writeFailure(this.#at(file), error);
     }
+    // The folder of a day goes with its last file.
+    await fs.promises.rmdir(path.dirname(this.#at(file))).catch(() => undefined);
   }
 
   async lock<T>(work: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../position.ts';
 import { appendRecord, readFirst, readLast, readRecords } from './chain.ts';
 import { Coverage } from './coverage.ts';
-import { type BeginRecord, damaged, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
+import { type BeginRecord, damaged, isDroppedBy, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
@@ -29,7 +29,7 @@ export interface Manifest {
  */
 export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
   const coverage = new Coverage();
-  const segments: Segment[] = [];
+  let segments: Segment[] = [];
   let allSegments = 0;
   let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
   for await (const link of readRecords(store)) {
@@ -37,6 +37,10 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     const { record } = link;
     coverage.add(record);
     if (record.kind === 'begin') first = record;
+    if (record.kind === 'dropped') {
+      allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
+      segments = segments.filter(({ path }) => !isDroppedBy(record, path));
+    }
     if (record.kind !== 'segments') continue;
     allSegments += record.segments.length;
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));

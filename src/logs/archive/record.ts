@@ -25,6 +25,13 @@ const segmentSchema = z.looseObject({
   supplementary: z.boolean(),
 });
 
+const monthSchema = z.looseObject({
+  month: z.string().regex(/^\d{4}-\d\d$/),
+  segments: count,
+  entries: count,
+  bytes: count,
+});
+
 const base = {
   version: z.literal(1),
   sequence: count,
@@ -50,6 +57,8 @@ const recordSchema = z.discriminatedUnion('kind', [
     read_to: time,
   }),
   z.looseObject({ ...base, kind: z.literal('gap'), from: time, to: time }),
+  /** Whole months that retention took: of the segments that earlier records list, all of days before `before`. */
+  z.looseObject({ ...base, kind: z.literal('dropped'), before: time, months: z.array(monthSchema), by: z.string() }),
 ]);
 
 /** One closed file of entries. Times are RFC 3339, UTC, with milliseconds. */
@@ -57,6 +66,12 @@ export type Segment = z.infer<typeof segmentSchema>;
 
 /** One link of an archive's chain; creating it commits all that it names. */
 export type ArchiveRecord = z.infer<typeof recordSchema>;
+
+/** What went with one month. */
+export type DroppedMonth = z.infer<typeof monthSchema>;
+
+/** A record of months that were dropped, when and by whom. */
+export type DropRecord = Extract<ArchiveRecord, { kind: 'dropped' }>;
 
 /** The first record: it names the service and the tenant. */
 export type BeginRecord = Extract<ArchiveRecord, { kind: 'begin' }>;
@@ -75,6 +90,16 @@ export function segmentName(sequence: number, sha256: string, isRaw: boolean): s
 
 export function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
+}
+
+/** The day in the path of a segment; `unknown` comes after all others. */
+export function dayIn(path: string): string {
+  return /\/date=([^/]+)\//.exec(path)?.[1] ?? UNKNOWN_DAY;
+}
+
+/** Whether retention took a segment that an earlier record lists. */
+export function isDroppedBy({ before }: Pick<DropRecord, 'before'>, path: string): boolean {
+  return dayIn(path) < before.slice(0, 10);
 }
 
 /** Whether a file holds entries that some JSON readers reject. */

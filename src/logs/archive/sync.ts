@@ -14,7 +14,7 @@ export interface SyncOptions {
   /** Entries that the service had forgotten before the archive began are no gap in it. */
   readonly isNew: boolean;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  readonly onCommit?: (() => void) | undefined;
+  readonly onCommit?: (() => Promise<void>) | undefined;
 }
 
 interface Gap {
@@ -101,7 +101,7 @@ export class ArchiveSync {
     await this.#commitGaps();
     await this.#writer.commit(this.#position);
     this.#committedAt = this.#source.clock.now();
-    this.#options.onCommit?.();
+    await this.#options.onCommit?.();
   }
 
   async #commitGaps(): Promise<void> {

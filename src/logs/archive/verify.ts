@@ -2,7 +2,18 @@ import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
 import { noArchive } from './manifest.ts';
-import { type BeginRecord, isHidden, MANIFEST, parseRecord, recordPath, type Segment, tenantFolder } from './record.ts';
+import {
+  type ArchiveRecord,
+  type BeginRecord,
+  type DropRecord,
+  isDroppedBy,
+  isHidden,
+  MANIFEST,
+  parseRecord,
+  recordPath,
+  type Segment,
+  tenantFolder,
+} from './record.ts';
 import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
 
 export interface VerifyOptions {
@@ -25,6 +36,14 @@ export interface Verified {
   readonly coverage: Coverage;
 }
 
+/** What a segment adds to the counts. */
+interface Counted {
+  readonly path: string;
+  readonly entries: number;
+  readonly bytes: number;
+  readonly shared: number;
+}
+
 const CONCURRENCY = 2;
 const SEGMENTS = 'tenant=';
 /** Reserved for what can be recreated from the segments. */
@@ -44,6 +63,9 @@ export class Verification {
   #met: boolean;
   /** Findings of the chain, given between those of segments. */
   #pending: Finding[] = [];
+  /** Segments that are missing, by their paths, unless a record drops them. */
+  readonly #missing = new Map<string, Finding>();
+  #kept: Counted[] = [];
 
   constructor(store: ArchiveStore, options: VerifyOptions = {}) {
     this.#store = store;
@@ -75,8 +97,9 @@ export class Verification {
       onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
     };
     const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) => checkSegment(this.#store, listed, options));
-    for await (const found of checks) yield [...this.#take(), ...found];
-    const left = [...this.#take(), ...(await this.#leftOver())];
+    for await (const found of checks) yield [...this.#take(), ...found.filter((each) => !this.#isMissing(each))];
+    const newer = await this.#newerRecords();
+    const left = [...this.#take(), ...this.#lost(newer), ...this.#leftOver()];
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
     yield [...left, ...(await this.#unknownFiles())];
     if (!this.#met) yield [this.#rewritten()];
@@ -99,6 +122,7 @@ export class Verification {
       this.#met ||= sha256 === this.#options.expect;
       this.#coverage.add(record);
       if (record.kind === 'begin') this.#begin = record;
+      if (record.kind === 'dropped') this.#drop(record);
       if (record.kind !== 'segments') continue;
       for (const segment of record.segments) {
         if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
@@ -108,12 +132,35 @@ export class Verification {
 
   async #count(segment: Segment, sequence: number): Promise<Listed> {
     const tenantId = this.#begin?.tenant_id;
-    this.#total.segments += 1;
-    this.#total.entries += segment.entries;
-    this.#total.bytes += segment.bytes;
-    if (tenantId !== undefined && !segment.path.startsWith(`${tenantFolder(tenantId)}/`))
-      this.#total.shared += segment.entries;
+    const { path, entries, bytes } = segment;
+    const isShared = tenantId !== undefined && !path.startsWith(`${tenantFolder(tenantId)}/`);
+    const counted = { path, entries, bytes, shared: isShared ? entries : 0 };
+    this.#kept.push(counted);
+    this.#add(counted, 1);
     return { segment, sequence, tenantId, file: await this.#fileOf(segment.path) };
+  }
+
+  #add({ entries, bytes, shared }: Counted, sign: 1 | -1): void {
+    this.#total.segments += sign;
+    this.#total.entries += sign * entries;
+    this.#total.bytes += sign * bytes;
+    this.#total.shared += sign * shared;
+  }
+
+  #drop(record: DropRecord): void {
+    for (const counted of this.#kept) if (isDroppedBy(record, counted.path)) this.#add(counted, -1);
+    this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
+  }
+
+  #isMissing(finding: Finding): boolean {
+    if (finding.problem === 'missing') this.#missing.set(finding.path, finding);
+    return finding.problem === 'missing';
+  }
+
+  /** Segments that are missing and should not be. */
+  #lost(newer: readonly ArchiveRecord[]): Finding[] {
+    for (const record of newer) if (record.kind === 'dropped') this.#drop(record);
+    return this.#kept.flatMap(({ path }) => this.#missing.get(path) ?? []);
   }
 
   // Two segments of late or timeless entries can be equal; others cannot, as each record has a time range of its own.
@@ -142,15 +189,23 @@ export class Verification {
     return taken;
   }
 
-  /** Files that no record lists, now that a run under way may have committed its record. */
-  async #leftOver(): Promise<Finding[]> {
-    const newest = this.#newest?.sequence ?? -1;
-    for (let sequence = newest + 1; this.#unlisted.size > 0; sequence += 1) {
+  /** Records that a run under way has committed meanwhile. */
+  async #newerRecords(): Promise<ArchiveRecord[]> {
+    const records: ArchiveRecord[] = [];
+    for (let sequence = (this.#newest?.sequence ?? -1) + 1; this.#unlisted.size + this.#missing.size > 0;) {
       const text = await this.#store.readText(recordPath(sequence));
       if (text === undefined) break;
       const { record } = parseRecord(text, recordPath(sequence));
+      records.push(record);
+      sequence += 1;
       if (record.kind === 'segments') for (const { path } of record.segments) this.#unlisted.delete(path);
     }
+    return records;
+  }
+
+  /** Files that no record lists. */
+  #leftOver(): Finding[] {
+    const newest = this.#newest?.sequence ?? -1;
     return [...this.#unlisted.values()].map(({ path, irregular }) => {
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };

@@ -8,7 +8,8 @@ import { ChainEnd, storeSegment } from './chain-end.ts';
 import type { RecordDraft } from './chain.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import type { Link, Segment } from './record.ts';
+import type { DroppedMonth, Link, Segment } from './record.ts';
+import { findOld, removeOld } from './retention.ts';
 import type { ArchiveStore } from './store.ts';
 
 export interface WriterOptions {
@@ -130,6 +131,21 @@ export class ArchiveWriter {
     await this.#wholly(() => this.#append({ kind: 'gap', ...range, ...this.#now(position) }, position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
+  }
+
+  /**
+   * Drops what is older than whole months to keep. The record comes first: files that a killed run leaves are already
+   * dropped, and the next run removes them. All entries taken must be committed.
+   */
+  async drop(before: number, by: string): Promise<DroppedMonth[]> {
+    const old = await findOld(this.#store, before);
+    const position = this.#position;
+    await this.#wholly(async () => {
+      const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
+      if (old.months.length > 0) await this.#append({ ...draft, ...this.#now(position) }, position);
+      await removeOld(this.#store, old);
+    });
+    return old.months;
   }
 
   /** For an archive that has just begun: what it holds begins here, and not before. */

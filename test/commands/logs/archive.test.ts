@@ -60,6 +60,57 @@ function bytes(): Record<string, string> {
   return Object.fromEntries(files.map((name) => [name, fs.readFileSync(path.join(place, name), 'hex')]));
 }
 
+describe('svc logs archive --keep', () => {
+  const DAY = 24 * HOUR;
+
+  beforeEach(() => {
+    for (const days of [1, 40, 80, 120]) server.logs.push(entry(days * DAY, `${days} days`));
+  });
+
+  it('drops nothing by default, shows with --dry-run what would go, and then drops and records it', async () => {
+    expect((await summary('--since', '130d', '--retention', '200d')).dropped).toBeNull();
+    expect(await messages()).toHaveLength(4);
+    const before = bytes();
+    const dry = await archive('--keep', '2M', '--dry-run');
+    const months = dry.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(months.map(({ entries }) => entries)).toEqual([1]);
+    expect(dry.stderr).toContain('nothing was dropped');
+    expect(bytes()).toEqual(before);
+    const { dropped, sha256 } = await summary('--keep', '2M', '--retention', '200d');
+    expect(dropped).toMatchObject({ entries: 1, segments: 1, before: expect.stringMatching(/-01T00:00:00.000Z$/) });
+    const rows = await svcHere(['logs', 'verify', place, '--expect', sha256]);
+    expect(rows.code).toBe(0);
+    expect(JSON.parse(rows.stdout.split('\n')[0] ?? '')).toMatchObject({
+      kind: 'dropped',
+      entries: 1,
+      to: dropped?.before,
+      message: expect.stringMatching(/^dropped by retention, by .+@.+ at 2/),
+    });
+    const people = await svcHere(['logs', 'verify', place, '-o', 'table']);
+    expect(people.stdout).toMatch(/\ndropped by retention, by .+: 1 entry from before 2.*\n/);
+    const found = await svcHere(['logs', 'search', place, '--since', '130d', '--jq', '.message']);
+    expect(found.stdout).toBe('80 days\n40 days\n1 days\n');
+    expect(found.stderr).toContain('(older months were dropped by retention)');
+    expect((await archive('--keep', '2M', '--dry-run', '-o', 'json')).stdout).toBe('[]\n');
+    expect((await summary('--keep', '2M', '--retention', '200d')).dropped).toBeNull();
+  });
+
+  it.each(['13m', '0M', '90d', 'M', '1.5y'])('refuses --keep %s before anything is requested', async (words) => {
+    const { code, stderr } = await archive('--keep', words, '-o', 'json');
+    expect([code, server.requests]).toEqual([2, 0]);
+    expect(errorIn({ stderr })['message']).toContain('such as 13M or 2y (an upper-case M: m is for minutes)');
+  });
+
+  it('refuses --dry-run alone, and has nothing to show where there is no archive', async () => {
+    expect((await archive('--dry-run')).code).toBe(2);
+    expect((await archive('--dry-run', '--keep', '1y')).code).toBe(5);
+    expect(fs.existsSync(place)).toBe(false);
+  });
+});
+
 describe('svc logs archive', () => {
   it('begins an archive with what the service has, and adds what is new, each entry once', async () => {
     for (let index = 0; index < 250; index += 1) server.logs.push(entry(23 * HOUR - index * 60_000, `${index}`));

@@ -211,7 +211,7 @@ describe('an archive that follows', () => {
       everyMs: 300_000,
       follow: true,
       isNew: false,
-      onCommit: () => (commits += 1),
+      onCommit: async () => void (commits += 1),
     }).run();
     await vi.waitFor(() => expect([writer.waiting, commits]).toEqual([2, 0]));
     await clock.advance(301_000);

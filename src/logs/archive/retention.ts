@@ -1,0 +1,102 @@
+import { hostname, userInfo } from 'node:os';
+import { readRecords } from './chain.ts';
+import { dayIn, dayOf, type DroppedMonth, isDroppedBy, isHidden, type Segment } from './record.ts';
+import { type ArchiveStore, sideBySide } from './store.ts';
+import type { ArchiveWriter } from './writer.ts';
+
+/** What retention takes: whole months, each with what it held. */
+export interface Dropped {
+  /** The first moment that is kept, in epoch milliseconds. */
+  readonly before: number;
+  readonly months: readonly DroppedMonth[];
+}
+
+/** Drops months after the commits of a run: each time that the end of the archive has come into another month. */
+export class Retention {
+  readonly #months: number;
+  readonly #dropped: DroppedMonth[] = [];
+  #before = -Infinity;
+
+  /** Keeps so many whole months before the one in which the archive ends. */
+  constructor(months: number) {
+    this.#months = months;
+  }
+
+  get dropped(): Dropped {
+    return { before: this.#before, months: this.#dropped };
+  }
+
+  async apply(writer: ArchiveWriter): Promise<void> {
+    const before = keptFrom(writer.position.readTo, this.#months);
+    if (before <= this.#before) return;
+    this.#before = before;
+    this.#dropped.push(...(await writer.drop(before, operator())));
+  }
+}
+
+/** The first moment that is kept, of an archive that ends at this one. */
+export function keptFrom(end: number, months: number): number {
+  const at = new Date(end);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - months, 1);
+}
+
+/** What is older than the first moment to keep. */
+export interface OldSegments {
+  /** Months that no record has dropped yet. */
+  readonly months: DroppedMonth[];
+  /** Files to remove: those of these months, and what a killed run left of earlier ones. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * Finds what retention takes. Files that no record lists stay, and so do entries without a readable time.
+ * @throws SvcError as `readRecords`
+ */
+export async function findOld(store: ArchiveStore, before: number): Promise<OldSegments> {
+  const limit = { before: dayOf(before) };
+  const present = new Set<string>();
+  for await (const { path } of store.list('tenant='))
+    if (isDroppedBy(limit, path) && !isHidden(path)) present.add(path);
+  // Most runs end here, without reading the whole chain.
+  if (present.size === 0) return { months: [], paths: [] };
+  let listed: Segment[] = [];
+  const paths: string[] = [];
+  for await (const { record } of readRecords(store)) {
+    if (record.kind === 'segments') listed.push(...record.segments.filter(({ path }) => isDroppedBy(limit, path)));
+    if (record.kind !== 'dropped') continue;
+    paths.push(...listed.flatMap(({ path }) => (isDroppedBy(record, path) ? path : [])));
+    listed = listed.filter(({ path }) => !isDroppedBy(record, path));
+  }
+  paths.push(...listed.map(({ path }) => path));
+  return { months: monthsOf(listed), paths: paths.filter((path) => present.has(path)) };
+}
+
+function monthsOf(segments: readonly Segment[]): DroppedMonth[] {
+  const months = new Map<string, DroppedMonth>();
+  for (const { path, entries, bytes } of segments) {
+    const month = dayIn(path).slice(0, 7);
+    const sum = months.get(month) ?? { month, segments: 0, entries: 0, bytes: 0 };
+    months.set(month, sum);
+    sum.segments += 1;
+    sum.entries += entries;
+    sum.bytes += bytes;
+  }
+  return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
+}
+
+const CONCURRENCY = 8;
+
+/** Removes the files of months on record as dropped. */
+export async function removeOld(store: ArchiveStore, { paths }: OldSegments): Promise<void> {
+  for await (const _ of sideBySide(paths, CONCURRENCY, (path) => store.remove(path)));
+}
+
+/** Who is at work, as the operating system knows them. */
+function operator(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // In a container the user may have no name.
+    return `unknown@${hostname()}`;
+  }
+}
