@@ -2,7 +2,7 @@ import { SvcError } from '../errors.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import type { KeyType } from '../schema/key-type.ts';
-import { KNOWN_RATES, Pacer } from '../http/request.ts';
+import { KNOWN_RATES, Pacer, type SendLogs } from '../http/pacer.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { isSafeAddress, readAddress } from '../security/address.ts';
@@ -28,6 +28,8 @@ export interface ClientOptions {
   readonly maxWaitMs?: number | undefined;
   /** False sends as fast as the caller asks; by default the known rate limits are kept. */
   readonly pacing?: boolean | undefined;
+  /** Where requests are counted, for processes that share a key; by default each process counts for itself. */
+  readonly sendLogs?: SendLogs | undefined;
   /** Send nothing but reads: any other call fails before it reaches the network. */
   readonly readOnly?: boolean | undefined;
   /** Where proxy variables are read from; none by default. */
@@ -67,7 +69,7 @@ export class Client {
       key: options.key ?? givenKeys(options),
       transport: this.transport,
       clock,
-      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock),
+      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock, options.sendLogs),
       userAgent: `svc/${VERSION}`,
       limits: options.limits,
       maxWaitMs: options.maxWaitMs,

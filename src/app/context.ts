@@ -2,12 +2,13 @@ import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
-import { requireDirectory } from '../config/paths.ts';
+import { requireDirectory, stateDirectory } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { Trace, TraceEvent } from '../http/exchange.ts';
+import type { SendLogs } from '../http/pacer.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -118,21 +119,32 @@ async function openClient(
 ): Promise<Client> {
   const { Client: ApiClient } = await import('../api/client.ts');
   const isEmbedded = usesEmbedded(settings) && choice.baseUrl === undefined;
+  const baseUrl = isEmbedded ? (await sandbox()).url : (choice.baseUrl ?? settings.requireBaseUrl());
+  // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
+  const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
   const client = new ApiClient({
-    baseUrl: isEmbedded ? (await sandbox()).url : (choice.baseUrl ?? settings.requireBaseUrl()),
+    baseUrl,
     key: choice.key ?? context.key,
     signal: choice.signal ?? context.signal,
     clock: context.clock,
     maxWaitMs: settings.maxWaitMs.value,
-    // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
     environment: isEmbedded ? {} : system.env,
-    pacing: !isEmbedded && system.env['SVC_PACING'] !== 'off',
+    pacing: isPaced,
+    sendLogs: isPaced ? await sharedLogs(context, system, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
   context.onClose(() => client.close());
   return client;
+}
+
+/** Counts requests together with the other processes that use the same key, where there is a state directory. */
+async function sharedLogs({ clock }: Context, system: System, baseUrl: string | URL): Promise<SendLogs | undefined> {
+  const state = stateDirectory(system);
+  if (state === undefined) return undefined;
+  const { SharedLogs } = await import('./shared-logs.ts');
+  return new SharedLogs({ directory: path.join(state, 'pacing'), host: { ...system, clock } }, new URL(baseUrl));
 }
 
 function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {

@@ -11,7 +11,8 @@ import {
   TransportFailure,
 } from './failure.ts';
 import type { KeyType } from '../schema/key-type.ts';
-import { type ApiRequest, buildUrl, type Pacer, repeatableOf, ServiceClock, type Shape } from './request.ts';
+import type { PacedRequest, Pacer } from './pacer.ts';
+import { type ApiRequest, buildUrl, repeatableOf, ServiceClock, type Shape } from './request.ts';
 import {
   type AnyResponse,
   readAnyResponse,
@@ -53,6 +54,7 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
 }
 
+const KEY_HEADER = 'svc-api-key';
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
 
@@ -108,7 +110,7 @@ export class HttpCore {
       onWait: (ms, { error }) => {
         const isLimit = isSvcError(error) && error.status === 429;
         // Whatever else is sent with this key would be refused as well.
-        if (isLimit) pacer.hold(request.key, request.path, ms);
+        if (isLimit) void pacer.hold(pacedBy(request, outgoing), ms);
         trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms });
       },
     });
@@ -136,7 +138,7 @@ export class HttpCore {
   #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
     const asked = retryAfterMs(response.header('retry-after'), this.serviceClock.now());
     if (asked !== undefined || response.status !== 429) return asked;
-    return this.#options.pacer.blockMs(request.key, request.path);
+    return this.#options.pacer.blockMs(request);
   }
 
   /** Sends once, paced and traced. Rejects only with what the signal gave, or for a proxy that cannot be used. */
@@ -146,8 +148,9 @@ export class HttpCore {
     attempt: number,
   ): Promise<ReadResponse | { readonly failure: TransportFailure }> {
     const { clock, pacer, signal, trace } = this.#options;
-    const { key, path } = facts.request;
-    const ended = await pacer.take(key, path, signal, (ms) => trace?.({ kind: 'wait', why: 'pacing', ms }));
+    const ended = await pacer.take(pacedBy(facts.request, outgoing), signal, (ms) =>
+      trace?.({ kind: 'wait', why: 'pacing', ms }),
+    );
     let sent = false;
     const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
     try {
@@ -156,7 +159,7 @@ export class HttpCore {
       if (error instanceof TransportFailure) return { failure: error };
       throw sent ? abortedError(facts, error) : error;
     } finally {
-      ended();
+      await ended();
     }
   }
 
@@ -166,7 +169,7 @@ export class HttpCore {
     const headers = {
       accept: 'application/json',
       'user-agent': userAgent,
-      'svc-api-key': key,
+      [KEY_HEADER]: key,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const fresh = repeatableOf(request) === 'unsent';
@@ -192,6 +195,10 @@ export class HttpCore {
       headers: () => response.headers().map(([name, value]) => [name, hide(value)]),
     };
   }
+}
+
+function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeRequest): PacedRequest {
+  return { key, path, secret: headers[KEY_HEADER] };
 }
 
 async function shapeOf<T>({ shape }: ApiRequest<T>): Promise<Shape<T> | undefined> {

@@ -13,7 +13,7 @@ import { KEY_VARIABLES } from '../../src/config/keys.ts';
 import { CONFIG_FILE_NAME } from '../../src/config/paths.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../src/system.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
-import { KNOWN_RATES } from '../../src/http/request.ts';
+import { KNOWN_RATES } from '../../src/http/pacer.ts';
 import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../src/http/retry.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../src/output/time.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { Pacer } from '../../src/http/request.ts';
+import { Pacer } from '../../src/http/pacer.ts';
 import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
@@ -73,7 +73,7 @@ describe('an abort', () => {
 
   it('R19 is honored at once during a pause of pacing', async () => {
     const server = await serve([json({})]);
-    const rule = { applies: () => true, count: 1, windowMs: 60_000, blockMs: 0 };
+    const rule = { name: 'all', applies: () => true, count: 1, windowMs: 60_000, blockMs: 0 };
     const error = await abortedAfter(async (signal) => {
       const core = makeCore(server.url, {
         clock: systemClock,

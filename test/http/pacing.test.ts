@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyType } from '../../src/schema/key-type.ts';
-import { KNOWN_RATES, Pacer, type RateRule } from '../../src/http/request.ts';
+import { KNOWN_RATES, Pacer, type RateRule } from '../../src/http/pacer.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const quiet = (): void => undefined;
@@ -42,9 +42,12 @@ describe('pacing', () => {
   it('R18 does not hold back what fits', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
-    for (let n = 0; n < 48; n += 1) (await pacer.take('management', '/logs', undefined, quiet))();
+    for (let n = 0; n < 48; n += 1) await (await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet))();
     expect(clock.slept).toEqual([]);
-    for (let n = 0; n < 9; n += 1) (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
+    for (let n = 0; n < 9; n += 1)
+      await (
+        await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet)
+      )();
     expect(clock.slept).toEqual([]);
   });
 
@@ -52,30 +55,33 @@ describe('pacing', () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
-    for (let n = 0; n < 120; n += 1) (await pacer.take('private', '/account-updater/jobs', undefined, quiet))();
+    for (let n = 0; n < 120; n += 1)
+      await (
+        await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet)
+      )();
     expect(clock.now() - started).toBe(Math.floor(119 / 9) * 10_000);
   });
 
   it('R18 keys are counted apart', async () => {
     const clock = new FakeClock();
-    const rule: RateRule = { applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
-    await pacer.take('private', '/x', undefined, quiet);
-    await pacer.take('management', '/x', undefined, quiet);
+    await pacer.take({ key: 'private', path: '/x' }, undefined, quiet);
+    await pacer.take({ key: 'management', path: '/x' }, undefined, quiet);
     expect(clock.slept).toEqual([]);
   });
 
   it('R18 tells of each pause, and those who wait go in turn', async () => {
     const clock = new FakeClock();
-    const rule: RateRule = { applies: () => true, count: 2, windowMs: 1_000, blockMs: 0 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 2, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
     const order: number[] = [];
     const told: number[] = [];
     await Promise.all(
       Array.from({ length: 7 }, async (_, n) => {
-        const ended = await pacer.take('private', '/x', undefined, (ms) => told.push(ms));
+        const ended = await pacer.take({ key: 'private', path: '/x' }, undefined, (ms) => told.push(ms));
         order.push(n);
-        ended();
+        await ended();
       }),
     );
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -85,12 +91,14 @@ describe('pacing', () => {
 
   it('R19 a pause ends with the signal, and takes nobody else along', async () => {
     const clock = new FakeClock({ auto: false });
-    const rule: RateRule = { applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
-    (await pacer.take('private', '/x', undefined, quiet))();
+    await (
+      await pacer.take({ key: 'private', path: '/x' }, undefined, quiet)
+    )();
     const abort = new AbortController();
-    const first = pacer.take('private', '/x', abort.signal, quiet);
-    const second = pacer.take('private', '/x', undefined, quiet);
+    const first = pacer.take({ key: 'private', path: '/x' }, abort.signal, quiet);
+    const second = pacer.take({ key: 'private', path: '/x' }, undefined, quiet);
     const reason = new Error('stop');
     abort.abort(reason);
     await expect(first).rejects.toBe(reason);
@@ -100,13 +108,13 @@ describe('pacing', () => {
 
   it('R18 a request that is not answered yet counts, however old it is', async () => {
     const clock = new FakeClock();
-    const rule: RateRule = { applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
-    const ended = await pacer.take('private', '/x', undefined, quiet);
-    const second = pacer.take('private', '/x', undefined, quiet).then(() => clock.now());
+    const ended = await pacer.take({ key: 'private', path: '/x' }, undefined, quiet);
+    const second = pacer.take({ key: 'private', path: '/x' }, undefined, quiet).then(() => clock.now());
     await clock.sleep(60_500);
     const answered = clock.now();
-    ended();
+    await ended();
     expect((await second) - answered).toBeGreaterThanOrEqual(1_000);
   });
 
@@ -114,21 +122,21 @@ describe('pacing', () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
-    pacer.hold('private', '/account-updater/jobs', 7_000);
-    pacer.hold('private', '/account-updater/jobs', 3_000);
-    await pacer.take('private', '/3ds/sessions', undefined, quiet);
-    await pacer.take('management', '/logs', undefined, quiet);
+    await pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 7_000);
+    await pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 3_000);
+    await pacer.take({ key: 'private', path: '/3ds/sessions' }, undefined, quiet);
+    await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet);
     expect(clock.now()).toBe(started);
-    await pacer.take('private', '/account-updater/jobs/1', undefined, quiet);
+    await pacer.take({ key: 'private', path: '/account-updater/jobs/1' }, undefined, quiet);
     expect(clock.now() - started).toBe(7_000);
-    new Pacer([], clock).hold('private', '/x', 1_000);
+    await new Pacer([], clock).hold({ key: 'private', path: '/x' }, 1_000);
   });
 
   it('R17 knows how long a broken rule blocks', () => {
     const pacer = new Pacer(KNOWN_RATES, new FakeClock());
-    expect(pacer.blockMs('management', '/logs')).toBe(60_000);
-    expect(pacer.blockMs('private', '/account-updater/jobs')).toBe(10_000);
-    expect(new Pacer([], new FakeClock()).blockMs('private', '/x')).toBe(0);
+    expect(pacer.blockMs({ key: 'management', path: '/logs' })).toBe(60_000);
+    expect(pacer.blockMs({ key: 'private', path: '/account-updater/jobs' })).toBe(10_000);
+    expect(new Pacer([], new FakeClock()).blockMs({ key: 'private', path: '/x' })).toBe(0);
   });
 });
 
@@ -143,10 +151,10 @@ async function run(rules: readonly RateRule[], sendings: readonly Sending[]): Pr
   const clock = new FakeClock();
   const pacer = new Pacer(rules, clock);
   const send = async ({ key, path, latency }: Sending): Promise<Went> => {
-    const ended = await pacer.take(key, path, undefined, quiet);
+    const ended = await pacer.take({ key, path }, undefined, quiet);
     const sent = clock.now();
     await clock.sleep(latency);
-    ended();
+    await ended();
     return { key, path, sent, answered: clock.now() };
   };
   const running: Promise<Went>[] = [];

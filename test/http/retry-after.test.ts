@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pacer, type RateRule } from '../../src/http/request.ts';
+import { Pacer, type RateRule } from '../../src/http/pacer.ts';
 import { retryAfterMs } from '../../src/http/retry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { answer, json } from '../support/fault-steps.ts';
@@ -84,7 +84,7 @@ describe('Retry-After', () => {
   });
 
   it('R17 a 429 that names no pause waits as long as the broken rule blocks', async () => {
-    const rule: RateRule = { applies: () => true, count: 100, windowMs: 1_000, blockMs: 45_000 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 100, windowMs: 1_000, blockMs: 45_000 };
     for (const value of [undefined, 'soon', '-1']) {
       const server = await serve([answer(429, '', value === undefined ? {} : { 'retry-after': value }), json({})]);
       const clock = new FakeClock();
@@ -96,7 +96,7 @@ describe('Retry-After', () => {
   it('R17 a pause that one request was asked for is kept by those beside it', async () => {
     const server = await serve((_, index) => (index === 0 ? answer(429, '', { 'retry-after': '30' }) : json({})));
     const clock = new FakeClock({ auto: false });
-    const rule: RateRule = { applies: () => true, count: 100, windowMs: 1_000, blockMs: 1_000 };
+    const rule: RateRule = { name: 'all', applies: () => true, count: 100, windowMs: 1_000, blockMs: 1_000 };
     const core = makeCore(server.url, { clock, pacer: new Pacer([rule], clock), random: () => 0 });
     const first = core.call(READ);
     await expect.poll(() => clock.sleeping).toBe(1);

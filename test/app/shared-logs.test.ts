@@ -1,0 +1,140 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SharedLogs } from '../../src/app/shared-logs.ts';
+import { KNOWN_RATES, type PacedRequest, Pacer } from '../../src/http/pacer.ts';
+import { FakeClock } from '../support/clock.ts';
+
+const REQUEST: PacedRequest = { key: 'management', path: '/logs', secret: 'key_canary7Qz4Xw91Lm' };
+const quiet = (): void => undefined;
+
+/** A state directory, and processes that share it. */
+class Machine {
+  readonly clock = new FakeClock();
+  readonly directory = path.join(mkdtempSync(path.join(tmpdir(), 'svc-pacing-')), 'pacing');
+  readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
+
+  process(baseUrl = 'https://api.example/'): Pacer {
+    const host = { pid: process.pid, isAlive: () => true, signal: new AbortController().signal, clock: this.clock };
+    const logs = new SharedLogs({ directory: this.directory, host }, new URL(baseUrl));
+    return new Pacer(KNOWN_RATES, this.clock, logs);
+  }
+
+  files(): string[] {
+    return readdirSync(this.directory).filter((name) => name.endsWith('.json'));
+  }
+}
+
+function openMachine(): Machine {
+  const machine = new Machine();
+  onTestFinished(machine.remove);
+  return machine;
+}
+
+async function send(pacer: Pacer, times = 1): Promise<void> {
+  for (let n = 0; n < times; n += 1) await (await pacer.take(REQUEST, undefined, quiet))();
+}
+
+describe('processes that share a key', () => {
+  it('R18 stay under every limit together, though some are killed with requests on their way', async () => {
+    const lives = fc.array(
+      fc.record({ requests: fc.nat(60), after: fc.nat(20_000), latency: fc.nat(2_000), isKilled: fc.boolean() }),
+      { minLength: 2, maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(lives, async (processes) => {
+        const machine = new Machine();
+        const { clock } = machine;
+        const sent: number[] = [];
+        try {
+          await Promise.all(
+            processes.map(async ({ requests, after, latency, isKilled }) => {
+              const pacer = machine.process();
+              await clock.sleep(after);
+              for (let n = 0; n < requests; n += 1) {
+                const ended = await pacer.take(REQUEST, undefined, quiet);
+                sent.push(clock.now());
+                // The service counts a request as soon as it comes; a killed process records no response.
+                await clock.sleep(latency);
+                if (isKilled && n === requests - 1) return;
+                await ended();
+              }
+            }),
+          );
+        } finally {
+          machine.remove();
+        }
+        sent.sort((a, b) => a - b);
+        expect(sent).toHaveLength(processes.reduce((sum, { requests }) => sum + requests, 0));
+        const tooMany = KNOWN_RATES.filter(({ applies }) => applies(REQUEST.key, REQUEST.path)).flatMap((rule) =>
+          sent.filter((at, n) => at - (sent[n - rule.count] ?? -Infinity) < rule.windowMs),
+        );
+        expect(tooMany).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+
+  it('leave a request to one that sends few, while another sends all it can', async () => {
+    const machine = openMachine();
+    const large = Array.from({ length: 4 }, () => machine.process());
+    for (let n = 0; n < 11; n += 1) for (const one of large.slice(0, n < 10 ? 4 : 3)) await send(one);
+    const before = machine.clock.now();
+    await send(machine.process(), 4);
+    expect(machine.clock.now()).toBe(before);
+    await send(large[0] ?? machine.process());
+    expect(machine.clock.now()).toBeGreaterThan(before);
+  });
+
+  it('R17 all pause when the service refused a request of one', async () => {
+    const machine = openMachine();
+    const before = machine.clock.now();
+    await machine.process().hold(REQUEST, 45_000);
+    await send(machine.process());
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(45_000);
+  });
+
+  it('do not count the requests of other keys and services', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 10);
+    await send(machine.process('https://other.example/'));
+    await machine.process().take({ ...REQUEST, secret: 'another' }, undefined, quiet);
+    expect(machine.files()).toHaveLength(3);
+  });
+
+  it('R06 leave no trace of the key, in files of their own', async () => {
+    const machine = openMachine();
+    await send(machine.process());
+    const files = readdirSync(machine.directory);
+    const text = files.map((name) => name + readFileSync(path.join(machine.directory, name), 'latin1')).join('\n');
+    expect(text).not.toContain(REQUEST.secret);
+    expect(files.map((name) => statSync(path.join(machine.directory, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+  });
+
+  it('R10 keep to the limits each for itself where the files cannot be used', async () => {
+    const machine = openMachine();
+    writeFileSync(machine.directory, 'in the way');
+    const before = machine.clock.now();
+    const pacer = machine.process();
+    await send(pacer, 48);
+    expect(machine.clock.now()).toBe(before);
+    await send(pacer);
+    expect(machine.clock.now() - before).toBe(10_000);
+  });
+
+  it('begin again where a log is damaged or from a clock that was set back', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 48);
+    const [name = ''] = machine.files();
+    const file = path.join(machine.directory, name);
+    const future = [{ id: 'x', rules: ['burst'], sentAt: machine.clock.now() + 3_600_000 }];
+    for (const text of ['', '{}', '[1]', '{"slots":[{}],"heldUntil":{}}', JSON.stringify({ slots: future })]) {
+      writeFileSync(file, text);
+      const before = machine.clock.now();
+      await send(machine.process());
+      expect(machine.clock.now()).toBe(before);
+    }
+  });
+});
