@@ -29,7 +29,7 @@ export interface CommandFacts {
   readonly exitCodes?: readonly number[];
   /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
   readonly worksElsewhere?: boolean;
-  /** What it prints can be long and comes to an end: a terminal shows it through a pager. */
+  /** What it prints can be long and comes to an end: a terminal shows its tables through a pager. */
   readonly paged?: boolean;
   readonly newProfile?: boolean;
   /** What `--fields` can choose from in what this command prints. */

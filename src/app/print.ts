@@ -87,6 +87,7 @@ async function rendererFor<T>(
     excelSafe: globals.excelSafe,
     redact: (text: string) => out.redact(text),
   };
+  if (format !== 'table') out.bypassPager();
   if (context.query) return queryRenderer(context, context.query, options, format === 'json');
   return createRenderer(format, options);
 }

@@ -9,6 +9,7 @@ import { exactItem } from '../json/exact.ts';
 import { sourceFrom, sourceOf } from '../json/source.ts';
 import { jsonLine } from '../output/formats.ts';
 import { isObject } from '../output/view.ts';
+import { DEFAULT_ORIGIN } from '../config/values.ts';
 import { toRequest } from './api-request.ts';
 import { asRow, responseView, withoutAddresses } from './response-view.ts';
 
@@ -34,7 +35,7 @@ const parameters = {
 
 export const api = defineCommand({
   description:
-    'The response must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',
+    'Prints the response as JSON, on a terminal too; -o table draws it. It must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',
   examples: [
     ['svc api GET /logs --query size=5', 'one page as the service sends it'],
     ['svc api GET /account-updater/jobs --paginate --fields id,status', 'all jobs, one a line'],
@@ -45,7 +46,8 @@ export const api = defineCommand({
   paged: true,
   fields: ['*'],
   parameters,
-  async run(context, input) {
+  async run(terminalContext, input) {
+    const context = withJson(terminalContext, input.paginate);
     const request = await toRequest(context, input);
     if (input.dryRun && request.method !== 'GET') return new Preview(request);
     const client = await context.client();
@@ -61,6 +63,14 @@ export const api = defineCommand({
   },
   request: (context, input) => toRequest(context, input),
 });
+
+/** A response is JSON on a terminal too: a table would hide its form. Only what was chosen makes it another one. */
+function withJson(context: Context, isList: boolean): Context {
+  const { settings, out } = context;
+  if (settings.output.value !== undefined || !out.isTerminal) return context;
+  const output = { value: isList ? 'jsonl' : 'json', origin: DEFAULT_ORIGIN } as const;
+  return { ...context, settings: { ...settings, output } };
+}
 
 function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);

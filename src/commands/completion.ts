@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../app/command.ts';
 import { choice, flag } from '../app/parameter.ts';
-import { recordPrinter } from '../app/print.ts';
+import { isForPeople, recordPrinter } from '../app/print.ts';
 import type { Shell } from '../completion/bash.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 import type { PathsHost } from '../config/paths.ts';
@@ -54,9 +54,17 @@ const install = defineCommand({
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
-    await print({ shell, file: file ?? null, status, next });
+    const isShort = isForPeople(context) && context.globals.fields === undefined;
+    if (isShort) await context.out.write(`${sentence(shell, file, status)}: ${next}\n`);
+    else await print({ shell, file: file ?? null, status, next });
   },
 });
+
+function sentence(shell: ShellName, file: string | undefined, status: CompletionInstall['status']): string {
+  if (file === undefined) return `completion for ${shell} is not installed yet`;
+  if (status === 'unchanged') return `completion for ${shell} is in ${file} already`;
+  return `${status === 'written' ? 'installed' : 'would install'} completion for ${shell} in ${file}`;
+}
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   bash: 'source <(svc completion bash)',

@@ -1,5 +1,6 @@
-import { entry, type Entry, type Program } from '../app/command.ts';
+import { type Command, defineCommand, entry, type Entry, type Program } from '../app/command.ts';
 import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
+import { VERSION } from '../version.ts';
 
 export const TREE: readonly Entry[] = [
   entry('logs', 'read, follow and archive audit logs', async () => (await import('./logs/group.ts')).logs),
@@ -45,8 +46,31 @@ export const TREE: readonly Entry[] = [
   }),
 ];
 
+/** Words of other tools for commands that stand in the tree above; lists and completion leave them out. */
+const ALIASES: readonly Entry[] = [
+  entry(
+    'version',
+    'show the version',
+    async () =>
+      defineCommand({
+        examples: [['svc version', 'the same as svc --version']],
+        anySettings: true,
+        parameters: {},
+        run: ({ out }) => out.write(`${VERSION}\n`),
+      }),
+    { hidden: true },
+  ),
+  entry('auth', 'log in, show who you are, log out', async () => ({ commands: AUTH }), { hidden: true }),
+];
+
+const AUTH: readonly Entry<Command>[] = [
+  entry('login', 'the same as svc login', async () => (await import('./login.ts')).login),
+  entry('status', 'the same as svc whoami', async () => (await import('./whoami.ts')).whoami),
+  entry('logout', 'the same as svc logout', async () => (await import('./logout.ts')).logout),
+];
+
 export const PROGRAM: Program = {
-  tree: TREE,
+  tree: [...TREE, ...ALIASES],
   welcome: entry(
     'svc',
     'show the current profile, and what to do next',

@@ -21,6 +21,8 @@ interface OutputOptions {
   readonly redact: (text: string) => string;
   /** Gives what is to be over before anything is written: a pager on the same screen. */
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
+  /** Turns the pager off that the stream leads to, if any and if it does not show yet. */
+  readonly bypassPager?: (() => void) | undefined;
   /** Whether what is written may go nowhere because the stream was closed (`>&-`) before the process began. */
   readonly mayBeClosed?: boolean;
   /** Called around each write to a terminal, so that a live line makes room. */
@@ -56,6 +58,11 @@ export class Output {
   /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
   get readerGone(): AbortSignal {
     return this.#gone.signal;
+  }
+
+  /** Nothing more goes through a pager: what is written is no table. */
+  bypassPager(): void {
+    this.#options.bypassPager?.();
   }
 
   /** What `write` does to a text first; for text that is to be cut before it is written. */

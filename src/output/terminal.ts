@@ -62,7 +62,13 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
-  const out = new Output(pager ?? stdout, { name: 'standard output', redact, mayBeClosed, around });
+  const out = new Output(pager ?? stdout, {
+    name: 'standard output',
+    redact,
+    mayBeClosed,
+    around,
+    bypassPager: () => pager?.bypass(),
+  });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
   const notices = new Messages(err, level, noticePalette, unicode);
@@ -162,6 +168,7 @@ class Pager extends Writable {
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
   #ended = false;
+  #bypassed = false;
 
   constructor(command: string, system: PagerEnvironment) {
     super({ decodeStrings: true });
@@ -178,6 +185,13 @@ class Pager extends Writable {
     return this.#closed;
   }
 
+  /** What comes goes to the terminal itself, unless the pager shows already. */
+  bypass(): void {
+    if (this.#bypassed || this.#child) return;
+    this.#bypassed = true;
+    this.#system.stdout.on('error', (error: Error) => this.destroy(error));
+  }
+
   /** Nothing more comes: waits until the person has left the pager. */
   async leave(): Promise<void> {
     this.#ended = true;
@@ -186,6 +200,7 @@ class Pager extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
+    if (this.#bypassed) return void this.#system.stdout.write(chunk, taken);
     const { stdin } = this.#start();
     if (stdin === null) taken(gone());
     else stdin.write(chunk, taken);

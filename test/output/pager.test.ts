@@ -51,6 +51,9 @@ describe('the pager', () => {
     ['a pager that is not installed', LIST, { SVC_PAGER: 'no-such-pager-here -R' }],
     ['a tail', ['logs', 'tail', '--since', '1d', '--max', '3'], {}],
     ['a single object', ['tenant', 'show'], {}],
+    ['JSON, which is no table', [...LIST, '-o', 'json'], {}],
+    ['--jq', [...LIST, '--jq', '.operation'], {}],
+    ['a response of svc api', ['api', 'GET', '/logs'], {}],
     ['a wait', ['au', 'submit', 'tokens.csv', '--wait'], {}],
     ['help', ['logs', '--help'], {}],
   ])('stays away with %s', async (_, argv, env) => {

@@ -1,6 +1,6 @@
-import { defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
-import { listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { type Config, type Profile, readConfig, updateConfig } from '../../config/config-file.ts';
 import { storedAs } from '../../config/keys.ts';
 import { SANDBOX_PROFILE } from '../../config/values.ts';
@@ -8,7 +8,7 @@ import { unknownProfile } from '../../config/settings.ts';
 import { SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 
-const profileView: View<ProfileRow> = {
+const profileView: View<Omit<ProfileRow, 'current'>> = {
   name: 'profile',
   fields: fieldPaths(`
     name current base_url management_key private_key management_key_from private_key_from output time
@@ -16,7 +16,7 @@ const profileView: View<ProfileRow> = {
   `),
   columns: [
     { path: 'name', kind: 'id' },
-    { path: 'current', kind: 'status', paint: (value) => (value === true ? 'good' : undefined) },
+    { path: 'current', kind: 'status', header: 'state', paint: (value) => (value === null ? undefined : 'good') },
     { path: 'base_url', kind: 'text' },
     { path: 'management_key_from', header: 'management key', kind: 'text', priority: 2 },
     { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
@@ -33,7 +33,8 @@ export const list = defineCommand({
   parameters: {},
   async run(context) {
     const print = await listPrinter(context, profileView);
-    await print(once(profileRows(readConfig(context.system).config, context.settings.profile.value)));
+    const rows = profileRows(readConfig(context.system).config, context.settings.profile.value);
+    await print(once(rows.map((row) => shown(context, row))));
   },
 });
 
@@ -52,7 +53,7 @@ export const show = defineCommand({
     // The default profile is in use even before anything is stored in it.
     const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
     if (!row) throw unknownProfile(input.name ?? current, config);
-    await print(row);
+    await print(shown(context, row));
   },
 });
 
@@ -99,6 +100,11 @@ export const deleteProfile = defineCommand({
     notices.success(`deleted profile ${name}`);
   },
 });
+
+// People read a word in place of true, and nothing in place of false.
+function shown(context: Context, row: ProfileRow) {
+  return isForPeople(context) ? { ...row, current: row.current ? 'in use' : null } : row;
+}
 
 type ProfileRow = ReturnType<typeof profileRow>;
 

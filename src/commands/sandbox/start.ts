@@ -45,14 +45,16 @@ export const start = defineCommand({
       directory,
     });
     const { notices } = context;
-    notices.note('to use it:');
-    notices.command(
-      `export SVC_BASE_URL=${sandbox.url} SVC_MANAGEMENT_API_KEY=${management?.value} SVC_PRIVATE_API_KEY=${privateKey?.value}`,
-    );
-    notices.note(`to use its bucket s3://${bucket}:`);
-    notices.command(
-      `export AWS_ENDPOINT_URL_S3=${sandbox.url} AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
-    );
+    notices.note(`to use it, and its bucket s3://${bucket}, in another shell:`);
+    const variables = {
+      SVC_BASE_URL: sandbox.url,
+      SVC_MANAGEMENT_API_KEY: management?.value ?? '',
+      SVC_PRIVATE_API_KEY: privateKey?.value ?? '',
+      AWS_ENDPOINT_URL_S3: sandbox.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    };
+    for (const [name, text] of Object.entries(variables)) notices.command(`export ${name}=${text}`);
     notices.note('stop it with Ctrl-C');
     return untilEnded(context);
   },

@@ -42,6 +42,11 @@ describe('svc completion install', () => {
     expect(await dry('fish', { XDG_CONFIG_HOME: '/c' })).toBe('/c/fish/completions/svc.fish');
   });
 
+  it('says it in one sentence for people', async () => {
+    const { stdout } = await home.svc(['completion', 'install', '--shell', 'fish', '-o', 'table']);
+    expect(stdout).toBe(`installed completion for fish in ${home.file(PLACES[2][1])}: takes effect at once\n`);
+  });
+
   it('never touches a startup file, and says the line that zsh needs', async () => {
     writeFileSync(home.file('.zshrc'), '# mine\n');
     const { stdout } = await home.svc(['completion', 'install', '--shell', 'zsh']);
