@@ -32,6 +32,8 @@ export interface ClientOptions {
   readonly sendLogs?: SendLogs | undefined;
   /** Send nothing but reads: any other call fails before it reaches the network. */
   readonly readOnly?: boolean | undefined;
+  /** Runs before each request that is no read, the uploads of files too. */
+  readonly beforeChange?: (() => Promise<void>) | undefined;
   /** Where proxy variables are read from; none by default. */
   readonly environment?: Environment | undefined;
   readonly limits?: TimeLimits | undefined;
@@ -63,7 +65,7 @@ export class Client {
     this.maxWaitMs = options.maxWaitMs;
     this.baseUrl = safeBase(options.baseUrl);
     this.addSecret = options.onSecret ?? ((): void => undefined);
-    this.transport = createTransport(options.environment, options.readOnly);
+    this.transport = createTransport(options.environment, options);
     this.#core = new HttpCore({
       baseUrl: this.baseUrl,
       key: options.key ?? givenKeys(options),

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
-import { baseUrlText } from '../config/values.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
@@ -10,15 +9,9 @@ import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyType } from '../schema/key-type.ts';
-import { cleanText } from '../output/text.ts';
+import type { TenantFacts } from '../schema/tenant.ts';
 import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
-
-export interface TenantFacts {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-}
 
 /**
  * The result of checking a key: `accepted`; `powerless`: valid, but without a read permission; `other kind`: a key of
@@ -144,20 +137,6 @@ export function rememberTenant(system: PathsHost, profile: string, baseUrl: stri
   } catch {
     // It is read again next time.
   }
-}
-
-type ChangeContext = Pick<Context, 'notices' | 'noticePalette'> & {
-  readonly system: PathsHost;
-  readonly settings: Pick<Context['settings'], 'sandbox' | 'baseUrl' | 'profile'>;
-};
-
-/** Says loudly that a command which changes something works on another tenant than a test one, as far as that is known. */
-export function reportProduction({ settings, system, notices, noticePalette }: ChangeContext): void {
-  if (settings.sandbox || settings.baseUrl === undefined || !notices.shows('normal')) return;
-  const tenant = knownTenant(system, settings.profile.value, baseUrlText(settings.baseUrl.value));
-  if (tenant === undefined || tenant.type === 'test') return;
-  const mark = noticePalette.alarm(` ${cleanText(tenant.type).toUpperCase()} `);
-  notices.report(`${mark} ${noticePalette.strong(cleanText(tenant.name))}\n`);
 }
 
 function readAll(system: PathsHost): Readonly<Record<string, unknown>> {

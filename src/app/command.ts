@@ -11,6 +11,7 @@ import type { Progress } from '../output/progress.ts';
 import type { Prompts } from '../output/prompt.ts';
 import type { Palette } from '../output/view.ts';
 import type { Clock, Environment, System } from '../system.ts';
+import type { TenantFacts } from '../schema/tenant.ts';
 import { flag, type Globals, type Input, type Parameters } from './parameter.ts';
 
 /** A command line that works, and what it does. */
@@ -32,6 +33,11 @@ export interface CommandFacts {
   /** What it prints can be long and comes to an end: a terminal shows its tables through a pager. */
   readonly paged?: boolean;
   readonly newProfile?: boolean;
+  /**
+   * It changes something at the service, or is paid for: the tenant is marked on stderr just before. The client of every
+   * other command can only read.
+   */
+  readonly changes?: true;
   /** What `--fields` can choose from in what this command prints. */
   readonly fields?: readonly string[];
 }
@@ -179,6 +185,8 @@ export interface Context {
   client(choice?: ClientChoice): Promise<Client>;
   /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyType) => Promise<ApiKey>;
+  /** Marks on stderr where a command changes something, once; `read` is the tenant where the command has just read it. */
+  reportTenant(read?: TenantFacts): Promise<void>;
   /** Where buckets and their credentials are read from: the environment, or the embedded sandbox with buckets of its own. */
   storeEnvironment(): Promise<Environment>;
   /** Runs when the command is over, however it ends, last registered first. */

@@ -16,6 +16,7 @@ import { formatDuration } from '../output/time.ts';
 import type { Interceptor } from '../sandbox/options.ts';
 import type { Redactor } from '../security/redact.ts';
 import type { Clock, Environment, System } from '../system.ts';
+import type { TenantFacts } from '../schema/tenant.ts';
 import type { ClientChoice, Context } from './command.ts';
 import { noteNext } from './hint.ts';
 import type { Globals } from './parameter.ts';
@@ -37,6 +38,7 @@ export function createContext(deps: ContextDeps): OpenContext {
   const { system, terminal, settings, globals } = deps;
   const closers: (() => Promise<void> | void)[] = [];
   let client: Promise<Client> | undefined;
+  let reported: Promise<void> | undefined;
   let embedded: Promise<EmbeddedSandbox> | undefined;
   const sandbox = (): Promise<EmbeddedSandbox> => (embedded ??= openSandbox(context));
   const open = (choice: ClientChoice): Promise<Client> => openClient(context, deps, sandbox, choice);
@@ -52,6 +54,7 @@ export function createContext(deps: ContextDeps): OpenContext {
     query: undefined,
     key: (kind) => key(kind),
     client: (choice) => (choice ? open(choice) : (client ??= open({}))),
+    reportTenant: (read) => (reported ??= reportOnce(context, read)),
     storeEnvironment: () => storeEnvironment(deps, sandbox),
     onClose: (close) => void closers.push(close),
     async close() {
@@ -61,6 +64,11 @@ export function createContext(deps: ContextDeps): OpenContext {
   };
   const key = keysOf(context, deps);
   return context;
+}
+
+async function reportOnce(context: Context, read: TenantFacts | undefined): Promise<void> {
+  const { reportTenant } = await import('./tenant-mark.ts');
+  reportTenant(context, read);
 }
 
 /** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */
@@ -133,6 +141,7 @@ async function openClient(
     sendLogs: isPaced ? await sharedLogs(context, system, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
+    beforeChange: () => context.reportTenant(),
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
   context.onClose(() => client.close());

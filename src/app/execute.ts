@@ -54,7 +54,12 @@ async function runCommand(
   asked.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
   const dryRun = input['dryRun'] === true;
-  const context = createContext({ ...surroundings, globals, settings, readOnly: dryRun || globals.curl });
+  const context = createContext({
+    ...surroundings,
+    globals,
+    settings,
+    readOnly: dryRun || globals.curl || !command.changes,
+  });
   try {
     const query = await openQuery(context, command);
     checkExcelSafe(globals, settings.output.value, input);

@@ -1,4 +1,3 @@
-import { reportProduction } from '../app/check-key.ts';
 import { type AnyRequest, hasMore, itemsIn } from '../api/any-endpoint.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../app/command.ts';
 import { argument, choice, flag, nameValue, repeated, suggesting, text, value } from '../app/parameter.ts';
@@ -43,6 +42,7 @@ export const api = defineCommand({
   ],
   permissions: ['those of the endpoint'],
   exitCodes: [9, 12, 13],
+  changes: true,
   paged: true,
   fields: ['*'],
   parameters,
@@ -51,7 +51,6 @@ export const api = defineCommand({
     const request = await toRequest(context, input);
     if (input.dryRun && request.method !== 'GET') return new Preview(request);
     const client = await context.client();
-    if (request.method !== 'GET') reportProduction(context);
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);
     };

@@ -1,4 +1,3 @@
-import { knownTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { readConfig } from '../config/config-file.ts';
@@ -8,7 +7,7 @@ import { unknownProfile } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { cleanText, hangingIndent, wrapWords } from '../output/text.ts';
 import { isShowable } from '../security/typed-word.ts';
-import { tenantMark } from './tenant/view.ts';
+import { tenantInUse, tenantMark } from '../app/tenant-mark.ts';
 
 type Step = readonly [words: string, does: string];
 
@@ -96,7 +95,7 @@ function statusLines(context: Context, kinds: readonly KeyType[], columns: numbe
   if (settings.baseUrl === undefined)
     return wrapWords(`Profile ${profile} has a key, but no base URL: set SVC_BASE_URL, or log in.`, columns);
   const url = baseUrlText(settings.baseUrl.value);
-  const tenant = knownTenant(system, profile, url);
+  const tenant = tenantInUse({ system, settings });
   const named = tenant && `${tenantMark(tenant.type, palette)} ${palette.strong(cleanText(tenant.name))}`;
   return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
 }

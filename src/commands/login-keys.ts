@@ -1,13 +1,13 @@
-import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf, type TenantFacts } from '../app/check-key.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../app/check-key.ts';
+import type { TenantFacts } from '../schema/tenant.ts';
 import type { Context } from '../app/command.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyFromCommand } from '../config/key-command.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
-import { cleanText } from '../output/text.ts';
 import { displayHost } from '../security/address.ts';
-import { tenantMark } from './tenant/view.ts';
+import { headline } from '../app/tenant-mark.ts';
 
 const TRIES = 3;
 
@@ -146,10 +146,7 @@ export async function checkedKey(context: Context, key: GivenKey, { baseUrl, che
 
 function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void {
   const { kind, tenant, verdict } = check;
-  if (tenant && notices.shows('normal'))
-    notices.report(
-      `${tenantMark(tenant.type, noticePalette)} ${noticePalette.strong(cleanText(tenant.name))} (${cleanText(tenant.id)})\n`,
-    );
+  if (tenant && notices.shows('normal')) notices.report(`${headline(tenant, noticePalette)}\n`);
   if (verdict === 'powerless') {
     return notices.warn(`the ${kind} key is valid, but has no read permission (403)`);
   }

@@ -7,7 +7,7 @@ import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { fieldPaths, type View } from '../output/view.ts';
-import { tenantMark } from './tenant/view.ts';
+import { hasEnvironmentKey, tenantMark } from '../app/tenant-mark.ts';
 
 const whoamiView: View = {
   name: 'identity',
@@ -44,7 +44,7 @@ export const whoami = defineCommand({
     const isShort = isForPeople(context) && context.globals.fields === undefined;
     if (row.tenant && isShort) await context.out.write(`${tenantMark(row.tenant.type, context.palette)}\n`);
     await print(isShort ? withoutNothing(row) : row);
-    if (row.tenant && row.base_url !== null && !context.settings.sandbox)
+    if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
       rememberTenant(context.system, row.profile, row.base_url, row.tenant);
     if (keys.some(({ check, failure }) => check !== undefined && failure === undefined)) return;
     throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');

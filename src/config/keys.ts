@@ -4,7 +4,7 @@ import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import type { Profile, StoredKey } from './config-file.ts';
-import type { KeyType } from '../schema/key-type.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
 import type { Settings } from './settings.ts';
 
@@ -67,8 +67,11 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
   return [...named, ...kept].filter((key) => key !== undefined).filter((key) => !harmless.has(key));
 }
 
+/** The settings that decide where a key comes from. */
+export type KeySettings = Pick<Settings, 'sandbox' | 'stored' | 'profile'>;
+
 /** Where the key of this kind would come from, without reading it or running anything; undefined: there is none. */
-export function keyOrigin({ env }: Pick<System, 'env'>, settings: Settings, kind: KeyType): Origin | undefined {
+export function keyOrigin({ env }: Pick<System, 'env'>, settings: KeySettings, kind: KeyType): Origin | undefined {
   if (settings.sandbox) return DEFAULT_ORIGIN;
   const set = KEY_VARIABLES[kind]
     .flatMap((variable) => [variable, `${variable}_FILE`])
@@ -76,6 +79,16 @@ export function keyOrigin({ env }: Pick<System, 'env'>, settings: Settings, kind
   if (set !== undefined) return { kind: 'environment', name: set };
   const stored = settings.stored?.keys?.[kind];
   return isKept(stored) ? originOf(stored, settings.profile.value) : undefined;
+}
+
+/** Whether the keys in use are those that every sandbox takes, and no service. */
+export function hasSandboxKeys({ env }: Pick<System, 'env'>, settings: KeySettings): boolean {
+  return KEY_TYPES.every((kind) => {
+    const origin = keyOrigin({ env }, settings, kind);
+    if (origin === undefined) return true;
+    const key = origin.kind === 'environment' ? env[origin.name] : settings.stored?.keys?.[kind]?.value;
+    return key?.trim() === SANDBOX_KEYS[kind];
+  });
 }
 
 /** The files that the environment names for keys: each path with its variable. */

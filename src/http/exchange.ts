@@ -48,8 +48,11 @@ export interface HttpResponse {
  * `config` when the proxy's address cannot be used
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
-  if (transport.readOnly && request.method !== 'GET' && request.method !== 'HEAD')
-    throw new Error(`a client that can only read was asked to send ${request.method}`);
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const { readOnly, beforeChange } = transport.guard;
+    if (readOnly) throw new Error(`a client that can only read was asked to send ${request.method}`);
+    await beforeChange?.();
+  }
   const lease = transport.acquire(request.url, request.fresh ?? false);
   const { isReused } = lease;
   try {

@@ -14,10 +14,16 @@ export interface Lease {
   release(reusable: boolean): void;
 }
 
+/** What stands before requests that are neither GET nor HEAD. */
+export interface ChangeGuard {
+  /** They cannot be sent. */
+  readonly readOnly?: boolean | undefined;
+  readonly beforeChange?: (() => Promise<void>) | undefined;
+}
+
 /** The connections of one client. Closing it ends them all at once. */
 export interface Transport {
-  /** Whether only GET and HEAD can be sent. */
-  readonly readOnly: boolean;
+  readonly guard: ChangeGuard;
   /**
    * A lease of a connection to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
    * put on one that may be half dead.
@@ -28,13 +34,13 @@ export interface Transport {
 }
 
 /** Opens connections directly, or through the proxy that the environment names (R24). */
-export function createTransport(environment: Environment = {}, readOnly = false): Transport {
+export function createTransport(environment: Environment = {}, guard: ChangeGuard = {}): Transport {
   // Without a time limit of its own. By default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of certificates off,
   // and a key would go to an impostor (R64).
   const direct = buildConnector({ timeout: 0, rejectUnauthorized: true });
   const open = new Set<PooledConnection>();
   return {
-    readOnly,
+    guard,
     acquire(url, fresh) {
       proxyFor(url, environment);
       const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));

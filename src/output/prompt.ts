@@ -55,6 +55,11 @@ export class Prompts {
     return /^y(?:es)?$/i.test(answer.trim());
   }
 
+  /** Asks yes or no where somebody can be asked; everywhere else it is yes. */
+  async confirmIfPossible(question: string): Promise<boolean> {
+    return !this.canAsk || this.confirm(question, '');
+  }
+
   async #ask(question: string, instead: string, echo: boolean, choices = ''): Promise<string> {
     const { live, signal } = this.#options;
     signal.throwIfAborted();

@@ -84,3 +84,6 @@ export const usageReportSchema = z.looseObject({
 
 /** A tenant's usage report. */
 export type UsageReport = z.infer<typeof usageReportSchema>;
+
+/** Which tenant it is. */
+export type TenantFacts = Pick<Tenant, 'id' | 'name' | 'type'>;

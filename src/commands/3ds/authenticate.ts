@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
-import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
+import { confirmCost } from '../../app/tenant-mark.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
@@ -29,6 +29,7 @@ export const authenticate = defineCommand({
   ],
   permissions: ['3ds:session:authenticate'],
   exitCodes: [9, 10, 11, 13, 130],
+  changes: true,
   fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
@@ -44,7 +45,6 @@ export const authenticate = defineCommand({
     const print = await responsePrinter(context, authenticationView);
     const body = await readBody(context, given, set, allowUnknown);
     const client = await context.client();
-    if (!dryRun) reportProduction(context);
     const session = await readSession(context, client, id);
     const { checkBody } = await import('../../three-ds/check.ts');
     const type = SESSION_TYPES.find((known) => known === session?.type);
@@ -55,7 +55,7 @@ export const authenticate = defineCommand({
       warnOfState(context, client, session);
     }
     if (dryRun) return new Preview((await import('../../api/resources.ts')).authenticateRequest(id, request));
-    if (!(await confirmUnknown(context, unknown))) return context.notices.note('nothing was sent');
+    if (!(await confirmed(context, unknown))) return context.notices.note('nothing was sent');
     const result = await orNewSession(client.threeDs.authenticate(id, request));
     const final = wait ? await afterChallenge(context, client, id, result, open) : result;
     await print(final);
@@ -88,8 +88,11 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-async function confirmUnknown({ globals, notices, prompts }: Context, paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0) return true;
+/** One question at most: about unknown fields, or else about the cost. */
+async function confirmed(context: Context, paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0) return confirmCost(context, 'authenticate the session');
+  const { globals, notices, prompts } = context;
+  if (prompts.canAsk) await context.reportTenant();
   const what = `unknown fields (${pathWords(paths)})`;
   if (globals.yes) notices.warn(`sending ${what}`);
   return prompts.confirm(`Send ${what}?`, 'Pass --yes.');

@@ -1,4 +1,3 @@
-import { reportProduction } from '../../app/check-key.ts';
 import { defineCommand, dryRunParameter, Preview, type PreviewRequest, type Result } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, choice, type Input, text, value } from '../../app/parameter.ts';
@@ -34,6 +33,7 @@ export const create = defineCommand({
   ],
   permissions: ['3ds:session:create'],
   exitCodes: [9, 13],
+  changes: true,
   fields: createdSessionView.fields,
   parameters,
   async run(context, input): Promise<Result> {
@@ -41,7 +41,6 @@ export const create = defineCommand({
     const print = await recordPrinter(context, createdSessionView);
     if (input.dryRun) return new Preview(await createRequest(body));
     const client = await context.client();
-    reportProduction(context);
     if (body.pan !== undefined) context.notices.warn('pan is deprecated: use --token instead');
     const session = await client.threeDs.create(body);
     await print(session);

@@ -1,4 +1,3 @@
-import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, optionalArgument, text } from '../../app/parameter.ts';
@@ -60,6 +59,7 @@ export const create = defineCommand({
   ],
   permissions: ['account-updater:job:create'],
   exitCodes: [9],
+  changes: true,
   fields: jobView.fields,
   parameters: { dryRun: dryRunParameter },
   async run(context, { dryRun }): Promise<Result> {
@@ -67,7 +67,6 @@ export const create = defineCommand({
     const { createJobRequest } = await import('../../api/resources.ts');
     if (dryRun) return new Preview(createJobRequest());
     const client = await context.client();
-    reportProduction(context);
     const job = await client.accountUpdater.create();
     const command = ['au', 'upload', job.id, '<file>'];
     noteNext(context, `created job ${job.id}; upload a file within the hour`, { command });
@@ -84,6 +83,7 @@ export const upload = defineCommand({
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 12, 13],
+  changes: true,
   worksElsewhere: true,
   fields: jobView.fields,
   parameters: {
@@ -104,7 +104,6 @@ export const upload = defineCommand({
       const request = uploadRequest(uploadAddress(pending, client), source.size);
       return new Preview({ ...request, file: { name: file, bytes: source.size } });
     }
-    reportProduction(context);
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

@@ -25,6 +25,7 @@ export const sync = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [1, 3, 9, 10, 11, 12],
+  changes: true,
   worksElsewhere: true,
   fields: runView.fields,
   parameters: {

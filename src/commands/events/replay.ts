@@ -99,7 +99,7 @@ async function* replayedEvents(context: Context, input: ReplayInput, target: URL
     import('../../webhooks/forward.ts'),
     import('../../http/transport.ts'),
   ]);
-  const transport = createTransport(system.env, input.dryRun);
+  const transport = createTransport(system.env, { readOnly: input.dryRun });
   context.onClose(() => transport.close());
   const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
   const options = { transport, clock, dryRun: input.dryRun };

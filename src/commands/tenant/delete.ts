@@ -1,9 +1,9 @@
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
 import { flag, type Input, text, value } from '../../app/parameter.ts';
+import { describeTenant } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
-import { describeTenant, headline } from './view.ts';
 
 const parameters = {
   confirm: value('--confirm <tenant id>', 'the id of the tenant, in place of typing its name', text),
@@ -22,6 +22,7 @@ export const deleteTenant = defineCommand({
   ],
   permissions: ['tenant:read', 'tenant:delete'],
   exitCodes: [9, 130],
+  changes: true,
   parameters,
   async run(context, input): Promise<Result> {
     if (input.confirm === undefined && !context.prompts.canAsk) {
@@ -33,6 +34,7 @@ export const deleteTenant = defineCommand({
     const client = await context.client();
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
+    await context.reportTenant(tenant);
     if (input.confirm === undefined) await askForName(context, tenant);
     if (input.dryRun) return new Preview((await import('../../api/resources.ts')).deleteTenantRequest());
     await client.tenant.delete();
@@ -56,11 +58,9 @@ function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof param
   });
 }
 
-async function askForName({ prompts, notices, noticePalette }: Context, tenant: Tenant): Promise<void> {
-  const { name } = tenant;
+async function askForName({ prompts }: Context, { name }: Tenant): Promise<void> {
   if (cleanText(name).trim() === '')
     throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
-  notices.report(`${headline(tenant, noticePalette)}\n`);
   const typed = await prompts.promptText(`All its data will be lost. To delete it, type its name (${name}):`, INSTEAD);
   if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
   throw new SvcError('usage', 'name does not match; nothing was deleted', {

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../app/command.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
-import { tenantMark, tenantView } from './view.ts';
+import { tenantMark } from '../../app/tenant-mark.ts';
+import { tenantView } from './view.ts';
 
 export const show = defineCommand({
   examples: [

@@ -3,10 +3,11 @@ import { type Context, defineCommand, Preview } from '../../app/command.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { flag, nameValue, type NameValue, repeated, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { describeTenant } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { TenantBody, TenantChange } from '../../tenant/change.ts';
-import { describeTenant, showDifference, tenantView } from './view.ts';
+import { showDifference, tenantView } from './view.ts';
 
 export const update = defineCommand({
   description:
@@ -18,6 +19,7 @@ export const update = defineCommand({
   ],
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
+  changes: true,
   worksElsewhere: true,
   fields: tenantView.fields,
   parameters: {
@@ -43,7 +45,7 @@ export const update = defineCommand({
       context.notices.note('nothing to change: the tenant already is as requested');
       return print(before);
     }
-    showDifference(context, before, fields);
+    await showDifference(context, before, fields);
     if (input.dryRun) {
       const { updateTenantRequest } = await import('../../api/resources.ts');
       if (context.globals.curl) return new Preview(updateTenantRequest(body));

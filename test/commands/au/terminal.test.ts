@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -77,4 +77,53 @@ describe('the upload of several parts on a terminal', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
     expect(desk.uploads()).toBe(2);
   }, 60_000);
+});
+
+/** A desk whose profile is known to belong to a production tenant. */
+async function productionDesk(): Promise<Desk> {
+  const desk = await openDesk();
+  const { home, sandbox } = desk;
+  const argv = ['login', '--base-url', sandbox.url, '--private-key-stdin'];
+  expect(await home.svc(argv, { input: 'sandbox-private-key\n' })).toMatchObject({ code: 0 });
+  const facts = { base_url: sandbox.url, id: '1', name: 'Acme', type: 'production' };
+  mkdirSync(home.file('.cache/svc'), { recursive: true });
+  writeFileSync(home.file('.cache/svc/tenants.json'), JSON.stringify({ default: facts }));
+  return { ...desk, env: { SVC_PACING: 'off' } };
+}
+
+describe('the question before rows are paid for', () => {
+  const QUESTION = /PRODUCTION tenant "Acme": submit \d+ rows in 1 job\? This may be billed\. \[y\/N\]/;
+
+  it('is asked once, with no as the default, and not where nothing more is uploaded', async () => {
+    const desk = await productionDesk();
+    const declined = onTerminal(desk, 'au submit tokens.csv');
+    await declined.waitFor(QUESTION);
+    declined.type('\r');
+    expect((await declined.exited).exitCode).toBe(0);
+    expect(declined.screen()).toContain('nothing was submitted');
+    expect(existsSync(desk.home.file('.local/state/svc/runs'))).toBe(false);
+    expect(desk.uploads()).toBe(0);
+    const accepted = onTerminal(desk, 'au submit tokens.csv');
+    await accepted.waitFor(QUESTION);
+    accepted.type('y\r');
+    expect((await accepted.exited).exitCode).toBe(0);
+    expect(accepted.screen().match(/ PRODUCTION /g)).toHaveLength(1);
+    const again = onTerminal(desk, 'au submit tokens.csv --wait');
+    expect((await again.exited).exitCode).toBe(0);
+    expect(again.screen()).not.toContain('billed');
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it.each([
+    ['--yes', 'au submit tokens.csv --yes', {}],
+    ['--no-input', 'au submit tokens.csv --no-input', {}],
+    ['CI', 'au submit tokens.csv', { CI: 'true' }],
+  ])('is not asked with %s, and nothing fails for it', async (_, line, env) => {
+    const desk = await productionDesk();
+    const session = onTerminal({ ...desk, env: { ...desk.env, ...env } }, line);
+    expect((await session.exited).exitCode).toBe(0);
+    expect(session.screen()).toContain(' PRODUCTION  Acme (1)');
+    expect(session.screen()).not.toContain('billed');
+    expect(desk.uploads()).toBe(1);
+  });
 });

@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../src/account-updater/record.ts';
+import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
+
+const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
+/** Lines that change something where the command's own line does not. */
+const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs', 'au sync': 'au sync' };
+const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
+const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
+/** The keys of a profile that is known to belong to a production tenant. */
+const env = { ...dirs, SVC_PROFILE: 'prod', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+  await world.copy(async (run) => {
+    for (const kind of ['management', 'private']) {
+      const argv = ['login', '--base-url', world.url, `--${kind}-key-stdin`, '--profile', 'prod'];
+      const options = { argv, env: { ...env, SVC_PROFILE: '' }, input: `sandbox-${kind}-key\n` };
+      await run('login', [], options);
+    }
+  });
+  const facts = join(dirs.SVC_CACHE_DIR, 'tenants.json');
+  writeFileSync(facts, readFileSync(facts, 'utf8').replace('"type":"test"', '"type":"production"'));
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Not an event that is forwarded, nor what a sandbox is asked to do. */
+function isChange(method: string, path: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && !/^\/(?:hooks|sandbox)\b/.test(path);
+}
+
+/** Makes the run of the profile one that has yet to be uploaded. */
+function leaveToUpload(directory: string): void {
+  const runs = join(directory, '.local/state/svc/runs');
+  for (const name of readdirSync(runs)) {
+    const file = join(runs, name, 'run.json');
+    const record = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
+    if (record.profile !== 'prod') continue;
+    const parts = record.parts.map((part) => ({ ...part, state: 'planned', job: undefined, sent: undefined }));
+    writeFileSync(file, JSON.stringify({ ...record, parts }));
+  }
+}
+
+/** The file goes to the store, which is behind no counter here. */
+const UNSEEN = new Set(['au upload']);
+
+describe('the mark of the tenant', () => {
+  it.each(commands)(
+    'stands on stderr of svc %s exactly when it changes something at the service',
+    async (words, changes) => {
+      const argv = CHANGING[words]?.split(' ');
+      let before = world.requests.length;
+      const { stderr } = await world.copy(async (run, directory) => {
+        if (words === 'au sync') {
+          await run('au submit', [], { env, argv: ['au', 'submit', 'other.csv'] });
+          leaveToUpload(directory);
+        }
+        before = world.requests.length;
+        return run(words, [], { env, ...(argv && { argv }) });
+      });
+      // These have just read the tenant, and know better.
+      const mark = words.startsWith('tenant ') ? ' TEST  ' : ' PRODUCTION  ';
+      const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));
+      expect({ words, changes: sent.length > 0 || UNSEEN.has(words), marked: stderr.includes(mark) }).toEqual({
+        words,
+        changes,
+        marked: changes,
+      });
+    },
+  );
+});
