@@ -102,7 +102,7 @@ export interface RunRecord {
   writing?: ResultsFile;
   /** The merged results, once they are written. */
   results?: ResultsFile;
-  /** `due` from the completion of the run until the command of `svc au sync --exec` has succeeded. */
+  /** `due` from the completion of the run until the command of `--exec` has succeeded. */
   exec?: 'due';
   /** When the operator abandoned it; the service processes its jobs all the same. */
   abandoned_at?: string;

@@ -13,20 +13,15 @@ export interface CommandOptions {
   readonly cwd: string;
   /** Variables for this command alone; one that is undefined is not inherited either. */
   readonly added?: Environment | undefined;
-  /** Ends the command when it aborts. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Every process that the tool starts is started here (a test of the layers says so), so that no child gets a key of
  * ours. This one is a line for the shell, written by the operator; it keeps the rest of the environment.
  */
-export function startCommand(
-  line: string,
-  { env, cwd, added, signal }: CommandOptions,
-): ChildProcessWithoutNullStreams {
+export function startCommand(line: string, { env, cwd, added }: CommandOptions): ChildProcessWithoutNullStreams {
   const environment = { ...withoutOwnKeys(env), ...added };
-  return spawn(line, { shell: true, cwd, env: environment, signal, stdio: 'pipe' });
+  return spawn(line, { shell: true, cwd, env: environment, stdio: 'pipe' });
 }
 
 /** Starts a program of the operator's on the terminal or pipes that this process has. */
@@ -111,14 +106,41 @@ export interface ChildEnd {
   readonly problem?: string | undefined;
 }
 
+/** When a program is ended early. */
+interface ChildLimits {
+  /** Longest run in milliseconds; without it there is none. */
+  readonly limitMs?: number | undefined;
+  readonly graceMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a command of the operator's with this on its standard input, and passes on what it writes line by line. Never
+ * rejects.
+ */
+export function runLine(
+  line: string,
+  input: string | Uint8Array,
+  {
+    onLine,
+    limitMs,
+    graceMs = 1000,
+    signal,
+    ...options
+  }: CommandOptions & ChildLimits & { onLine: (line: string) => void },
+): Promise<ChildEnd> {
+  const child = startCommand(line, options);
+  // A command need not read its input.
+  child.stdin.on('error', () => undefined).end(input);
+  for (const stream of [child.stdout, child.stderr]) forEachLine(stream, onLine);
+  return childEnd(child, { limitMs, graceMs, signal });
+}
+
 /**
  * Resolves when a program is over. When its time is up or the signal aborts it is killed; where it has `graceMs`, it is
  * asked to end first. What it started may continue. Never rejects.
  */
-export async function childEnd(
-  child: ChildProcess,
-  { limitMs, graceMs = 0, signal }: { limitMs: number; graceMs?: number; signal?: AbortSignal | undefined },
-): Promise<ChildEnd> {
+export async function childEnd(child: ChildProcess, { limitMs, graceMs = 0, signal }: ChildLimits): Promise<ChildEnd> {
   let problem: string | undefined;
   let grace: NodeJS.Timeout | undefined;
   const kill = (): void => {
@@ -133,7 +155,7 @@ export async function childEnd(
     child.kill('SIGTERM');
     grace ??= setTimeout(kill, graceMs);
   };
-  const timer = setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
+  const timer = limitMs && setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
   const onAbort = (): void => stop('was interrupted');
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -141,7 +163,7 @@ export async function childEnd(
     child.on('error', () => resolve({ problem: 'could not be started' }));
     child.on('close', (code, by) => resolve({ code: code ?? undefined, signal: by ?? undefined, problem }));
   });
-  clearTimeout(timer);
+  if (timer) clearTimeout(timer);
   clearTimeout(grace);
   signal?.removeEventListener('abort', onAbort);
   return end;

@@ -1,4 +1,4 @@
-import { type ChildEnd, childEnd, forEachLine, startCommand } from '../security/child-environment.ts';
+import { type ChildEnd, runLine } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 import { headersToForward, jobOf, type ReceivedEvent, textIn } from './received.ts';
@@ -99,8 +99,6 @@ export interface EventCommand {
   readonly limitMs: number;
 }
 
-const LAST_MOMENT_MS = 1000;
-
 /**
  * Runs the command with the event on standard input and its fields in the environment. What it writes is passed on line
  * by line. Never rejects.
@@ -112,16 +110,15 @@ export async function runCommand(
   onLine: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ChildEnd> {
-  const child = startCommand(command.line, {
-    env: command.environment,
-    cwd: command.cwd,
-    added: eventVariables(event, repeated, command.platform),
+  const { line, environment: env, cwd, limitMs, platform } = command;
+  return runLine(line, event.bytes, {
+    env,
+    cwd,
+    added: eventVariables(event, repeated, platform),
+    onLine,
+    limitMs,
+    signal,
   });
-  // A command need not read its input.
-  child.stdin.on('error', () => undefined).end(event.bytes);
-  forEachLine(child.stdout, onLine);
-  forEachLine(child.stderr, onLine);
-  return childEnd(child, { limitMs: command.limitMs, graceMs: LAST_MOMENT_MS, signal });
 }
 
 /** Variables for the command: each field of the event, sanitized; undefined for one that this event lacks. */

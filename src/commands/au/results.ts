@@ -28,7 +28,7 @@ export async function finishRun(
   context: Context,
   run: RunDirectory,
   destination: Destination,
-  wakeUp?: WakeUp,
+  { wakeUp, exec }: { readonly wakeUp?: WakeUp | undefined; readonly exec?: string | undefined } = {},
 ): Promise<void> {
   const { record } = run;
   await requireDestination(context, destination, run);
@@ -39,6 +39,9 @@ export async function finishRun(
     const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp });
     await resumable(['au', 'wait', run.name], record.id, waiting);
   }
+  if (exec !== undefined && record.results === undefined) record.exec = 'due';
+  else if (exec !== undefined && record.exec === undefined)
+    context.notices.note('--exec has nothing to do: the results were written before');
   await deliverResults(context, run, destination);
   await warnOfUnrequested(context, record);
 }

@@ -1,14 +1,15 @@
 import { checkDestination } from '../../account-updater/merge.ts';
-import { hasUnknown, needsFile, statusOf } from '../../account-updater/record.ts';
+import { hasUnknown, needsFile, type RunPart, statusOf } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
-import { reportProduction } from '../../app/check-key.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import { formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
+import { execParameter, runExec } from './exec.ts';
 import { RunFinder } from './find-run.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
@@ -46,6 +47,7 @@ const parameters = {
     'wrn',
   ]),
   events: eventsParameter,
+  exec: execParameter,
 } as const;
 
 type SubmitInput = Input<typeof parameters>;
@@ -62,6 +64,7 @@ export const submit = defineCommand({
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
+  changes: true,
   worksElsewhere: true,
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
@@ -89,23 +92,29 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
   if (input.dryRun) return showPlan(context, file, known);
+  if (!(await confirmUpload(context, file, known))) return context.notices.note('nothing was submitted');
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const run = known ?? (await finder.findOrBegin());
   const wasCompleted = statusOf(run.record) === 'completed';
-  await run.hold(context.system, async () => {
+  const failure = await run.hold(context.system, async () => {
     finder.update(run, out);
     await uploadRest(context, run, file);
     if (input.wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force: input.force }, wakeUpFor?.(run.record));
+      await finishRun(context, run, { out, force: input.force }, { wakeUp: wakeUpFor?.(run.record), exec: input.exec });
+    return runExec(context, run, input.exec);
   });
   const status = wasCompleted ? { status: 'already_submitted' } : {};
   const show = (submission: Submission): Promise<void> => print({ ...submission, ...status });
-  if (input.wait) return showResults(context, show, run.record, input.failOn);
+  if (input.wait) {
+    await showResults(context, show, run.record, failure ? undefined : input.failOn);
+    if (failure) throw failure;
+    return;
+  }
   await show(submissionOf(run.record));
   if (!wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
 }
 
-function checkOptions({ out, wait, failOn, events, adopt, cycle, again }: SubmitInput): void {
+function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {
   const problems: [boolean, string, string][] = [
     [
       out === '-',
@@ -115,6 +124,7 @@ function checkOptions({ out, wait, failOn, events, adopt, cycle, again }: Submit
     [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
     [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
     [failOn !== undefined && !wait, '--fail-on is about the results and needs --wait', 'Add --wait.'],
+    [exec !== undefined && !wait, '--exec is about the results and needs --wait', 'Add --wait.'],
     [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
   ];
   for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
@@ -130,6 +140,20 @@ function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
 }
 
+/** Asks before rows are sent that are paid for. A run whose parts are all uploaded costs nothing more. */
+async function confirmUpload(context: Context, { check }: RequestFile, known?: RunDirectory): Promise<boolean> {
+  const parts = known ? known.record.parts.filter(isToUpload) : check.parts;
+  if (parts.length === 0) return true;
+  const rows = known ? parts.reduce((sum, part) => sum + part.rows, 0) : check.rows;
+  const jobs = parts.length === 1 ? '1 job' : `${parts.length} jobs`;
+  const { confirmCost } = await import('../../app/tenant-mark.ts');
+  return confirmCost(context, `submit ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'} in ${jobs}`);
+}
+
+function isToUpload(part: RunPart): boolean {
+  return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
+}
+
 async function uploadRest(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
   const { record } = run;
   if (statusOf(record) === 'completed')
@@ -137,10 +161,8 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
       `this file was already submitted (${record.id}, completed); use --again to submit it again`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
-  const hasFailed = record.parts.some(({ state }) => state === 'failed');
-  if (!hasFailed && !needsFile(record) && !hasUnknown(record)) return;
+  if (!record.parts.some(isToUpload)) return;
   const client = await context.client();
-  reportProduction(context);
   await retryFailed(client, run);
   const uploading = uploadParts(client, run, file.path, { onEvent: showRun(context, record) });
   await resumable(run.submitWords, record.id, uploading).catch((error: unknown) => {

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { keepResults } from '../../account-updater/merge.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
 import { hasUnknown, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
@@ -7,13 +6,14 @@ import type { FoundRuns, RunDirectory } from '../../account-updater/run-director
 import { uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { warnOf } from '../../app/hint.ts';
-import { flag, text, value } from '../../app/parameter.ts';
+import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { hashFile } from '../../transfer/source.ts';
+import { execParameter, runExec } from './exec.ts';
 import { showRun } from './progress.ts';
-import { countedResults, deliverResults, warnOfUnrequested } from './results.ts';
-import { actionsOf, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { deliverResults, warnOfUnrequested } from './results.ts';
+import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 
 /** `svc au sync` */
 export const sync = defineCommand({
@@ -30,11 +30,7 @@ export const sync = defineCommand({
   fields: runView.fields,
   parameters: {
     dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
-    exec: value(
-      '--exec <command>',
-      'a shell command to run for each run that completes; it is run again by the next sync if it fails',
-      text,
-    ),
+    exec: execParameter,
   },
   async run(context, { exec, dryRun }) {
     const print = await listPrinter(context, runView);
@@ -113,10 +109,8 @@ async function advance(context: Context, run: RunDirectory, exec: string | undef
   const { record } = run;
   // Another round may have ended it meanwhile.
   if (isOpen(record)) await resume(context, run, exec !== undefined);
-  if (exec === undefined || record.exec !== 'due' || record.results === undefined) return;
-  await execFor(context, exec, record);
-  delete record.exec;
-  run.save();
+  const failure = await runExec(context, run, exec);
+  if (failure) throw failure;
 }
 
 async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
@@ -180,34 +174,4 @@ async function deliver(context: Context, run: RunDirectory): Promise<{ readonly 
     context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
     return keepResults(run);
   }
-}
-
-/**
- * Runs the operator's own command for a completed run. On standard input it gets the run as `svc au status` shows it,
- * with the counts of its results; what it writes goes to stderr.
- * @throws SvcError `local` when it failed
- */
-async function execFor(context: Context, command: string, record: RunRecord): Promise<void> {
-  const { system, signal, notices } = context;
-  const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
-    // Bytes that the operator vouched for need not be a table.
-    if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
-    throw error;
-  });
-  const { startCommand } = await import('../../security/child-environment.ts');
-  const added = { SVC_RUN_ID: record.id, SVC_RESULTS: record.results?.file ?? '' };
-  const child = startCommand(command, { env: system.env, cwd: system.cwd, added, signal });
-  // A command need not read its input.
-  child.stdin.on('error', () => undefined).end(`${JSON.stringify({ ...runRow(record), results })}\n`);
-  for (const stream of [child.stdout, child.stderr])
-    createInterface({ input: stream }).on('line', (line) => notices.note(line));
-  const problem = await new Promise<string | undefined>((resolve) => {
-    child.on('error', () => resolve('could not be started'));
-    child.on('close', (code, by) => resolve(code === 0 ? undefined : `ended with ${code ?? by ?? 'a signal'}`));
-  });
-  signal.throwIfAborted();
-  if (problem === undefined) return;
-  throw new SvcError('local', `the command of --exec ${problem}`, {
-    hint: 'The results are written. Fix the command: the next sync runs it again for this run.',
-  });
 }

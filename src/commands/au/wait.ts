@@ -4,6 +4,8 @@ import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, hostName, integer, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { SvcError } from '../../errors.ts';
+import { execParameter, runExec } from './exec.ts';
 import { jobView } from './jobs.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, submissionView } from './results.ts';
@@ -36,6 +38,10 @@ export const wait = defineCommand({
   examples: [
     ['svc au wait run-20260131-0a1b2c3d-4e5f', 'until every part is done, then its results'],
     ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
+    [
+      "svc au wait run-20260131-0a1b2c3d-4e5f --exec 'mail-results'",
+      'then run a command with the run on standard input',
+    ],
     ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event arrives on this port'],
   ],
   permissions: ['account-updater:job:read'],
@@ -45,22 +51,34 @@ export const wait = defineCommand({
   parameters: {
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     events: eventsParameter,
+    exec: execParameter,
   },
-  async run(context, { for: name, events }) {
+  async run(context, { for: name, events, exec }) {
     const run = namedRun(context, name);
+    if (!run && exec !== undefined)
+      throw new SvcError('usage', '--exec is about the results of a run, and this is a job', {
+        hint: 'Name a run:',
+        next: ['au', 'status'],
+      });
     const wakeUpFor = events && (await listenForJobs(context, events));
-    if (run) await waitForNamedRun(context, run, wakeUpFor?.(run.record));
+    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec });
     else await waitForNamedJob(context, name, wakeUpFor?.({ parts: [{ job: name }] }));
   },
   request: (context, { for: name }) => jobRequest(context, name),
 });
 
-async function waitForNamedRun(context: Context, run: RunDirectory, wakeUp?: WakeUp): Promise<void> {
+async function waitForNamedRun(
+  context: Context,
+  run: RunDirectory,
+  how: { readonly wakeUp: WakeUp | undefined; readonly exec: string | undefined },
+): Promise<void> {
   const print = await recordPrinter(context, submissionView);
-  await run.hold(context.system, () =>
-    finishRun(context, run, { out: resultsPath(context, run.record), force: false }, wakeUp),
-  );
+  const failure = await run.hold(context.system, async () => {
+    await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
+    return runExec(context, run, how.exec);
+  });
   await showResults(context, print, run.record);
+  if (failure) throw failure;
 }
 
 async function waitForNamedJob(context: Context, job: string, wakeUp?: WakeUp): Promise<void> {

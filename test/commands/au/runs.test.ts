@@ -331,6 +331,21 @@ describe('svc au sync', () => {
     expect((await svc('au sync --exec false')).code).toBe(0);
   });
 
+  it('is run by au wait and au submit --wait too, once, and again after it failed', async () => {
+    await svc('au submit tokens.csv');
+    const [run = ''] = runIds();
+    const failed = await svc(`au wait ${run} --exec false`);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ run, status: 'completed' });
+    expect(failed.stderr).toContain(`svc au wait ${run} --exec <command>`);
+    expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
+    for (const line of [`au wait ${run}`, 'au sync', `au wait ${run}`])
+      expect(await svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
+    writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
+    expect(await svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
+    expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
+  });
+
   it('keeps results with the run where their place is taken, and overwrites nothing', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('tokens.results.csv'), 'mine');
