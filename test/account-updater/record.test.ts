@@ -1,6 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord, recordText, type RunRecord } from '../../src/account-updater/record.ts';
+import {
+  hasUnknown,
+  needsFile,
+  parseRecord,
+  type PartState,
+  progressOf,
+  recordText,
+  type RunPart,
+  type RunRecord,
+  type Sent,
+  sentOf,
+  statusOf,
+} from '../../src/account-updater/record.ts';
 import { SvcError } from '../../src/errors.ts';
 
 const RECORD: RunRecord = {
@@ -64,6 +76,60 @@ describe('the record of a run', () => {
     expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(/newer svc/);
   });
 
+  it('R58 is refused when any of its members is of another type, and read without those that may be missing', () => {
+    const [part] = RECORD.parts;
+    const file = { file: 'f', bytes: 1, sha256: 'c' };
+    const full: RunRecord = {
+      ...RECORD,
+      also_at: ['https://other.example'],
+      cycle: '2026-12',
+      abandoned_at: 'then',
+      writing: { ...file },
+      parts: [
+        {
+          ...part!,
+          creating_since: 'then',
+          sent: 'stored',
+          sent_at: 'then',
+          expires_at: 'then',
+          missing_since: 'then',
+          done_at: 'then',
+          seen: 'completed',
+          errors: ['one'],
+          earlier_jobs: [{ job: 'job-0', ended: 'gone', sent_at: 'then' }],
+          unproven: { ...file },
+        },
+      ],
+    };
+    const without = (place: readonly string[], value?: unknown): boolean => {
+      const record = structuredClone(full);
+      put(record, place, value);
+      try {
+        parseRecord(JSON.stringify(record), 'run.json');
+        return true;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'config', message: expect.stringMatching(damage(place)) });
+        return false;
+      }
+    };
+    const places = placesIn(full).filter((place) => !['version', 'ended'].includes(place.at(-1) ?? ''));
+    for (const place of places)
+      for (const wrong of [null, -1, 1.5, 2 ** 53, [], [1], {}, true]) {
+        // An empty list is right for what may have none.
+        if (Array.isArray(wrong) && wrong.length === 0 && /also_at|errors|earlier_jobs/.test(place.at(-1) ?? ''))
+          continue;
+        expect([place, wrong, without(place, wrong)]).toEqual([place, wrong, false]);
+      }
+    const optional = places.filter((place) => without(place)).map((place) => place.join('.').replace('parts.0.', ''));
+    expect(optional.toSorted()).toEqual(
+      [
+        ...['abandoned_at', 'also_at', 'cycle', 'creating_since', 'done_at', 'earlier_jobs', 'earlier_jobs.0.sent_at'],
+        ...['errors', 'expires_at', 'input.path', 'missing_since', 'out', 'results', 'seen', 'sent', 'sent_at'],
+        ...['tenant_id', 'unproven', 'writing'],
+      ].toSorted(),
+    );
+  });
+
   it('is either right or refused, whatever stands in it', () => {
     const odd = fc.constantFrom<unknown>(undefined, null, 0, -1, 1.5, '', [], {}, true, 'no such state', [1]);
     fc.assert(
@@ -87,5 +153,73 @@ describe('the record of a run', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+/** What the refusal of a record with a wrong member says. */
+function damage([name = '']: readonly string[]): RegExp {
+  return name === 'parts' ? /part 1 is malformed|parts is missing/ : new RegExp(`: ${name} is missing or malformed`);
+}
+
+describe('the parts of a run', () => {
+  const parts = (...states: PartState[]): { parts: RunPart[] } => ({
+    parts: states.map((state, at) => ({ ...RECORD.parts[0]!, number: at + 1, state })),
+  });
+
+  it.each<[PartState, Sent, Sent, Sent]>([
+    ['planned', 'some', 'some', 'some'],
+    ['creating', 'some', 'some', 'some'],
+    ['created', 'some', 'all', 'all'],
+    ['uploading', 'all', 'all', 'all'],
+    ['uploaded', 'stored', 'stored', 'all'],
+    ['completed', 'stored', 'stored', 'all'],
+    ['downloaded', 'stored', 'stored', 'all'],
+    ['failed', 'stored', 'stored', 'all'],
+    ['unknown', 'stored', 'stored', 'all'],
+  ])('R36 of an older record, %s, are taken for as far as the store may have them', (state, bare, begun, all) => {
+    const sent_at = '2026-01-05T12:00:00.000Z';
+    expect([sentOf({ state }), sentOf({ state, sent_at }), sentOf({ state, sent: 'all' })]).toEqual([bare, begun, all]);
+    const known = state === 'planned' || state === 'creating' ? 'some' : 'stored';
+    expect(sentOf({ state, sent: 'stored', sent_at })).toBe(known);
+    expect(sentOf({ state, sent: 'some', sent_at })).toBe('some');
+    expect(sentOf({ state, sent: 'of a later version' as Sent })).toBe(known);
+  });
+
+  it('say how far the run is', () => {
+    const states: [PartState[], string][] = [
+      [['downloaded', 'downloaded'], 'completed'],
+      [['downloaded', 'failed'], 'failed'],
+      [['failed', 'uploaded'], 'open'],
+      [['downloaded', 'unknown'], 'open'],
+      [['planned'], 'open'],
+    ];
+    for (const [each, status] of states) {
+      expect([each, statusOf(parts(...each))]).toEqual([each, status]);
+      const abandoned = status === 'completed' ? status : 'abandoned';
+      expect(statusOf({ ...parts(...each), abandoned_at: 'then' })).toBe(abandoned);
+    }
+  });
+
+  it('need the file until the last of them is uploaded', () => {
+    for (const state of ['planned', 'creating', 'created', 'uploading'] as const)
+      expect([state, needsFile(parts('downloaded', state))]).toEqual([state, true]);
+    for (const state of ['uploaded', 'completed', 'downloaded', 'failed', 'unknown'] as const)
+      expect([state, needsFile(parts(state))]).toEqual([state, false]);
+  });
+
+  it('are in doubt when one of them is', () => {
+    expect(hasUnknown(parts('downloaded', 'unknown'))).toBe(true);
+    expect(hasUnknown(parts('downloaded', 'uploading'))).toBe(false);
+  });
+
+  it("are told in the service's words, one alone by its own", () => {
+    const [one] = parts('uploaded').parts;
+    expect(progressOf({ parts: [{ ...one!, seen: 'processing' }] })).toBe('processing');
+    expect(progressOf({ parts: [{ ...one!, state: 'unknown', seen: 'pending' }] })).toBe('unknown');
+    expect(progressOf(parts('creating'))).toBe('creating');
+    const some = parts('downloaded', 'completed', 'uploaded', 'unknown', 'unknown');
+    expect(progressOf(some)).toBe('2 of 5 jobs done, 1 uploaded, 2 unknown');
+    for (const part of some.parts) part.seen = 'pondering';
+    expect(progressOf(some)).toBe('2 of 5 jobs done, 1 pondering, 2 unknown');
   });
 });
