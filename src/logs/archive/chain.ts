@@ -134,8 +134,8 @@ function* checkHead(
 const NO_RECORD = 'it names no record';
 
 function missing(from: number, to = from): Finding {
-  const others = from === to ? '' : `, and all ${to - from} records up to ${recordPath(to)}`;
-  return found('missing', recordPath(from), `it is missing${others}`);
+  const others = to - from === 1 ? recordPath(to) : `all ${to - from} records up to ${recordPath(to)}`;
+  return found('missing', recordPath(from), `it is missing${from === to ? '' : `, and ${others}`}`);
 }
 
 function found(problem: Problem, path: string, message: string): Finding {

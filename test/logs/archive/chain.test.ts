@@ -2,10 +2,26 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendRecord, type RecordDraft, readFirst, readLast, readRecords } from '../../../src/logs/archive/chain.ts';
+import {
+  appendRecord,
+  checkChain,
+  type Finding,
+  readFirst,
+  readLast,
+  readRecords,
+  type RecordDraft,
+} from '../../../src/logs/archive/chain.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
-import { type Link, parseRecord, recordPath, recordText, sequenceOf } from '../../../src/logs/archive/record.ts';
+import {
+  type ArchiveRecord,
+  type Link,
+  parseRecord,
+  recordPath,
+  recordText,
+  sequenceOf,
+} from '../../../src/logs/archive/record.ts';
+import { sha256Of } from '../../../src/files/hash.ts';
 import { systemClock } from '../../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
@@ -107,9 +123,27 @@ describe('a chain of records', () => {
     await store.lock(async () => {
       await appendRecord(store, first, gap);
       const before = fs.readFileSync(file(1), 'utf8');
-      await expect(appendRecord(store, first, segments)).rejects.toMatchObject({ code: 'conflict' });
+      await expect(appendRecord(store, first, segments)).rejects.toMatchObject({
+        code: 'conflict',
+        retryable: true,
+        message: `another writer has committed record 1 of ${top}`,
+      });
       expect(fs.readFileSync(file(1), 'utf8')).toBe(before);
     });
+  });
+
+  it('adds nothing behind a record that another writer put in the place of the last', async () => {
+    const [, last] = await write(begin, segments);
+    fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
+    await store.lock(async () => {
+      await expect(appendRecord(store, last, gap)).rejects.toMatchObject({
+        code: 'conflict',
+        message: `another writer has committed record 1 of ${top}`,
+      });
+      fs.rmSync(file(1));
+      await expect(appendRecord(store, last, gap)).rejects.toMatchObject({ code: 'conflict' });
+    });
+    expect(fs.existsSync(file(2))).toBe(false);
   });
 
   const damage: Record<string, (change: (sequence: number, to: string) => void) => void> = {
@@ -142,6 +176,23 @@ describe('a chain of records', () => {
     await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it is missing');
   });
 
+  it('finds a damaged end where the head lagged behind, and a head that names nothing', async () => {
+    const [first] = await write(begin, segments, gap);
+    head({ version: 1, sequence: 0, sha256: first!.sha256 });
+    fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
+    await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it does not chain');
+    for (const odd of [{}, { version: 1, sequence: -1, sha256: '' }, { version: 1, sequence: 0 }, 1]) {
+      head(odd);
+      await expect(readLast(store)).rejects.toThrow('_manifest/head.json is damaged: it names no record');
+    }
+  });
+
+  it('reads on beside files that are no records', async () => {
+    const written = await write(begin, segments);
+    for (const name of ['notes.txt', '7.json', '.hidden']) fs.writeFileSync(path.join(top, '_manifest', name), 'x');
+    expect(await readAll()).toEqual(written);
+  });
+
   it('is not touched where a newer svc wrote it', async () => {
     await write(begin);
     fs.writeFileSync(file(0), text(0).replace('"version":1', '"version":2'));
@@ -149,6 +200,115 @@ describe('a chain of records', () => {
       code: 'config',
       hint: 'Update svc on this machine.',
     });
+    await expect(readAll()).rejects.toMatchObject({ code: 'config' });
+  });
+});
+
+function head(value: unknown): void {
+  fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(value)}\n`);
+}
+
+/** All that the checks find in the chain: what it is, where, and in which words. */
+async function findings(): Promise<[problem: string, file: string, message: string][]> {
+  const found: Finding[] = [];
+  for await (const item of checkChain(store)) if ('problem' in item) found.push(item);
+  return found.map((one) => [one.problem, one.path.replace(/^_manifest\/(?:0{7})?/, ''), one.message]);
+}
+
+/** Changes records, and lets all hashes fit again. */
+function forge(edit: (record: ArchiveRecord) => object, start: string | null = null): void {
+  let previous = start;
+  let sequence = 0;
+  for (; fs.existsSync(file(sequence)); sequence += 1) {
+    const { record } = parseRecord(text(sequence), recordPath(sequence));
+    const forged = recordText({ ...record, ...edit(record), previous } as ArchiveRecord);
+    fs.writeFileSync(file(sequence), forged);
+    previous = sha256Of(forged);
+  }
+  head({ version: 1, sequence: sequence - 1, sha256: previous });
+}
+
+describe('the checks of a chain', () => {
+  const UNCHAINED = 'it does not chain: it was changed, or the record before it';
+  const RENAMED = 'it was changed, or _manifest/head.json, which names another hash of it';
+
+  it('R33 find nothing in one record without its head: a run died between the two', async () => {
+    await write(begin);
+    fs.rmSync(path.join(top, '_manifest/head.json'));
+    expect(await findings()).toEqual([]);
+  });
+
+  it.each<[string, () => void, [string, string, string][]]>([
+    [
+      'a changed record',
+      () => fs.writeFileSync(file(1), text(1).replace('t-1', 't-2')),
+      [['changed', '2.json', UNCHAINED]],
+    ],
+    [
+      'a changed last record',
+      () => fs.writeFileSync(file(2), text(2).replace('12:00', '12:01')),
+      [['changed', '2.json', RENAMED]],
+    ],
+    [
+      'a record that is none',
+      () => fs.writeFileSync(file(1), '{}'),
+      [
+        ['damaged', '1.json', 'kind is not valid'],
+        ['changed', '2.json', UNCHAINED],
+      ],
+    ],
+    ['a missing record', () => fs.rmSync(file(1)), [['missing', '1.json', 'it is missing']]],
+    [
+      'a missing beginning',
+      () => [0, 1].forEach((at) => fs.rmSync(file(at))),
+      [['missing', '0.json', 'it is missing, and _manifest/00000001.json']],
+    ],
+    ['a missing end', () => fs.rmSync(file(2)), [['missing', '2.json', 'it is missing']]],
+    [
+      'a head far ahead',
+      () => head({ version: 1, sequence: 5, sha256: '' }),
+      [['missing', '3.json', 'it is missing, and all 2 records up to _manifest/00000005.json']],
+    ],
+    [
+      'a missing head',
+      () => fs.rmSync(path.join(top, '_manifest/head.json')),
+      [['missing', 'head.json', 'it is missing; the next commit to the archive recreates it']],
+    ],
+    ['a head that names nothing', () => head({}), [['damaged', 'head.json', 'it names no record']]],
+    [
+      'a head of another form',
+      () => fs.appendFileSync(path.join(top, '_manifest/head.json'), ' '),
+      [['changed', 'head.json', 'it was changed']],
+    ],
+    [
+      'what is no record',
+      () => fs.writeFileSync(path.join(top, '_manifest/notes.txt'), 'x'),
+      [['unlisted', 'notes.txt', 'it is not a record']],
+    ],
+    [
+      'a second beginning',
+      () => forge((record) => (record.sequence === 1 ? { ...record, ...begin } : {})),
+      [['unfit', '1.json', 'a begin record cannot be here']],
+    ],
+    [
+      'no beginning',
+      () => forge((record) => (record.sequence === 0 ? { ...record, ...gap } : {})),
+      [['unfit', '0.json', 'a gap record cannot be here']],
+    ],
+    [
+      'a number that is another',
+      () => forge((record) => ({ sequence: record.sequence === 1 ? 7 : record.sequence })),
+      [['unfit', '1.json', 'it says that it is record 7']],
+    ],
+    [
+      'a beginning that follows another chain',
+      () => forge(() => ({}), 'e'.repeat(64)),
+      [['changed', '0.json', UNCHAINED]],
+    ],
+  ])('R33 name the file and what is wrong with it: %s', async (_what, harm, expected) => {
+    await write(begin, segments, gap);
+    harm();
+    expect(await findings()).toEqual(expected);
   });
 });
 
