@@ -69,6 +69,7 @@ describe('what speaks against a result file', () => {
 /** A run of which each part has these results, and the file that is there. */
 function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT): RunDirectory {
   const known = results && { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), ...results };
+  const part = { number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' };
   const record: RunRecord = {
     version: 1,
     id: 'run-20260105-0a1b2c3d-4e5f',
@@ -76,12 +77,7 @@ function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT):
     profile: 'default',
     base_url: 'https://service.example',
     input: { name: 't.csv', rows: 1, bytes: 90, sha256: 'a', header_bytes: 50 },
-    parts: [
-      {
-        ...{ number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' },
-        ...(known && { results: known }),
-      },
-    ],
+    parts: [{ ...part, ...(known && { results: known }) }],
     results: { file: '/merged.csv', bytes: 1, sha256: 'm' },
   };
   const run = RunDirectory.create(join(directory, 'run'), record);

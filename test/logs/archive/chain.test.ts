@@ -216,12 +216,12 @@ async function findings(): Promise<[problem: string, file: string, message: stri
 }
 
 /** Changes records, and lets all hashes fit again. */
-function forge(edit: (record: ArchiveRecord) => object, start: string | null = null): void {
+function forge(edit: (record: ArchiveRecord) => Partial<ArchiveRecord>, start: string | null = null): void {
   let previous = start;
   let sequence = 0;
   for (; fs.existsSync(file(sequence)); sequence += 1) {
     const { record } = parseRecord(text(sequence), recordPath(sequence));
-    const forged = recordText({ ...record, ...edit(record), previous } as ArchiveRecord);
+    const forged = recordText(Object.assign(record, edit(record), { previous }));
     fs.writeFileSync(file(sequence), forged);
     previous = sha256Of(forged);
   }
