@@ -30,8 +30,11 @@ export interface CommandFacts {
   readonly exitCodes?: readonly number[];
   /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
   readonly worksElsewhere?: boolean;
-  /** What it prints can be long and comes to an end: a terminal shows its tables through a pager. */
-  readonly paged?: boolean;
+  /**
+   * What it prints can be long and comes to an end, which its input may decide: a terminal shows its tables through a
+   * pager.
+   */
+  readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
   /**
    * It changes something at the service, or is paid for: the tenant is marked on stderr just before. The client of every

@@ -99,9 +99,13 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
     yes: globals?.yes ?? false,
     plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
     mayBeClosed: parsed.kind === 'run' && parsed.command.worksElsewhere === true,
-    pages: parsed.kind === 'run' && parsed.command.paged === true && !parsed.globals.noPager,
+    pages: parsed.kind === 'run' && !parsed.globals.noPager && isPaged(parsed),
     redact: (text) => redactor.redact(text),
   };
+}
+
+function isPaged({ command: { paged }, input }: Extract<Invocation, { kind: 'run' }>): boolean {
+  return typeof paged === 'function' ? paged(input) : paged === true;
 }
 
 function isOn(value: string | undefined): boolean {

@@ -1,10 +1,11 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { CatchUpReader } from './catch-up.ts';
-import type { Entry, TimeRange } from './entry.ts';
+import { type Entry, NO_TIME, type TimeRange } from './entry.ts';
 import { LiveWindow, type Poll, PollRate } from './poll.ts';
 import { type TailPosition, TailState } from './position.ts';
 import type { LogSource } from './read-range.ts';
+import { SelfEventFilter } from './self-events.ts';
 import type { Clock } from '../system.ts';
 
 /** How to follow. Durations in milliseconds. */
@@ -22,6 +23,13 @@ export interface TailOptions {
   readonly idleMs?: number | undefined;
   /** End as soon as the present is reached; an outage ends it too, with its error. */
   readonly untilPresent?: boolean | undefined;
+  /**
+   * Whether reads that this tail caused itself are counted for `onEvent`, or hidden too: at most one for each request,
+   * and none from before it began. By default neither.
+   */
+  readonly ownReads?: 'report' | 'hide' | undefined;
+  /** How many requests were made before the tail began; by default one. */
+  readonly requestsBefore?: number | undefined;
   /** End after this many entries. */
   readonly limit?: number | undefined;
   /** At most this many entries in a batch; by default all that a poll found. */
@@ -48,11 +56,15 @@ export type TailEvent =
   | { readonly kind: 'polled'; readonly nextMs: number }
   /** A range of the past was read. `readTo` and `now` by the service's clock. */
   | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
+  /** So many entries of a poll, of all that would be passed on, were reads by the tail itself. */
+  | { readonly kind: 'own reads'; readonly count: number; readonly entries: number }
   /** The service may no longer have had the entries of this range. */
   | ({ readonly kind: 'gap' } & TimeRange);
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response', 'truncated'] as const;
 const POSITION_EVERY_MS = 30_000;
+/** Times of entries and of responses may be whole seconds. */
+const OWN_LEEWAY_MS = 2_000;
 /** So many polls in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
 const MAX_INCOMPLETE = 10;
 
@@ -69,7 +81,9 @@ export class Tail {
   readonly #live: LiveWindow;
   readonly #rate: PollRate;
   readonly #startedAt: number;
-  readonly #selfEvents = new SelfEventFilter();
+  /** The same by the service's clock. */
+  readonly #begunAt: number;
+  readonly #selfEvents: SelfEventFilter;
   #lastNewsAt: number;
   #reportedAt = -Infinity;
   #counted = 0;
@@ -93,6 +107,8 @@ export class Tail {
     this.#live = new LiveWindow(source, this.#state, overlapMs, options.untilPresent === true);
     this.#rate = new PollRate(options.intervalMs);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
+    this.#begunAt = source.now();
+    this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
 
   /** The position behind every entry given so far. */
@@ -153,7 +169,7 @@ export class Tail {
 
   async #waitOut(reason: string): Promise<void> {
     this.#failures += 1;
-    const nextMs = Math.min(30_000, 1_000 * 2 ** (this.#failures - 1));
+    const nextMs = outageDelayMs(this.#failures);
     this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
     if (this.#failures === 1) this.#report({ kind: 'disconnected', reason, nextMs });
     await this.#sleep(nextMs);
@@ -161,10 +177,11 @@ export class Tail {
 
   /** Counts what is new and gives what of it is wanted. False when the limit left some of it over. */
   *#pass(poll: Poll): Generator<readonly Log[], boolean> {
-    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass } = this.#options;
+    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass, ownReads } = this.#options;
     const { passed } = this.#state;
     let logs: Log[] = [];
     let isWhole = true;
+    let [own, kept] = [0, 0];
     for (const entry of passed.surplus(poll.entries.toSorted(byTime))) {
       if (logs.length >= batchSize) {
         yield logs;
@@ -176,14 +193,31 @@ export class Tail {
       passed.add(entry);
       this.#counted += 1;
       if (!keep(entry.log)) continue;
+      kept += 1;
+      const isNews = this.#isNews(entry);
+      if (!isNews && this.#mayHide(entry)) {
+        own += 1;
+        if (ownReads === 'hide') continue;
+      }
       onPass?.(entry.log, `${entry.key}-${passed.count(entry)}`);
       logs.push(entry.log);
       this.#shown += 1;
-      if (this.#options.idleMs === undefined || this.#selfEvents.isNews(entry.log)) this.#news += 1;
+      if (isNews) this.#news += 1;
     }
+    if (own > 0) this.#report({ kind: 'own reads', count: own, entries: kept });
     if (isWhole) this.#moveTo(poll);
     if (logs.length > 0) yield logs;
     return isWhole;
+  }
+
+  #isNews(entry: Entry): boolean {
+    const isOfInterest = this.#options.idleMs !== undefined || this.#mayHide(entry);
+    return !isOfInterest || this.#selfEvents.isNews(entry.log);
+  }
+
+  // What was logged before cannot be its own, however equal. A time that cannot be read may be any.
+  #mayHide({ at }: Entry): boolean {
+    return this.#options.ownReads !== undefined && at !== NO_TIME && at >= this.#begunAt - OWN_LEEWAY_MS;
   }
 
   // A reader that takes the last batch has taken all of the poll.
@@ -238,7 +272,12 @@ export class Tail {
   }
 }
 
-function byTime(one: Entry, other: Entry): number {
+/** The pause after so many failed polls in a row. */
+export function outageDelayMs(failures: number): number {
+  return Math.min(30_000, 1_000 * 2 ** (failures - 1));
+}
+
+export function byTime(one: Entry, other: Entry): number {
   return one.at - other.at;
 }
 
@@ -257,36 +296,5 @@ export async function within<T>(
     // The race was decided without them.
     over.catch(() => undefined);
     work.catch(() => undefined);
-  }
-}
-
-/** Reads are remembered by their content, the last so many of them. */
-const MAX_KNOWN = 100;
-
-/** Recognizes a tail's own reads, which the service may log: otherwise a tail would never be idle. */
-class SelfEventFilter {
-  readonly #known = new Set<string>();
-  /** Requests whose entry was not met yet. The first one learned the service's time. */
-  #requests = 1;
-
-  requested(requests: number): void {
-    this.#requests += requests;
-  }
-
-  /** Whether the entry is not caused by the tail itself. */
-  isNews(log: Log): boolean {
-    if (log.operation !== 'read') return true;
-    const content = JSON.stringify({ ...log, created_at: undefined, id: undefined });
-    if (this.#known.delete(content) && this.#requests > 0) {
-      this.#known.add(content);
-      this.#requests -= 1;
-      return false;
-    }
-    this.#known.add(content);
-    for (const oldest of this.#known) {
-      if (this.#known.size <= MAX_KNOWN) break;
-      this.#known.delete(oldest);
-    }
-    return true;
   }
 }

@@ -280,6 +280,35 @@ describe('a tail', () => {
     expect(count).toBeGreaterThan(40);
   });
 
+  it.each([
+    ['hide', 1],
+    ['report', 4],
+  ] as const)('knows reads of its own by their content, at most one for each request: %s', async (ownReads, shown) => {
+    const reads = [5, 20, 40, 60].map((at) => happening(at * SECOND, 'Logs read'));
+    const others = [-2 * 3600, -3600, 10].map((at) => happening(at * SECOND, 'Token read'));
+    const service = new ModelService(new ModelClock(START), [...reads, ...others], CALM, () => 0.5);
+    const pages = service.pages.bind(service);
+    service.pages = async function* (range, size) {
+      for await (const page of pages(range, size))
+        yield { ...page, items: page.items.map((log) => Object.assign({}, log, { operation: 'read' })) };
+    };
+    const events: TailEvent[] = [];
+    const onEvent = (event: TailEvent): void => {
+      events.push(event);
+      if (service.now() > START + 300 * SECOND) throw new Killed();
+    };
+    const begin = beginAt(START - 3 * HOUR);
+    const words: string[] = [];
+    await tailInto(
+      new Tail(service, { begin, overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, ownReads, onEvent }),
+      words,
+    );
+    expect(words.filter((word) => word === 'Token read')).toHaveLength(3);
+    expect(words.filter((word) => word === 'Logs read')).toHaveLength(shown);
+    const own = events.flatMap((event) => (event.kind === 'own reads' ? [event.count] : []));
+    expect(own).toEqual([1, 1, 1]);
+  });
+
   it('ends when nothing came for as long as was given, and counts what is filtered out without showing it', async () => {
     const some = [happening(5 * SECOND, 'yes'), happening(6 * SECOND, 'no'), happening(6 * SECOND, 'yes')];
     const seen = await follow(some, {}, { idleMs: 40 * SECOND, keep: ({ message }) => message === 'yes' });

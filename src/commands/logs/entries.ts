@@ -63,6 +63,9 @@ export const RETENTION_PARAMETERS = {
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
+/** So many entries at most a tail begins with. */
+export const MAX_LAST = 10_000;
+
 export const OVERLAP_PARAMETER = value(
   '--overlap <duration>',
   'how late an entry may arrive (default 2m)',

@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../api/logs.ts';
 import type { Page } from '../../api/pages.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import type { Input } from '../../app/parameter.ts';
+import { conflicting, flag, type Input } from '../../app/parameter.ts';
 import {
   listPrinter,
   type ListProgress,
@@ -25,12 +25,18 @@ import {
   intervalOf,
   logView,
   matches,
+  MAX_LAST,
   OddEntries,
   RETENTION_PARAMETERS,
 } from './entries.ts';
 import { Searched } from './searched.ts';
+import type { TailInput } from './tail.ts';
 
 const parameters = {
+  follow: conflicting(
+    ['until', 'all', 'start', 'pageSize'],
+    flag('-f, --follow', "follow as 'svc logs tail' does, after the last --limit entries or from --since on"),
+  ),
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
@@ -47,15 +53,17 @@ export const list = defineCommand({
     'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
+    ['svc logs -f -n 20', 'the last 20 logs, then those that follow'],
     ['svc logs --since 2h --all -o csv --excel-safe > logs.csv', 'two hours of logs, for a spreadsheet'],
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],
-  exitCodes: [14],
-  paged: true,
+  exitCodes: [14, 130, 143],
+  paged: ({ follow }) => follow !== true,
   fields: logView.fields,
   parameters,
   async run(context, input) {
+    if (input.follow) return followList(context, input);
     const interval = intervalOf(input, context.clock.now());
     const print = await listPrinter(context, logView);
     const client = await context.client();
@@ -79,13 +87,33 @@ export const list = defineCommand({
     if (isNarrower) seen.next = undefined;
     searched.report(context, seen);
     await checks.finish(context, seen, { now: client.now(), oldest: searched.oldest });
+    return 0;
   },
   async request(context, input) {
+    if (input.follow) return (await import('./tail.ts')).tailRequest(context, tailInput(input));
     const interval = intervalOf(input, context.clock.now());
     const { isFiltered } = new Searched(input, interval);
     return firstRequest(toFilter(input, interval), { start: input.start, pageSize: pageSizeFor(input, isFiltered) });
   },
 });
+
+async function followList(context: Context, input: ListInput): Promise<number> {
+  const { runTail } = await import('./tail.ts');
+  return runTail(context, tailInput(input));
+}
+
+// What a tail can do beyond a list is left to it.
+function tailInput(input: ListInput): TailInput {
+  const { limit: last, since } = input;
+  if (last !== undefined && since !== undefined)
+    throw new SvcError('usage', '--limit and --since cannot both say where --follow begins', {
+      hint: 'Leave one of them out.',
+    });
+  if (last !== undefined && last > MAX_LAST)
+    throw new SvcError('usage', `with --follow, --limit must be at most ${MAX_LAST}`);
+  const more = { checkpoint: undefined, to: undefined, overlap: undefined, interval: undefined, for: undefined };
+  return { ...input, ...more, last, max: undefined, idleExit: undefined, hideOwnReads: false };
+}
 
 function toFilter(input: ListInput, { since, until }: Interval): LogFilter {
   return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };

@@ -46,8 +46,12 @@ class FollowNotices {
       case 'gap':
         this.gaps += 1;
         return notices.warn(`${gapText(event)}: older than the service keeps them (--retention)`);
+      case 'own reads':
+        return this.ownReads(event.count, event.entries);
     }
   }
+
+  protected ownReads(_count: number, _entries: number): void {}
 
   protected caughtUp({ afterMs }: { readonly afterMs: number; readonly entries: number }): string {
     return `caught up after ${formatDuration(afterMs)}`;
@@ -62,12 +66,16 @@ class FollowNotices {
 export class TailNotices extends FollowNotices {
   readonly #startedAt: number;
   readonly #odd = new OddEntries();
+  readonly #hidesOwnReads: boolean;
   #entries = 0;
+  #ownReads = 0;
+  #hasSuggested = false;
 
-  constructor(context: Context) {
+  constructor(context: Context, { hideOwnReads }: { readonly hideOwnReads: boolean }) {
     // Without a terminal, silence means that all is well.
     super(context, context.progress.watching('logs'), 'following');
     this.#startedAt = context.clock.now();
+    this.#hidesOwnReads = hideOwnReads;
   }
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
@@ -81,6 +89,15 @@ export class TailNotices extends FollowNotices {
     return `${super.caughtUp(event)}: ${countText(event.entries, 'entry')} read since`;
   }
 
+  protected override ownReads(count: number, entries: number): void {
+    this.#ownReads += count;
+    if (this.#hidesOwnReads || this.#hasSuggested || count * 2 <= entries) return;
+    this.#hasSuggested = true;
+    this.context.notices.note(
+      "these are mostly reads by this command itself: 'svc logs tail --hide-own-reads' hides them",
+    );
+  }
+
   /** The end, whatever the reason: how much was written, and how to resume. */
   end({ readTo }: TailPosition, resume: () => { readonly command: string; readonly mayRepeat: boolean }): void {
     const { notices, clock, signal } = this.context;
@@ -90,6 +107,7 @@ export class TailNotices extends FollowNotices {
     this.#odd.warn(this.context);
     const duration = formatDuration(clock.now() - this.#startedAt);
     notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${isoTime(readTo)}`);
+    if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
     if (!notices.shows('normal')) return;
     const { command, mayRepeat } = resume();
     notices.note(mayRepeat ? 'no checkpoint could be kept: entries may repeat; resume with' : 'resume with');

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import fs from 'node:fs';
-import path from 'node:path';
-import { type Context, defineCommand } from '../../app/command.ts';
-import { option, typedCommand } from '../../app/hint.ts';
+import type { Client } from '../../api/client.ts';
+import { type Context, defineCommand, type PreviewRequest } from '../../app/command.ts';
 import {
+  conflicting,
+  flag,
   type Input,
   suggesting,
   value,
@@ -14,13 +13,12 @@ import {
   text,
 } from '../../app/parameter.ts';
 import { type ListPrinter, listPrinter } from '../../app/print.ts';
-import { stateDirectory } from '../../config/paths.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject } from '../../logs/checkpoint.ts';
-import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
+import { parseDestination } from '../../logs/otlp/settings.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
+import type { LastEntries } from '../../logs/last-entries.ts';
 import type { TailPosition } from '../../logs/position.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
@@ -30,15 +28,17 @@ import {
   ENTITY_PARAMETERS,
   entityFilter,
   ENTRY_PARAMETERS,
-  filterWords,
   firstRequest,
   logView,
   matches,
+  MAX_LAST,
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from './entries.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
+import { before, endsAtPresent, readLast } from './tail-last.ts';
+import { resumeCommand } from './tail-resume.ts';
 
 const parameters = {
   since: value(
@@ -46,8 +46,21 @@ const parameters = {
     'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
     moment,
   ),
+  last: conflicting(
+    ['since', 'to'],
+    value(
+      '-n, --last <n>',
+      'begin with the last n entries by time, at most 10,000; without a terminal, end after them',
+      integer(1, MAX_LAST),
+    ),
+  ),
+  follow: flag('-f, --follow', 'follow after --last without a terminal too'),
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
+  hideOwnReads: conflicting(
+    ['checkpoint', 'to'],
+    flag('--hide-own-reads', 'hide the reads that this command causes itself, at most one for each request'),
+  ),
   checkpoint: value(
     '--checkpoint <file>',
     'keep the position in this file, and resume exactly there when run again',
@@ -73,7 +86,7 @@ const parameters = {
   ...RETENTION_PARAMETERS,
 } as const;
 
-type TailInput = Input<typeof parameters>;
+export type TailInput = Input<typeof parameters>;
 
 /** `svc logs tail` */
 export const tail = defineCommand({
@@ -81,6 +94,7 @@ export const tail = defineCommand({
     'Entries are read with an overlap, because they can arrive late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are filtered client-side. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then is repeated after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
   examples: [
     ['svc logs tail --since 2h', 'two hours back, then follow'],
+    ['svc logs tail -n 20 --exclude-operation read', 'the last 20 that are no reads, then follow'],
     ['svc logs tail --checkpoint tail.json >> logs.jsonl', 'into a file; run again, it resumes where it stopped'],
     [
       'svc logs tail --to otlp+https://collector.example:4318 --checkpoint tail.json',
@@ -92,25 +106,35 @@ export const tail = defineCommand({
   exitCodes: [8, 14, 130, 143],
   fields: logView.fields,
   parameters,
-  async run(context, input) {
-    checkInterval(context, input.interval);
-    // Only the printer knows the fields: they are checked before the first request.
-    const print = await listPrinter(context, logView);
-    const { serviceOf } = await import('../au/runs.ts');
-    const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
-    const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
-    const work = (): Promise<number> => follow(context, input, { subject, file }, print);
-    if (file === undefined) return work();
-    const { system, clock, signal } = context;
-    const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
-    return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
-  },
-  async request(context, input) {
-    checkInterval(context, input.interval);
-    const now = context.clock.now();
-    return firstRequest({ ...entityFilter(input), startDate: isoTime(input.since?.(now) ?? now) });
-  },
+  run: runTail,
+  request: tailRequest,
 });
+
+/** The first request of a tail, for `--curl`. */
+export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
+  checkInput(context, input);
+  const now = context.clock.now();
+  if (input.last === undefined)
+    return firstRequest({ ...entityFilter(input), startDate: isoTime(input.since?.(now) ?? now) });
+  const { firstRange } = await import('../../logs/last-entries.ts');
+  const { from, to } = firstRange(now);
+  return firstRequest({ ...entityFilter(input), startDate: isoTime(from), endDate: isoTime(to) });
+}
+
+/** Follows the logs; also what `svc logs -f` does. */
+export async function runTail(context: Context, input: TailInput): Promise<number> {
+  checkInput(context, input);
+  // Only the printer knows the fields: they are checked before the first request.
+  const print = await listPrinter(context, logView);
+  const { serviceOf } = await import('../au/runs.ts');
+  const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
+  const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
+  const work = (): Promise<number> => follow(context, input, { subject, file }, print);
+  if (file === undefined) return work();
+  const { system, clock, signal } = context;
+  const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
+  return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
+}
 
 async function follow(
   context: Context,
@@ -124,32 +148,51 @@ async function follow(
   ]);
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
-  const notices = new TailNotices(context);
+  const notices = new TailNotices(context, input);
+  const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
-  let taken = kept ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  const last = kept === undefined ? await readLast(context, client, input, onEvent) : undefined;
+  const begin =
+    kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  let taken = last === undefined ? begin : before(last);
   const onPosition = (position: TailPosition): void => {
     if (file !== undefined) writeCheckpoint(file, subject, position);
     taken = position;
   };
-  const onEvent = notices.show.bind(notices);
-  const tailing = await openTail(client, input, { begin: taken, shipping, onEvent, onPosition });
+  const tailing = await openTail(context, client, input, { begin, last, shipping, onEvent, onPosition });
   reportStart(context, input, kept);
+  async function* batches(): AsyncGenerator<readonly Log[]> {
+    if (last !== undefined) {
+      yield last.logs;
+      onPosition(last.position);
+      if (endsAtPresent(context, input) || last.logs.length === input.max) return;
+    }
+    yield* tailing.batches();
+  }
   try {
-    await (shipping?.deliver ?? print)(notices.counted(tailing.batches()));
+    await (shipping?.deliver ?? print)(notices.counted(batches()));
     onPosition(tailing.position());
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, () => resume(context, input, { settled: taken.settled, keep }));
+    notices.end(taken, () => resumeCommand(context, input, { settled: taken.settled, keep }));
   }
   return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
 }
 
 async function openTail(
-  client: Awaited<ReturnType<Context['client']>>,
+  context: Context,
+  client: Client,
   input: TailInput,
-  { shipping, ...options }: { shipping: Shipping | undefined } & Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'>,
+  {
+    shipping,
+    last,
+    ...options
+  }: { shipping: Shipping | undefined; last: LastEntries | undefined } & Pick<
+    TailOptions,
+    'begin' | 'onEvent' | 'onPosition'
+  >,
 ): Promise<Tail> {
   const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
     import('../../logs/follow.ts'),
@@ -164,16 +207,28 @@ async function openTail(
     intervalMs: input.interval,
     forMs: input.for,
     idleMs: input.idleExit,
-    limit: input.max,
+    limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
+    untilPresent: endsAtPresent(context, input),
+    ownReads: input.hideOwnReads ? 'hide' : maySuggest(context, input) ? 'report' : undefined,
+    requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
     keep: isFiltered ? (log) => matches(log, input) : undefined,
   });
 }
 
+/** Whether it could be suggested to hide reads of its own: to a person, who reads along. */
+function maySuggest({ out }: Context, { checkpoint, to }: TailInput): boolean {
+  return out.isTerminal && checkpoint === undefined && to === undefined;
+}
+
 // `--since` stays in a command that runs again and again, and counts for its first run.
-function reportStart({ notices }: Context, { to, checkpoint, since }: TailInput, kept: TailPosition | undefined): void {
-  const ignored = since === undefined ? '' : ' (--since ignored)';
+function reportStart(
+  { notices }: Context,
+  { to, checkpoint, since, last }: TailInput,
+  kept: TailPosition | undefined,
+): void {
+  const ignored = since !== undefined ? ' (--since ignored)' : last !== undefined ? ' (--last ignored)' : '';
   if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
   if (to && checkpoint === undefined)
     notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
@@ -203,65 +258,11 @@ function exitCode(
 const SHORTEST_MS = 1_000;
 
 /** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
-function checkInterval({ settings }: Context, intervalMs: number | undefined): void {
+function checkInput({ settings }: Context, { interval: intervalMs, last = 0, max = Infinity }: TailInput): void {
+  if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
   const url = settings.baseUrl?.value;
   if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
   throw new SvcError('usage', '--interval must be 1s or longer', {
     hint: 'A key has 200 requests a minute for everything; without --interval the pace adapts.',
   });
-}
-
-/** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
-function resume(
-  context: Context,
-  input: TailInput,
-  { settled, keep }: { readonly settled: number; readonly keep: (file: string) => void },
-): { command: string; mayRepeat: boolean } {
-  const file = input.checkpoint ?? keepCheckpoint(context, keep);
-  const words = [
-    'logs',
-    'tail',
-    ...(file === undefined ? ['--since', isoTime(settled)] : option('--checkpoint', file)),
-    ...filterWords(input),
-    ...option('--to', input.to && destinationText(input.to)),
-    // With a shorter overlap an entry could come too late.
-    ...option('--overlap', durationText(input.overlap)),
-    ...option('--interval', durationText(input.interval)),
-    ...option('--retention', durationText(input.retention)),
-    ...(input.strict ? ['--strict'] : []),
-  ];
-  return { command: typedCommand(words, context.globals), mayRepeat: file === undefined };
-}
-
-function durationText(ms: number | undefined): string | undefined {
-  if (ms === undefined) return undefined;
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-const KEPT_MS = 7 * 86_400_000;
-
-/** Keeps a checkpoint in the state directory; undefined where it cannot be written, as the tail has ended all the same. */
-function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {
-  const state = stateDirectory(system);
-  if (state === undefined) return undefined;
-  const directory = path.join(state, 'tails');
-  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
-  const file = path.join(directory, `${stamp}-${randomBytes(4).toString('hex')}.json`);
-  try {
-    makeDirectory(directory);
-    removeUnused(directory, clock.now() - KEPT_MS);
-    keep(file);
-    return file;
-  } catch (error) {
-    if (error instanceof Error && (isSvcError(error, 'local') || 'code' in error)) return undefined;
-    throw error;
-  }
-}
-
-// A lock is as old as the tail that holds it: the checkpoint beside it shows whether that is in use.
-function removeUnused(directory: string, before: number): void {
-  for (const name of fs.readdirSync(directory)) {
-    const used = fs.statSync(path.join(directory, name.replace(/\.lock$/, '')), { throwIfNoEntry: false });
-    if (used === undefined || used.mtimeMs < before) fs.rmSync(path.join(directory, name), { force: true });
-  }
 }
