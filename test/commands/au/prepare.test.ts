@@ -101,6 +101,13 @@ describe('svc au prepare', () => {
     expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
   });
 
+  it('warns when columns are left out and none is the expiration', async () => {
+    const { prepare } = place('token,valid_until\na,05/28\n');
+    const { stderr } = await prepare();
+    expect(stderr).toContain('--map expiration=NAME');
+    expect((await prepare('--map', 'expiration=valid_until')).stderr).not.toContain('warning');
+  });
+
   it('never shows the first line of a file without a header', async () => {
     const { stderr } = await place('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
     expect(stderr).toContain('the export has the columns 4 others');
