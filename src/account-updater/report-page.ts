@@ -1,7 +1,6 @@
-import { cleanText } from '../output/text.ts';
+import { escapeHtml, htmlPage, timeTag } from '../output/page.ts';
 import { countText, formatNumber, fixedPercent } from '../output/time.ts';
 import { ACTION_GROUP_NAMES, CLASS_NAMES, type Report, type ReportCode, shownCode, sumOf } from './report-view.ts';
-import { text as STYLE } from './report.css';
 
 /**
  * A report as one self-contained page: no script, nothing loaded from anywhere. `madeAt` in milliseconds since the
@@ -9,26 +8,10 @@ import { text as STYLE } from './report.css';
  */
 export function reportPage(report: Report, madeAt: number): string {
   const { file, rows } = report;
-  const made = new Date(madeAt).toISOString();
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>Account Updater report: ${escapeHtml(file)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Account Updater report</h1>
-<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
-<p class="soft">Made <time datetime="${made}">${made.slice(0, 16).replace('T', ' ')} UTC</time></p>
-${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}</main>
-</body>
-</html>
-`;
+  const body = `<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
+<p class="soft">Made ${timeTag(madeAt)}</p>
+${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
+  return htmlPage({ title: `Account Updater report: ${file}`, heading: 'Account Updater report' }, body);
 }
 
 function requestSection(report: Report): string {
@@ -162,17 +145,4 @@ function chartBar({ name, count, kind }: Bar, top: number, whole: number): strin
   return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(count, whole))}</text>
 <rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${kind}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
 `;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text for any place in a page, attributes in quotes too; characters that hide or turn text are made visible. */
-function escapeHtml(text: string): string {
-  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

@@ -37,7 +37,6 @@ describe('counts of log entries', () => {
       share: 1,
       first_at: '2026-01-05T12:30:00Z',
       last_at: '2026-01-06T11:00:00Z',
-      note: null,
     });
   });
 

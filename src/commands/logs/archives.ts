@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
-import type { DroppedMonth } from '../../logs/archive/record.ts';
+import type { DroppedMonth, Segment } from '../../logs/archive/record.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
 import { S3_SECRETS } from '../../logs/s3/settings.ts';
@@ -10,6 +10,7 @@ import type { TransferProgress } from '../../output/progress.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
 import { formatDuration, formatTime, isoTime } from '../../output/time.ts';
 import { MARKS, type Tone } from '../../output/view.ts';
+import type { Log } from '../../schema/log.ts';
 import type { Environment } from '../../system.ts';
 
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
@@ -45,6 +46,37 @@ export async function withByteProgress<T>(
 ): Promise<T> {
   let done = 0;
   return withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+}
+
+const CONCURRENCY = 3;
+
+interface Reading {
+  readonly label: string;
+  readonly store: ArchiveStore;
+  readonly segments: readonly Segment[];
+}
+
+/** Reads all entries of segments, in no order, and shows how far it is. @returns how many there were */
+export async function readEntries(
+  context: Context,
+  { label, store, segments }: Reading,
+  onEntry: (log: Log) => void,
+): Promise<number> {
+  const [{ readSegment }, { sideBySide }] = await Promise.all([
+    import('../../logs/archive/segment.ts'),
+    import('../../logs/archive/store.ts'),
+  ]);
+  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  return withByteProgress(context, label, total, async (onBytes) => {
+    const reading = sideBySide(segments, CONCURRENCY, async (segment) => {
+      for await (const batch of readSegment(store, segment, { signal: context.signal, onBytes }))
+        for (const log of batch) onEntry(log);
+      return segment.entries;
+    });
+    let read = 0;
+    for await (const entries of reading) read += entries;
+    return read;
+  });
 }
 
 const LARGE = 8_000_000;

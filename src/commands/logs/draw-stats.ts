@@ -6,7 +6,6 @@ import { fixedPercent, countText, formatNumber, formatTime, parseTime } from '..
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
-const MAX_NOTES = 20;
 const NAME_COLUMNS = 40;
 /** How many hours one mark of the sparkline can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
@@ -30,7 +29,6 @@ export function drawStats(context: Show, rows: readonly StatsRow[], interval: In
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
       lines.push('', ...barLines(context, by, rowsBy(rows, by)));
-    lines.push(...noteLines(context, rows));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -86,18 +84,6 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   if (left > 0)
     lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
   return [TITLES[by], ...lines];
-}
-
-function noteLines(context: Show, rows: readonly StatsRow[]): string[] {
-  const noted = rows.filter(({ note }) => note !== null);
-  if (noted.length === 0) return [];
-  const lines = noted.slice(0, MAX_NOTES).map((row) => {
-    const at = row.by === 'hour' ? parseTime(row.value ?? '') : undefined;
-    const name = at === undefined ? nameOf(row) : `hour ${shownTime(context, at)}`;
-    return `  ${context.palette.warn(name)}: ${row.note ?? ''}`;
-  });
-  if (noted.length > MAX_NOTES) lines.push(`  and ${noted.length - MAX_NOTES} more (-o jsonl shows them)`);
-  return ['', 'compared with the past of the archive', ...lines];
 }
 
 /** A value for people. An actor's id is never cut, like every identifier. */

@@ -25,6 +25,11 @@ export const logs: GroupSpec = {
       'count log entries by hour, entity type, operation and actor',
       async () => (await import('./stats.ts')).stats,
     ),
+    entry(
+      'review',
+      'review a day of an archive: deletions, changes, new actors, busy hours',
+      async () => (await import('./review.ts')).review,
+    ),
     entry('entity-types', 'list the values of --entity-type', async () => (await import('./list.ts')).entityTypes),
   ],
   defaultCommand: 'list',

@@ -2,14 +2,11 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { type Input, optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { Manifest } from '../../logs/archive/manifest.ts';
-import type { ArchiveStore } from '../../logs/archive/store.ts';
-import type { Interval, LogCounts, StatsBackfill, StatsRow } from '../../logs/count.ts';
+import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import type { Log } from '../../schema/log.ts';
-import { gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
+import { gapText, openArchive, readEntries, reportGaps } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -39,29 +36,24 @@ type CountInput = Omit<Input<typeof parameters>, 'dir'>;
 
 const statsView: View<StatsRow> = {
   name: 'count of log entries',
-  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at', 'note'],
+  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at'],
   columns: [
     { path: 'by', kind: 'text' },
     { path: 'value', kind: 'id' },
     { path: 'count', kind: 'number' },
     { path: 'first_at', kind: 'time', priority: 1 },
     { path: 'last_at', kind: 'time', priority: 2 },
-    { path: 'note', kind: 'text', priority: 3 },
   ],
 };
 
 /** `svc logs stats` */
 export const stats = defineCommand({
   description:
-    "Counts the service's entries, or those of an archive, which are then compared with its own past: note marks actors that are new to it, and hours with more than twice as many entries, or less than half as many, as the same hour ever had in the 28 days before. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at, note. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
+    "Counts the service's entries, or those of an archive. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
   examples: [
     ['svc logs stats', 'the last 24 hours'],
     ['svc logs stats --since 2h --operation delete', 'who deleted what within two hours'],
-    ['svc logs stats audit --since 7d', 'a week of an archive, with what was unusual in it'],
-    [
-      `svc logs stats audit -o jsonl | jq -r 'select(.note != null) | [.by, .value, .note] | @tsv'`,
-      'what is unusual, for a script',
-    ],
+    ['svc logs stats audit --since 7d', 'a week of an archive'],
   ],
   permissions: ['log:read'],
   exitCodes: [5, 12],
@@ -85,21 +77,20 @@ export const stats = defineCommand({
   },
 });
 
-/** What was counted in which time range, and the past of the archive to compare it with. */
+/** What was counted in which time range. */
 interface Counted {
   readonly counts: LogCounts;
   readonly interval: Interval;
-  readonly past?: StatsBackfill | undefined;
 }
 
 // Checks --fields before the first request.
 async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
   if (isForPeople(context) && context.globals.fields === undefined) {
     const { drawStats } = await import('./draw-stats.ts');
-    return ({ counts, interval, past }) => context.out.write(drawStats(context, counts.rows(interval, past), interval));
+    return ({ counts, interval }) => context.out.write(drawStats(context, counts.rows(interval), interval));
   }
   const print = await listPrinter<StatsRow>(context, statsView);
-  return async ({ counts, interval, past }) => void (await print(once(counts.rows(interval, past))));
+  return async ({ counts, interval }) => void (await print(once(counts.rows(interval))));
 }
 
 /** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
@@ -152,59 +143,27 @@ function reportGap({ notices }: Context, event: TailEvent): void {
     notices.warn(`${gapText(event)}: older than the service keeps them`);
 }
 
-const CONCURRENCY = 3;
-
-/** Counts an archive's entries and compares them with earlier ones. @throws SvcError as `readManifest` */
+/** Counts an archive's entries. @throws SvcError as `readManifest` */
 async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
-  const [{ readManifest }, { LogCounts: Counts, StatsBackfill: Past }] = await Promise.all([
+  const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/count.ts'),
   ]);
   const now = context.clock.now();
   const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
-  const manifest = await readManifest(store, { until: asked.until });
-  const covered = manifest.coverage.covered();
-  const end = covered.at(-1)?.to ?? now;
+  const manifest = await readManifest(store, asked);
+  const end = manifest.coverage.covered().at(-1)?.to ?? now;
   const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
   const interval = { since: asked.since ?? until - DAY_MS, until };
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
-  const past = new Past(interval, covered);
-  if (!past.isLong)
-    context.notices.note(
-      `the archive holds less than 7 days before ${isoTime(interval.since)}: too little to tell what is new or unusual`,
-    );
-  const read = await readSegments(context, store, manifest, (log) => {
+  const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
+  const read = await readEntries(context, { label: 'stats', store, segments }, (log) => {
     const at = parseTime(log.created_at);
-    if (at === undefined || at >= interval.until) return;
-    const isMatch = isAbout(log, input) && matches(log, input);
-    past.add(log, at, isMatch);
-    if (isMatch && at >= interval.since) counts.add(log);
+    if (at === undefined || at < interval.since || at >= interval.until) return;
+    if (isAbout(log, input) && matches(log, input)) counts.add(log);
   });
   context.notices.debug(`read ${countText(read, 'entry')} of the archive`);
-  return { counts, interval, past };
-}
-
-async function readSegments(
-  context: Context,
-  store: ArchiveStore,
-  { segments }: Manifest,
-  onEntry: (log: Log) => void,
-): Promise<number> {
-  const [{ readSegment }, { sideBySide }] = await Promise.all([
-    import('../../logs/archive/segment.ts'),
-    import('../../logs/archive/store.ts'),
-  ]);
-  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  return withByteProgress(context, 'stats', total, async (onBytes) => {
-    const reading = sideBySide(segments, CONCURRENCY, async (segment) => {
-      for await (const batch of readSegment(store, segment, { signal: context.signal, onBytes }))
-        for (const log of batch) onEntry(log);
-      return segment.entries;
-    });
-    let read = 0;
-    for await (const entries of reading) read += entries;
-    return read;
-  });
+  return { counts, interval };
 }

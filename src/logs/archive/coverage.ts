@@ -56,7 +56,7 @@ function cutBefore(ranges: TimeRange[], at: number): void {
 }
 
 /** What is left of a range without others, which are sorted and disjoint. */
-function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
+export function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
   const left: TimeRange[] = [];
   let at = from;
   for (const other of others) {

@@ -50,7 +50,8 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   return { first, last, coverage, segments, allSegments };
 }
 
-function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
+/** Whether a segment can hold entries of a time range. */
+export function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
   if (first === null || last === null) return since === undefined && until === undefined;
   return Date.parse(last) >= (since ?? -Infinity) && Date.parse(first) < (until ?? Infinity);
 }

@@ -2,13 +2,18 @@ import { hostname, userInfo } from 'node:os';
 import { readRecords } from './chain.ts';
 import { dayIn, dayOf, type DroppedMonth, isDroppedBy, isHidden, type Segment } from './record.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
-import type { ArchiveWriter } from './writer.ts';
 
 /** What retention takes: whole months, each with what it held. */
 export interface Dropped {
   /** The first moment that is kept, in epoch milliseconds. */
   readonly before: number;
   readonly months: readonly DroppedMonth[];
+}
+
+/** The end of an archive, where months can be dropped. */
+interface Dropping {
+  readonly position: { readonly readTo: number };
+  drop(before: number, by: string): Promise<DroppedMonth[]>;
 }
 
 /** Drops months after the commits of a run: each time that the end of the archive has come into another month. */
@@ -26,7 +31,7 @@ export class Retention {
     return { before: this.#before, months: this.#dropped };
   }
 
-  async apply(writer: ArchiveWriter): Promise<void> {
+  async apply(writer: Dropping): Promise<void> {
     const before = keptFrom(writer.position.readTo, this.#months);
     if (before <= this.#before) return;
     this.#before = before;

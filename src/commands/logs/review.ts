@@ -1,0 +1,131 @@
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, type Input, moment, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { SvcError } from '../../errors.ts';
+import { Draft } from '../../files/draft.ts';
+import type { Review } from '../../logs/review-page.ts';
+import { countText, isoTime } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { archiveLocation, openArchive, readEntries } from './archives.ts';
+
+const DAY_MS = 86_400_000;
+
+const parameters = {
+  dir: archiveLocation,
+  day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
+  html: value('--html <file>', 'write the review as one page, too', text),
+  force: flag('--force', 'replace a file that exists'),
+  strict: flag('--strict', 'exit with 14 when entries of the day may be missing'),
+} as const;
+
+function day(typed: string): (now: number) => number {
+  if (typed === 'today') return (now) => Math.floor(now / DAY_MS) * DAY_MS;
+  if (typed === 'yesterday' || /^\d{4}-\d\d-\d\d$/.test(typed)) return moment(typed);
+  throw new SvcError('usage', 'must be a day: yesterday, today or a date such as 2026-01-31');
+}
+
+const reviewView: View<Review> = {
+  name: 'review',
+  fields: [
+    ...(['archive', 'service', 'tenant_id', 'day', 'entries', 'missing', 'past_days'] as const),
+    ...(['deletions', 'changes', 'new_actors', 'new_operations', 'hours', 'median', 'busy_hours'] as const),
+  ],
+  columns: [
+    { path: 'day', kind: 'id' },
+    { path: 'entries', kind: 'number' },
+  ],
+};
+
+/** `svc logs review` */
+export const review = defineCommand({
+  description:
+    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that the 30 days before do not have; and hours with more than four times the median of the day. It counts the documented fields of the entries and never reads their messages. Nothing is called new where the archive covers less than 7 of the 30 days before. Exit code 10 means that there is something of the first three kinds.',
+  examples: [
+    ['svc logs review audit', 'yesterday (UTC)'],
+    ['svc logs review audit --day 2026-01-31 --html review.html', 'a day as a page, to print or to file'],
+    ['svc logs review audit --strict --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
+    [`svc logs review audit --jq '.deletions[] | [.actor_id, .count]'`, 'who deleted how much, for a script'],
+  ],
+  exitCodes: [5, 10, 12, 14],
+  paged: true,
+  fields: reviewView.fields,
+  parameters,
+  async run(context, input) {
+    const isDrawn = isForPeople(context) && context.globals.fields === undefined;
+    const print = await recordPrinter(context, reviewView);
+    const page = await pageOf(context, input);
+    const made = await makeReview(context, input);
+    if (page !== undefined) await writePage(context, page, made, input.force);
+    if (isDrawn) {
+      const { drawReview } = await import('./draw-review.ts');
+      await context.out.write(drawReview(context, made));
+    } else {
+      // In a cron job only this is mailed.
+      for (const { from, to, reason } of made.missing)
+        context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
+      await print(made);
+    }
+    judge(made, input.strict);
+  },
+});
+
+type ReviewInput = Input<typeof parameters>;
+
+/** Where the page goes. @throws SvcError `usage` for what is no file, or exists */
+async function pageOf(context: Context, { html, force }: ReviewInput): Promise<string | undefined> {
+  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+  const page = html === undefined ? undefined : resolvePath(context, html);
+  if (page !== undefined) await requireFile(page, force);
+  return page;
+}
+
+async function makeReview(context: Context, input: ReviewInput): Promise<Review> {
+  const [{ readManifest }, { DayReview, PAST_DAYS }] = await Promise.all([
+    import('../../logs/archive/manifest.ts'),
+    import('../../logs/review.ts'),
+  ]);
+  const now = context.clock.now();
+  const from = (input.day ?? moment('yesterday'))(now);
+  if (from > now) throw new SvcError('usage', 'the day to review is in the future', { hint: 'Choose an earlier day.' });
+  const store = await openArchive(context, input.dir);
+  const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
+  const { coverage, first, segments } = await readManifest(store, bounds);
+  const reviewed = new DayReview(from, coverage.covered());
+  await readEntries(context, { label: 'review', store, segments }, (log) => reviewed.add(log));
+  const names = { archive: store.name, service: first.service, tenant_id: first.tenant_id };
+  return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };
+}
+
+async function writePage(context: Context, target: string, made: Review, force: boolean): Promise<void> {
+  const { reviewPage } = await import('../../logs/review-page.ts');
+  const file = await Draft.begin(target);
+  try {
+    await file.write(context.out.redact(reviewPage(made, context.clock.now())));
+    await file.finish(force);
+  } finally {
+    await file.discard();
+  }
+}
+
+/** @throws SvcError `entries_missing` with --strict, `threshold` where somebody should look */
+function judge(made: Review, strict: boolean): void {
+  const { archive, day: date, missing, deletions, changes, new_actors, new_operations } = made;
+  if (strict && missing.length > 0)
+    throw new SvcError('entries_missing', `${archive} does not cover all of ${date}: ${missing[0]?.reason ?? ''}`, {
+      hint: 'Update the archive and review the day again; a gap stays one.',
+      next: ['logs', 'archive', archive],
+      facts: { missing },
+    });
+  const counts = { deletions, changes, new_actors: new_actors ?? [], new_operations: new_operations ?? [] };
+  const found = Object.values(counts).reduce((sum, rows) => sum + rows.length, 0);
+  if (found === 0) return;
+  throw new SvcError('threshold', `${countText(found, 'finding')} to look at on ${date}`, {
+    hint: 'See the entries themselves, and note down who looked at them.',
+    next: ['logs', 'search', archive, '--since', date, '--until', followingDay(date)],
+    facts: Object.fromEntries(Object.entries(counts).map(([name, rows]) => [name, rows.length])),
+  });
+}
+
+function followingDay(date: string): string {
+  return isoTime(Date.parse(date) + DAY_MS).slice(0, 10);
+}

@@ -1,0 +1,47 @@
+import { cleanText } from './text.ts';
+import { text as STYLE } from './page.css';
+
+interface PageTitle {
+  readonly title: string;
+  readonly heading: string;
+}
+
+/** One self-contained page around a body of HTML: no script, nothing loaded from anywhere. */
+export function htmlPage({ title, heading }: PageTitle, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(heading)}</h1>
+${body}</main>
+</body>
+</html>
+`;
+}
+
+/** A time in epoch milliseconds as `2026-01-31 09:00 UTC`. */
+export function timeTag(at: number): string {
+  const iso = new Date(at).toISOString();
+  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text for any place in a page, attributes in quotes too; characters that hide or turn text are made visible. */
+export function escapeHtml(text: string): string {
+  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+}
