@@ -23,6 +23,8 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   '3ds validate': '3ds validate body.json',
   '3ds authenticate': '3ds authenticate {session} --file body.json',
   '3ds challenge-result': '3ds challenge-result {authenticated}',
+  '3ds run': '3ds run --token {card} --expect successful',
+  '3ds test': '3ds test suite.yaml',
   '3ds explain': '3ds explain challenge',
   'au submit': 'au submit other.csv --wait',
   'au prepare': 'au prepare tokens.csv --out prepared.csv',

@@ -200,6 +200,8 @@ export class World {
       await keep('tenant', 'tenant show');
       writeFileSync(join(directory, 'tenant.yaml'), JSON.stringify(await print('tenant export')));
       await keep('card', 'sandbox cards --3ds', '0.token');
+      const scenario = { name: 'frictionless', token: this.#name('card'), expect: 'successful' };
+      writeFileSync(join(directory, 'suite.yaml'), JSON.stringify({ scenarios: [scenario] }));
       const create = `3ds create --token ${this.#name('card')} --type customer`;
       await keep('authenticated', create);
       await print(`3ds authenticate ${this.#name('authenticated')} --file body.json`);

@@ -33,6 +33,16 @@ export const threeDs: GroupSpec = {
       async () => (await import('./challenge-result.ts')).challengeResult,
     ),
     entry(
+      'run',
+      'run one scenario from session to outcome, and compare the status',
+      async () => (await import('./run.ts')).run,
+    ),
+    entry(
+      'test',
+      'run many scenarios side by side, for CI; without a file, all test cards',
+      async () => (await import('./test.ts')).test,
+    ),
+    entry(
       'explain',
       'explain a status, reason or EMV code and what to do, offline',
       async () => (await import('./explain.ts')).explain,

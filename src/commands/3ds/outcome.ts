@@ -65,7 +65,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 };
 
 /** The response to an authentication need not hold the address; the session does. */
-async function pageOf(
+export async function pageOf(
   client: Client,
   id: string,
   { acs_challenge_url: given }: AuthenticationResult,
@@ -109,7 +109,7 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
  * The outcome as the session has it: with reasons and addresses that the response to an authentication lacks.
  * Undefined where it cannot be read: they only add to what is known.
  */
-async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
+export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
   try {
     return (await threeDs.read(id)).authentication ?? undefined;
   } catch (error) {

@@ -1,0 +1,240 @@
+import path from 'node:path';
+import { pollUntil } from '../../account-updater/job.ts';
+import type { Client } from '../../api/client.ts';
+import type { Context } from '../../app/command.ts';
+import { positiveDuration, value } from '../../app/parameter.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
+import { isLoopbackHost } from '../../schema/loopback.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import type { AuthenticationResult, CreateSession } from '../../schema/three-ds/session.ts';
+import type { SessionType } from '../../schema/three-ds/values.ts';
+import { isOpen } from '../../three-ds/explain.ts';
+import type { ChallengeReply, Scenario } from '../../three-ds/suite.ts';
+import type { Setting } from '../../three-ds/setting.ts';
+import { findTestCard, threeDsCards } from '../sandbox/three-ds-cards.ts';
+import { checkViolations, readBody } from './body.ts';
+import { pageOf, resultSoFar, sessionOutcome } from './outcome.ts';
+
+/** How a scenario went: statuses, codes and ids only, so that it can be shown anywhere. */
+export interface ScenarioResult {
+  readonly scenario: string;
+  readonly result: 'passed' | 'failed';
+  readonly expected: string;
+  /** A status of the authentication, the HTTP status of its refusal, or `error`. */
+  readonly got: string;
+  readonly reason: string | null;
+  readonly session: string | null;
+  readonly seconds: number;
+}
+
+export const scenarioView: View<ScenarioResult> = {
+  name: 'scenario',
+  fields: fieldPaths('scenario result expected got reason session seconds'),
+  columns: [
+    { path: 'result', kind: 'status', paint: (result) => (result === 'passed' ? 'good' : 'bad') },
+    { path: 'scenario', kind: 'text', least: 30 },
+    { path: 'expected', kind: 'status', priority: 3 },
+    { path: 'got', kind: 'status' },
+    { path: 'reason', kind: 'text', priority: 2, least: 26 },
+    { path: 'seconds', kind: 'number', priority: 1 },
+    { path: 'session', kind: 'id', priority: 0 },
+  ],
+};
+
+export const challengeTimeoutParameter = value(
+  '--challenge-timeout <duration>',
+  'how long to wait for the outcome of a challenge (default 10m)',
+  positiveDuration,
+);
+
+const USUAL_TIMEOUT_MS = 600_000;
+
+/** A scenario with all that it sends, checked. */
+export interface PlannedScenario {
+  readonly name: string;
+  readonly session: CreateSession;
+  readonly body: AuthenticateRequest;
+  readonly expect: string;
+  readonly challenge: ChallengeReply;
+}
+
+interface PlanOptions {
+  /** Where the names of bodies begin. */
+  readonly directory?: string;
+  readonly set?: readonly Setting[];
+  /** Says where a scenario is wrong. */
+  readonly onError?: (at: number, error: SvcError) => SvcError;
+}
+
+/** Finds the cards and checks the bodies of scenarios, before anything is sent. */
+export async function planScenarios(
+  context: Context,
+  scenarios: readonly Scenario[],
+  { directory = '', set = [], onError }: PlanOptions = {},
+): Promise<PlannedScenario[]> {
+  const bodies = new Map<string, Promise<AuthenticateRequest>>();
+  const bodyOf = (file: string | undefined, type: SessionType): Promise<AuthenticateRequest> => {
+    const key = JSON.stringify([file, type]);
+    const body = bodies.get(key) ?? readRequest(context, file, type, set);
+    bodies.set(key, body);
+    return body;
+  };
+  const planned: PlannedScenario[] = [];
+  for (const [at, { name, body: file, type, expect, challenge, ...card }] of scenarios.entries()) {
+    try {
+      const session = { ...(await tokenOf(context, card)), type };
+      const body = await bodyOf(file === undefined || file === '-' ? file : path.join(directory, file), type);
+      planned.push({ name, session, body, expect, challenge });
+    } catch (error) {
+      throw isSvcError(error) ? (onError?.(at, error) ?? error) : error;
+    }
+  }
+  return planned;
+}
+
+async function tokenOf(
+  { settings: { sandbox, baseUrl } }: Context,
+  { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
+): Promise<Omit<CreateSession, 'type'>> {
+  if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
+  if (!sandbox && baseUrl !== undefined && !isLoopbackHost(baseUrl.value.hostname)) {
+    throw new SvcError('usage', 'a card is a test card of the sandbox, and this is another service', {
+      hint: 'Give the id of a token that holds the test card: --token, or token in a suite.',
+    });
+  }
+  return { token_id: findTestCard(await threeDsCards(), card).token };
+}
+
+async function readRequest(
+  context: Context,
+  file: string | undefined,
+  type: SessionType,
+  set: readonly Setting[],
+): Promise<AuthenticateRequest> {
+  const { checkBody } = await import('../../three-ds/check.ts');
+  const body = file === undefined ? await usualBody(type, set) : await readBody(context, file, set, false);
+  checkViolations(file ?? 'the example body', checkBody(body, type), false);
+  return body as AuthenticateRequest;
+}
+
+async function usualBody(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
+  const [{ exampleBody }, { withNumericCurrencies, withSettings }] = await Promise.all([
+    import('../../three-ds/template.ts'),
+    import('../../three-ds/setting.ts'),
+  ]);
+  const type = sessionType === 'customer' ? 'payment-transaction' : 'recurring-transaction';
+  return withNumericCurrencies(withSettings(exampleBody({ type, category: 'payment', sessionType }), set, false));
+}
+
+/**
+ * Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares.
+ * @throws SvcError whatever ends it without an outcome
+ */
+export async function runScenario(
+  context: Context,
+  client: Client,
+  planned: PlannedScenario,
+  timeoutMs: number = USUAL_TIMEOUT_MS,
+): Promise<ScenarioResult> {
+  const started = context.clock.now();
+  const { id } = await client.threeDs.create(planned.session);
+  const got = await outcomeOf(context, client, id, planned, timeoutMs);
+  const reason = /^(?:successful|[45]\d\d)$/.test(got) ? undefined : await reasonOf(client, id);
+  return resultOf(planned, got, reason, id, context.clock.now() - started);
+}
+
+/** The result of a scenario that an error ended. */
+export function failedResult(planned: PlannedScenario, { code, status }: SvcError): ScenarioResult {
+  return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
+}
+
+function resultOf(
+  { name, expect }: PlannedScenario,
+  got: string,
+  reason?: string,
+  session?: string,
+  ms = 0,
+): ScenarioResult {
+  return {
+    scenario: name,
+    result: got === expect ? 'passed' : 'failed',
+    expected: expect,
+    got: codeIn(got) ?? 'unknown',
+    reason: codeIn(reason),
+    session: codeIn(session),
+    seconds: Math.round(ms / 100) / 10,
+  };
+}
+
+// What the service sends in place of a code may be anything.
+function codeIn(text: string | undefined): string | null {
+  return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
+}
+
+async function outcomeOf(
+  context: Context,
+  client: Client,
+  id: string,
+  { body, expect, challenge }: PlannedScenario,
+  timeoutMs: number,
+): Promise<string> {
+  const { clock, signal } = context;
+  const first = await firstOutcome(client, id, body, expect);
+  if (typeof first === 'string') return first;
+  const { authentication_status: status } = first;
+  if (!isOpen(first) || status === expect) return status;
+  if (status === 'challenge') await answerChallenge(client, await pageOf(client, id, first), challenge, signal);
+  const last = await pollUntil({
+    poll: () => resultSoFar(client, id),
+    isDone: (result) => !isOpen(result),
+    limitMs: () => timeoutMs,
+    clock,
+    signal,
+  });
+  return last?.authentication_status ?? status;
+}
+
+/** The result of the authentication; the HTTP status where 3-D Secure itself failed, or a refusal is expected. */
+async function firstOutcome(
+  { threeDs }: Client,
+  id: string,
+  body: AuthenticateRequest,
+  expect: string,
+): Promise<AuthenticationResult | string> {
+  try {
+    return await threeDs.authenticate(id, body);
+  } catch (error) {
+    const status = isSvcError(error) ? String(error.status) : '';
+    if (status === expect || status === '424' || status === '500') return status;
+    throw error;
+  }
+}
+
+async function reasonOf(client: Client, id: string): Promise<string | undefined> {
+  const outcome = await sessionOutcome(client, id);
+  return outcome?.authentication_status_reason ?? outcome?.challenge_cancel_reason ?? undefined;
+}
+
+const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
+
+/** Replies to a challenge as the cardholder does. Only the sandbox takes that from a program: its page is on loopback. */
+async function answerChallenge(
+  { transport }: Client,
+  page: string | undefined,
+  challenge: ChallengeReply,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = page !== undefined && URL.canParse(page) ? new URL(page) : undefined;
+  if (url === undefined || !isLoopbackHost(url.hostname)) return;
+  const { exchange } = await import('../../http/exchange.ts');
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  // The code is for a page that asks for one, the answer for a page that stands for the app of a bank.
+  const body = challenge === 'complete' ? 'answer=approve&code=123456' : 'answer=cancel';
+  try {
+    (await exchange(transport, { method: 'POST', url, headers, body, limits: PAGE_LIMITS, signal })).discard();
+  } catch (error) {
+    if (signal.aborted || isSvcError(error)) throw error;
+    throw new SvcError('network', 'the challenge page of the sandbox did not respond', { cause: error });
+  }
+}

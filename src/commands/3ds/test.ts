@@ -1,0 +1,133 @@
+import path from 'node:path';
+import type { Client } from '../../api/client.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { readDataFile } from '../../app/data-file.ts';
+import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
+import { listPrinter, once } from '../../app/print.ts';
+import { confirmCost } from '../../app/tenant-mark.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { readSuite, refusedSuite } from '../../three-ds/suite.ts';
+import { builtInSuite, builtInSuiteText } from './built-in-suite.ts';
+import {
+  challengeTimeoutParameter,
+  failedResult,
+  type PlannedScenario,
+  planScenarios,
+  runScenario,
+  type ScenarioResult,
+  scenarioView,
+} from './scenario.ts';
+
+/** Sessions under way at once; the client keeps under the rate limits by itself. */
+const CONCURRENT = 6;
+
+export const test = defineCommand({
+  description:
+    'Without a file it runs the built-in suite: every test card of the sandbox. Exit code 10 when a scenario ends otherwise than expected. The JUnit report holds names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
+  examples: [
+    ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
+    ['svc 3ds test --print > suite.yaml', 'a suite to start from'],
+    ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
+  ],
+  permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
+  exitCodes: [10, 13, 130],
+  changes: true,
+  fields: scenarioView.fields,
+  parameters: {
+    suite: optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'),
+    only: value('--only <text>', 'only scenarios whose name contains this', text),
+    junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
+    print: flag('--print', 'write the built-in suite as YAML and send nothing'),
+    challengeTimeout: challengeTimeoutParameter,
+  },
+  async run(context, { suite, only, junit, print: isPrinted, challengeTimeout }) {
+    if (isPrinted) return context.out.write(await builtInSuiteText());
+    const print = await listPrinter(context, scenarioView);
+    const report = junit === undefined ? undefined : resolvePath(context, junit);
+    if (report !== undefined) await requireFile(report, true);
+    const planned = await readPlanned(context, suite, only);
+    if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
+    const client = await context.client();
+    const started = context.clock.now();
+    const results = await runAll(context, client, planned, challengeTimeout);
+    if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
+    await print(once(results));
+    reportCounts(context, results);
+  },
+  async request(context, { suite, only }) {
+    const [first] = await readPlanned(context, suite, only);
+    return (await import('../../api/resources.ts')).createSessionRequest(first.session);
+  },
+});
+
+type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
+
+async function readPlanned(context: Context, file: string | undefined, only: string | undefined): Promise<Planned> {
+  const data = file === undefined ? undefined : await readDataFile(context, file);
+  const scenarios = data === undefined ? await builtInSuite() : readSuite(data);
+  const directory = file === undefined || file === '-' ? '' : path.dirname(file);
+  const onError = (at: number, error: SvcError): SvcError => {
+    const line = data?.lineOf(['scenarios', at]);
+    if (data === undefined || line === undefined || !isSvcError(error, 'usage')) return error;
+    return refusedSuite(data.name, [[line, error.message]]);
+  };
+  const planned = await planScenarios(context, scenarios, { directory, onError });
+  const [first, ...more] = planned.filter(({ name }) => only === undefined || name.includes(only));
+  if (first !== undefined) return [first, ...more];
+  throw new SvcError('usage', 'no scenario has a name with the text of --only', {
+    hint: `The suite has ${planned.length} scenarios; upper and lower case count.`,
+  });
+}
+
+/** Runs all scenarios, several at once. What is wrong with the key ends them all. */
+async function runAll(
+  context: Context,
+  client: Client,
+  planned: Planned,
+  timeoutMs: number | undefined,
+): Promise<ScenarioResult[]> {
+  const shown = context.progress.watching('3-D Secure scenarios');
+  const results: ScenarioResult[] = [];
+  const fatal: unknown[] = [];
+  const waiting = planned.entries();
+  const work = async (): Promise<void> => {
+    for (const [at, one] of waiting) {
+      if (fatal.length > 0) return;
+      try {
+        results[at] = await runScenario(context, client, one, timeoutMs);
+      } catch (error) {
+        if (!isSvcError(error) || ENDING.has(error.code)) return void fatal.push(error);
+        context.notices.warn(`${one.name}: ${error.message}`);
+        results[at] = failedResult(one, error);
+      }
+      shown?.update({ state: `${results.filter(Boolean).length} of ${planned.length}` });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT }, work));
+  shown?.done();
+  if (fatal.length > 0) throw fatal[0];
+  return results;
+}
+
+const ENDING = new Set<string>(
+  'config usage key_missing key_refused unauthorized forbidden timeout hangup interrupted terminated'.split(' '),
+);
+
+async function writeReport({ out }: Context, file: string, results: ScenarioResult[], ms: number): Promise<void> {
+  const [{ junitReport }, { writeFileAtomicSync }] = await Promise.all([
+    import('./junit.ts'),
+    import('../../files/draft.ts'),
+  ]);
+  writeFileAtomicSync(file, out.redact(junitReport(results, ms)));
+}
+
+function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
+  const failed = results.filter(({ result }) => result === 'failed');
+  const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
+  if (failed.length === 0) return notices.success(counts);
+  const session = failed.find((one) => one.session !== null)?.session;
+  throw new SvcError('threshold', counts, {
+    ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
+    facts: { passed: results.length - failed.length, failed: failed.length },
+  });
+}
