@@ -1,6 +1,8 @@
-import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../app/check-key.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, knownTenant, namesOf } from '../app/check-key.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import type { Context } from '../app/command.ts';
+import type { Profile } from '../config/config-file.ts';
+import { baseUrlText } from '../config/values.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyFromCommand } from '../config/key-command.ts';
@@ -15,6 +17,8 @@ const TRIES = 3;
 export interface LoginTarget {
   readonly baseUrl: URL;
   readonly check: boolean;
+  /** Stored keys, which new ones of the same tenant replace. */
+  readonly replaced?: Profile['keys'];
 }
 
 export interface KeyOptions {
@@ -131,8 +135,16 @@ export interface GivenKey {
  * Verifies a key and reports the result; the tenant is noted on the key.
  * @throws SvcError for a key that is refused or of the other kind, and when the service cannot be asked
  */
-export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check }: LoginTarget): Promise<void> {
+export async function checkedKey(
+  context: Context,
+  key: GivenKey,
+  { baseUrl, check, replaced }: LoginTarget,
+): Promise<void> {
   if (!check) return;
+  if (replaced?.[key.kind]?.value === key.value)
+    throw new SvcError('usage', `the ${key.kind} key from ${key.from} is the one that is stored already`, {
+      hint: 'Create a new one at the service first.',
+    });
   context.progress.waiting(`verifying the ${key.kind} key`);
   const found = await checkKey(context, key.kind, { value: key.value, origin: key.from }, { baseUrl }).finally(() =>
     context.progress.end(),
@@ -140,6 +152,7 @@ export async function checkedKey(context: Context, key: GivenKey, { baseUrl, che
   const failure = keyFailure(found, key.from);
   if (failure && found.verdict === 'unclear') throw unreachable(failure, baseUrl);
   if (failure) throw notStored(failure, key.kind);
+  if (replaced) refuseOtherTenant(context, found, baseUrl);
   reportCheck(context, found);
   key.tenant = found.tenant;
 }
@@ -155,6 +168,17 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
   if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
   const unclear = namesOf(check, 'unclear');
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
+}
+
+// The old key may be revoked already: its tenant is known from when it was last checked.
+function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyCheck, baseUrl: URL): void {
+  const before = knownTenant(system, settings.profile.value, baseUrlText(baseUrl));
+  if (tenant === undefined || before === undefined || tenant.id === before.id) return;
+  const names = `tenant ${JSON.stringify(tenant.name)}, and the stored one of ${JSON.stringify(before.name)}`;
+  throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {
+    hint: 'Give a key of the same tenant, or store this one in a profile of its own:',
+    next: ['login', '--profile', '<name>'],
+  });
 }
 
 function notStored(error: SvcError, kind: KeyType): SvcError {

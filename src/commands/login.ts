@@ -6,6 +6,7 @@ import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
 import { KEY_TYPES } from '../schema/key-type.ts';
 import { SvcError } from '../errors.ts';
+import { isoTime } from '../output/time.ts';
 import { askForKey, askForText, checkedKey, type GivenKey, givenKeys, type LoginTarget } from './login-keys.ts';
 
 const parameters = {
@@ -28,6 +29,13 @@ const parameters = {
     text,
   ),
   noCheck: flag('--no-check', 'store the keys without verifying them'),
+  rotate: conflicting(
+    ['noCheck'],
+    flag(
+      '--rotate',
+      'replace stored keys by new ones of the same tenant; without a new key that works the old one stays',
+    ),
+  ),
   dryRun: flag('--dry-run', 'verify the keys, and store nothing'),
 } as const;
 
@@ -45,6 +53,7 @@ export const login = defineCommand({
       "svc login --base-url https://api.example.com --management-key-command 'pass show svc'",
       'from a secret manager whenever it is needed; the key is not stored',
     ],
+    ['svc login --rotate --profile prod', 'replace the keys of a profile, each once the new one is verified'],
   ],
   newProfile: true,
   exitCodes: [4, 8],
@@ -57,8 +66,9 @@ export const login = defineCommand({
       });
     }
     const given = await givenKeys(context, input);
-    const baseUrl = await askBaseUrl(context);
-    const place: LoginTarget = { baseUrl, check: !input.noCheck };
+    const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
+    const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
+    const place: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
     const keys = given.length > 0 ? await checkAll(context, given, place) : await askAll(context, place);
     if (keys.length === 0)
       throw new SvcError('usage', 'no key was given, so nothing was stored', {
@@ -67,8 +77,28 @@ export const login = defineCommand({
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     await store(context, baseUrl, keys);
     reportStored(context, baseUrl, keys);
+    if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
   },
 });
+
+/** The stored keys that new ones are to replace. @throws SvcError `usage` where a new key has none to replace */
+function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUrl: string): LoginTarget['replaced'] {
+  const profile = settings.profile.value;
+  const stored = settings.stored?.keys ?? {};
+  const wanted = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
+  const missing = wanted.find((kind) => stored[kind] === undefined);
+  if (wanted.length === 0 || missing !== undefined)
+    throw new SvcError('usage', `profile ${profile} has no ${missing ?? 'stored'} key to replace`, {
+      hint: 'Store one:',
+      next: ['login'],
+    });
+  const elsewhere = wanted.find((kind) => stored[kind]?.base_url !== baseUrl);
+  if (elsewhere !== undefined)
+    throw new SvcError('usage', `the ${elsewhere} key of profile ${profile} is not for ${baseUrl}`, {
+      hint: `--rotate keeps the base URL: ${stored[elsewhere]?.base_url}.`,
+    });
+  return stored;
+}
 
 async function askBaseUrl(context: Context): Promise<URL> {
   const { settings } = context;
@@ -90,7 +120,7 @@ async function checkAll(context: Context, given: readonly GivenKey[], place: Log
 
 async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
-  for (const kind of KEY_TYPES) {
+  for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
       // A key that was accepted before is kept.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
@@ -101,12 +131,12 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
   return keys;
 }
 
-async function store({ system, settings }: Context, url: URL, keys: readonly GivenKey[]): Promise<void> {
+async function store({ system, settings, clock }: Context, url: URL, keys: readonly GivenKey[]): Promise<void> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
   await updateConfig(system, (config) => {
     const before = config.profiles[name] ?? {};
-    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl)]));
+    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, clock.now())]));
     config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
     config.current ??= name;
   });
@@ -114,8 +144,8 @@ async function store({ system, settings }: Context, url: URL, keys: readonly Giv
   if (tenant) rememberTenant(system, name, baseUrl, tenant);
 }
 
-function storedKey({ value: key, command }: GivenKey, baseUrl: string): StoredKey {
-  return command === undefined ? { value: key, base_url: baseUrl } : { command, base_url: baseUrl };
+function storedKey({ value: key, command }: GivenKey, base_url: string, now: number): StoredKey {
+  return command === undefined ? { value: key, base_url, stored_at: isoTime(now) } : { command, base_url };
 }
 
 function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {

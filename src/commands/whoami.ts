@@ -7,23 +7,26 @@ import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { fieldPaths, type View } from '../output/view.ts';
-import { hasEnvironmentKey, tenantMark } from '../app/tenant-mark.ts';
+import { hasEnvironmentKey, tenantTone } from '../app/tenant-mark.ts';
+import { drawIdentity, type Identity, type KeyRow, keyTone } from './draw-identity.ts';
 
-const whoamiView: View = {
+const whoamiView: View<Identity> = {
   name: 'identity',
   fields: fieldPaths(`
     profile base_url tenant.name tenant.type tenant.id management_key.state management_key.from
-    management_key.problem private_key.state private_key.from private_key.problem permissions.log:read
+    management_key.stored_at management_key.problem private_key.state private_key.from
+    private_key.stored_at private_key.problem permissions.log:read
     permissions.tenant:read permissions.report:read permissions.3ds:session:read
     permissions.account-updater:job:read origins.profile origins.base_url origins.output origins.time
     origins.timeout origins.max_wait
   `),
   columns: [
     { path: 'profile', kind: 'text' },
-    { path: 'base_url', kind: 'text' },
-    { path: 'tenant.id', kind: 'id' },
-    { path: 'management_key.state', kind: 'status', paint: stateTone },
-    { path: 'private_key.state', kind: 'status', paint: stateTone },
+    { path: 'tenant.name', kind: 'text' },
+    { path: 'tenant.type', kind: 'text', paint: (type) => tenantTone(type) },
+    { path: 'management_key.state', kind: 'status', paint: keyTone },
+    { path: 'private_key.state', kind: 'status', paint: keyTone },
+    { path: 'base_url', kind: 'text', priority: 1 },
   ],
 };
 
@@ -42,8 +45,8 @@ export const whoami = defineCommand({
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
     const isShort = isForPeople(context) && context.globals.fields === undefined;
-    if (row.tenant && isShort) await context.out.write(`${tenantMark(row.tenant.type, context.palette)}\n`);
-    await print(isShort ? withoutNothing(row) : row);
+    if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(row.profile);
+    await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
       rememberTenant(context.system, row.profile, row.base_url, row.tenant);
     if (keys.some(({ check, failure }) => check !== undefined && failure === undefined)) return;
@@ -68,7 +71,7 @@ async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
   }
 }
 
-function rowOf(context: Context, keys: readonly KeyReport[]) {
+function rowOf(context: Context, keys: readonly KeyReport[]): Identity {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
   const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
@@ -90,18 +93,16 @@ function rowOf(context: Context, keys: readonly KeyReport[]) {
   };
 }
 
-// A person is not shown what is not there.
-function withoutNothing(row: object): unknown {
-  return JSON.parse(JSON.stringify(row, (_, value: unknown) => (value === null ? undefined : value)));
-}
-
-function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
+function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]): KeyRow {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
   const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
-  if (check) return { state: check.verdict, from, problem: failure?.message ?? null };
+  const isStored = origin?.kind === 'profile' && !settings.sandbox;
+  const stored_at = (isStored ? settings.stored?.keys?.[kind]?.stored_at : undefined) ?? null;
+  const problem = failure?.message ?? null;
+  if (check) return { state: check.verdict, from, stored_at, problem };
   const state = failure?.code === 'key_missing' ? 'missing' : 'unusable';
-  return { state: origin === undefined ? 'missing' : state, from, problem: failure?.message ?? null };
+  return { state: origin === undefined ? 'missing' : state, from, stored_at, problem };
 }
 
 function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
@@ -119,7 +120,9 @@ function worst(keys: readonly KeyReport[]): SvcError | undefined {
   );
 }
 
-function stateTone(value: unknown): 'good' | 'warn' | 'bad' {
-  if (value === 'accepted') return 'good';
-  return value === 'missing' || value === 'powerless' || value === 'unclear' ? 'warn' : 'bad';
+function noKeys(profile: string): SvcError {
+  return new SvcError('key_missing', `profile ${profile} has no keys yet`, {
+    hint: 'Set them in the environment, or store them.',
+    next: ['login'],
+  });
 }

@@ -26,6 +26,8 @@ export interface StoredKey {
   value?: string;
   command?: string;
   base_url: string;
+  /** When the value was stored; earlier versions did not write it. */
+  stored_at?: string;
 }
 
 /** A profile as it is stored. Members that this version does not know are kept. */
@@ -100,7 +102,7 @@ function refuseNewer(node: JsonNode, file: string): void {
     });
 }
 
-const KEY = object({ value: text, command: text, base_url: text }, ['base_url']);
+const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);
 const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),

@@ -240,7 +240,9 @@ function refusalOf(
     return {
       code: 'forbidden',
       words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
-      hint: `Give the key the permission ${permission ?? 'for this endpoint'}, or use another ${key} key.`,
+      // A key of the other type gets this answer too, and must not be given rights that it should not have.
+      hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}. Check its type before you change its permissions:`,
+      next: ['whoami'],
     };
   if (status === 404)
     return {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, describe, expect, it } from 'vitest';
@@ -113,6 +113,37 @@ describe('svc login', () => {
     expect(config()).toBe('');
   });
 
+  it('R02 --rotate puts a verified key in the place of the stored one, and keeps the old one otherwise', async () => {
+    const { svc, config, url, env } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+    const before = config();
+    const rotate = (key: string, more = ''): Promise<HereResult> =>
+      svc(`login --rotate --management-key-stdin${more}`, key);
+    for (const key of ['no-such-key-000', 'sandbox-private-key', 'sandbox-management-key-read-only']) {
+      expect((await rotate(key)).code).not.toBe(0);
+      expect(config()).toBe(before);
+    }
+    expect(errorIn(await rotate('sandbox-management-key', ' --base-url http://127.0.0.1:9'))).toMatchObject({
+      exit_code: 2,
+      hint: `--rotate keeps the base URL: ${url}.`,
+    });
+    const done = await rotate('sandbox-management-key');
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('still accepts the old keys: revoke them') });
+    expect(config()).toContain('"value": "sandbox-management-key"');
+    expect(config()).not.toContain('read-only');
+    const cached = join(env['SVC_CACHE_DIR'] ?? '', 'tenants.json');
+    writeFileSync(
+      cached,
+      readFileSync(cached, 'utf8').replace(/"id":"[^"]*","name":"[^"]*"/, '"id":"1","name":"Acme"'),
+    );
+    const other = errorIn(await rotate('sandbox-management-key-read-only'));
+    expect(other['message']).toContain('of tenant "Sandbox", and the stored one of "Acme"; nothing was stored');
+    expect(errorIn(await svc('login --rotate --private-key-stdin', 'sandbox-private-key'))).toMatchObject({
+      exit_code: 2,
+      message: 'profile default has no private key to replace',
+    });
+  });
+
   it('walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
     const { url, env, config } = await place();
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
@@ -156,6 +187,29 @@ describe('svc whoami', () => {
       expect((await svc(`whoami -o ${format} --fields tenant.type,permissions.log:read`)).stdout).toMatch(
         /test[^]*allowed/,
       );
+  });
+
+  it('shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
+    const { svc, config, env } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+    const shown = (await svc('whoami -o table')).stdout;
+    expect(shown).toMatch(/^ TEST {2}Sandbox \(/);
+    expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
+    expect(shown).toMatch(/\n {2}may +log:read, tenant:read\n {2}may not +report:read\nprivate key +missing\n/);
+    expect(shown).toMatch(/\noutput +set by --output\n$/);
+    // As earlier versions wrote it.
+    writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
+    expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
+    expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });
+  });
+
+  it('is one sentence for people without keys', async () => {
+    const { svc } = await place();
+    expect(await svc('whoami -o table')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: profile default has no keys yet\n.*\n {2}svc login\n$/),
+    });
   });
 
   it('remembers the tenant for the greeting', async () => {
