@@ -29,7 +29,7 @@ const RECORD: RunRecord = {
       number: 1,
       first_row: 1,
       rows: 2,
-      start: 50,
+      start: 0,
       end: 90,
       bytes: 90,
       sha256: 'b',
@@ -56,6 +56,19 @@ function put(value: unknown, place: readonly string[], what: unknown): void {
   else holder[key] = what;
 }
 
+/** Whether a record is read of which a part of this state lacks a member. */
+function isRead(state: PartState, left: 'job' | 'results'): boolean {
+  const record = structuredClone(RECORD);
+  const part = record.parts[0]!;
+  part.state = state;
+  delete part[left];
+  try {
+    return parseRecord(recordText(record), 'run.json').parts[0]?.state === state;
+  } catch {
+    return false;
+  }
+}
+
 describe('the record of a run', () => {
   it('is read as it was written, with what a later version may have added', () => {
     expect(parseRecord(recordText(RECORD), 'run.json')).toEqual(RECORD);
@@ -73,7 +86,29 @@ describe('the record of a run', () => {
   );
 
   it('of a newer version asks for a newer svc', () => {
-    expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(/newer svc/);
+    expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(
+      expect.objectContaining({ code: 'config', hint: 'Update svc on this machine.' }),
+    );
+    for (const version of ['2', 0, null])
+      expect(() => parseRecord(JSON.stringify({ ...RECORD, version }), 'run.json')).toThrow(
+        'run.json is damaged: version is missing or malformed',
+      );
+  });
+
+  it('R58 has a job in each part that is beyond its creation, and results in each that is downloaded', () => {
+    const states = [
+      'planned',
+      'creating',
+      'created',
+      'uploading',
+      'uploaded',
+      'completed',
+      'failed',
+      'unknown',
+    ] as const;
+    expect(states.filter((state) => isRead(state, 'job'))).toEqual(['planned', 'creating']);
+    expect(states.filter((state) => isRead(state, 'results'))).toEqual(states);
+    expect([isRead('downloaded', 'job'), isRead('downloaded', 'results')]).toEqual([false, false]);
   });
 
   it('R58 is refused when any of its members is of another type, and read without those that may be missing', () => {
@@ -81,7 +116,7 @@ describe('the record of a run', () => {
     const file = { file: 'f', bytes: 1, sha256: 'c' };
     const full: RunRecord = {
       ...RECORD,
-      also_at: ['https://other.example'],
+      also_at: ['https://other.example', 'https://third.example'],
       cycle: '2026-12',
       abandoned_at: 'then',
       writing: { ...file },
@@ -95,8 +130,11 @@ describe('the record of a run', () => {
           missing_since: 'then',
           done_at: 'then',
           seen: 'completed',
-          errors: ['one'],
-          earlier_jobs: [{ job: 'job-0', ended: 'gone', sent_at: 'then' }],
+          errors: ['one', 'two'],
+          earlier_jobs: [
+            { job: 'job-0', ended: 'gone', sent_at: 'then' },
+            { job: 'job-2', ended: 'failed' },
+          ],
           unproven: { ...file },
         },
       ],
