@@ -4,15 +4,15 @@ import { twoDigitMonth, twoDigitYear } from './prepare-date.ts';
 import { ResultCursor } from './reconcile.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
-import { type Actions, readResults, type ResultRow, stepFor } from './result-codes.ts';
+import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
 /** What became of one row of a request. */
 export interface NextRow {
   readonly request: RequestRow;
-  /** `fix`: kept as it was, but the service rejected it. */
-  readonly kind: 'replaced' | 'kept' | 'fix' | 'dropped';
-  /** The row of the next request, without a line end; empty when it was dropped. */
+  /** `unchanged` where it has no result. */
+  readonly group: RowGroup | 'unchanged';
+  /** The row of the next request, without a line end; empty where it is left out. */
   readonly line: string;
   /** Of its result; undefined where nothing about it changed. */
   readonly code?: string | undefined;
@@ -20,7 +20,7 @@ export interface NextRow {
 
 /**
  * The next cycle's request, row by row in the order of the last one: new tokens in place of old ones with the
- * expirations that came with them, excluded ones dropped, all others as they were. In batches, in flat memory.
+ * expirations that came with them, excluded ones left out, all others as they were. In batches, in flat memory.
  * @throws SvcError `checksum_mismatch` when a new token is not allowed in a request file
  */
 export async function* nextRequest(
@@ -35,7 +35,9 @@ export async function* nextRequest(
         const taken = results.take(row.token);
         // Most rows have no result, or have it at hand, and waiting for nothing costs.
         const result = taken instanceof Promise ? await taken : taken;
-        batch.push(result === undefined ? kept(row) : nextRow(row, result, actions));
+        batch.push(
+          result === undefined ? { request: row, group: 'unchanged', line: row.line } : nextRow(row, result, actions),
+        );
       }
       yield batch;
     }
@@ -46,15 +48,9 @@ export async function* nextRequest(
 
 function nextRow(request: RequestRow, result: PackedResult, actions: Actions): NextRow {
   const { result_code: code } = result;
-  const step = stepFor(code, actions);
-  if (step === 'exclude') return { request, kind: 'dropped', line: '', code };
-  if (step === 'fix') return { request, kind: 'fix', line: request.line, code };
-  if (step !== 'replace' || result.new_token === '') return kept(request, code);
-  return { request, kind: 'replaced', line: replacement(request, result), code };
-}
-
-function kept(request: RequestRow, code?: string): NextRow {
-  return { request, kind: 'kept', line: request.line, code };
+  const group = groupOf(code, result.new_token !== '', actions);
+  if (group === 'exclude') return { request, group, line: '', code };
+  return { request, group, line: group === 'replace' ? replacement(request, result) : request.line, code };
 }
 
 function replacement(request: RequestRow, result: PackedResult): string {

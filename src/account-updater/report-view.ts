@@ -3,7 +3,7 @@ import { cleanText, hangingIndent } from '../output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../output/time.ts';
 import type { Palette, Tone, View } from '../output/view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
-import type { ActionGroup, CodeCount, ResultClass, ResultSummary } from './result-codes.ts';
+import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from './result-codes.ts';
 
 /** What a result file says, in numbers. */
 export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
@@ -19,10 +19,8 @@ export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
 
 /** How often a result code came, and what it asks for. */
 export interface ReportCode extends CodeCount {
-  /** Of all rows, from 0 to 1. */
+  /** Of all rows: those requested, else those of the results; from 0 to 1. */
   readonly share: number;
-  /** Where its rows belong by what there is to do; those of an update without a new token ask for nothing. */
-  readonly group: ActionGroup;
 }
 
 /** Results compared with their request. */
@@ -49,6 +47,7 @@ export const reportView: View<Report> = {
     'warned',
     'errors',
     'unknown',
+    ...GROUPS.map((group) => `groups.${group}`),
     'codes',
     'extra_columns',
     'request.file',
@@ -78,16 +77,6 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['unknown', 'unknown'],
 ];
 
-/** What there is to do with rows, in the order of a report, and how each is called. */
-export const ACTION_GROUP_NAMES: readonly (readonly [group: ActionGroup, name: string])[] = [
-  ['update', 'use the new token'],
-  ['contact', 'contact the cardholder'],
-  ['exclude', 'leave out of requests'],
-  ['fix', 'fix'],
-  ['keep', 'nothing to do'],
-  ['unknown', 'look the code up'],
-];
-
 const TONES: Readonly<Record<ResultClass, Tone>> = {
   updated: 'good',
   warned: 'warn',
@@ -114,7 +103,7 @@ export function drawReport(report: Report, options: ChartOptions): string {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : groupLines(name, codes, report, options);
   });
-  const lines = [palette.strong(title), '', ...groups];
+  const lines = [palette.strong(title), '', ...groups, ...stepLines(report)];
   if (report.request) lines.push(...requestLines(report, report.request), '');
   if (report.extra_columns.length > 0)
     lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
@@ -122,16 +111,33 @@ export function drawReport(report: Report, options: ChartOptions): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function groupLines(
-  name: string,
-  codes: readonly ReportCode[],
-  { rows, codes: all }: Report,
-  options: ChartOptions,
-): string[] {
+function groupLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
-  const title = tone(`${name}: ${formatNumber(total)} (${fixedPercent(total / rows)})`);
-  return [title, ...codeLines(codes, options, { all, margin: '  ' }), ''];
+  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)})`);
+  return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
+}
+
+/** What there is to do, in numbers. */
+function stepLines(report: Report): string[] {
+  const counts = namedCounts(report.groups, report.request?.unchanged);
+  const width = Math.max(...counts.map(({ name }) => name.length));
+  const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
+  const lines = counts.map(
+    ({ name, count }) =>
+      `  ${name.padEnd(width)}  ${formatNumber(count).padStart(most)}  ${percentOf(count, report).padStart(6)}`,
+  );
+  return counts.length === 0 ? [] : ['what to do', ...lines, ''];
+}
+
+/** How many rows shares are of: those of the results, and where the request is known those without a result too. */
+export function wholeOf({ rows, request }: Pick<Report, 'rows' | 'request'>): number {
+  return rows + (request?.unchanged ?? 0);
+}
+
+/** A share of all rows in words. */
+export function percentOf(count: number, report: Pick<Report, 'rows' | 'request'>): string {
+  return fixedPercent(count === 0 ? 0 : count / wholeOf(report));
 }
 
 /** What a line of the chart shows. */

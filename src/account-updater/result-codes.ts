@@ -112,8 +112,44 @@ const NO_EXTRA: Readonly<Record<string, string>> = {};
 /** What a result means for a token, by the prefix of its code. */
 export type ResultClass = 'updated' | 'warned' | 'error' | 'unknown';
 
-/** What to do with the token in the next request file. */
-export type NextStep = 'replace' | 'keep' | 'exclude' | 'consider_excluding' | 'fix';
+/**
+ * What there is to do with a row of the request, by its result, in the order of every report, and how it is called. The
+ * next request has new tokens for `replace` and no row of `exclude`; all others stay as they were. Also names of files.
+ */
+export const ROW_GROUPS = {
+  replace: 'use the new token',
+  contact: 'contact the cardholder',
+  consider: 'consider leaving out',
+  exclude: 'leave out',
+  fix: 'fix',
+  support: 'contact support',
+  keep: 'nothing to do',
+} as const;
+
+/** A group of rows with the same thing to do. */
+export type RowGroup = keyof typeof ROW_GROUPS;
+
+/** How many rows there are in each group. */
+export type GroupCounts = Readonly<Record<RowGroup, number>>;
+
+/** The groups in their order. */
+export const GROUPS = Object.keys(ROW_GROUPS) as RowGroup[];
+
+/** No row in any group, for counting. */
+export function noRows(): Record<RowGroup, number> {
+  return { replace: 0, contact: 0, consider: 0, exclude: 0, fix: 0, support: 0, keep: 0 };
+}
+
+/** The groups that have rows, then the rows without a result where their number is known. */
+export function namedCounts(
+  groups: GroupCounts,
+  unchanged = 0,
+): { readonly group: RowGroup | 'unchanged'; readonly name: string; readonly count: number }[] {
+  const counts = GROUPS.map((group) => ({ group, name: ROW_GROUPS[group], count: groups[group] }));
+  return [...counts, { group: 'unchanged' as const, name: 'unchanged', count: unchanged }].filter(
+    ({ count }) => count > 0,
+  );
+}
 
 /** What is known of one result code. */
 export interface ResultCode {
@@ -121,7 +157,8 @@ export interface ResultCode {
   readonly meaning: string;
   /** What the operator should do. */
   readonly action: string;
-  readonly next: NextStep;
+  /** Of its rows, those of an update without a new token aside. */
+  readonly group: RowGroup;
   /** False for a code that the interface does not name. */
   readonly known: boolean;
 }
@@ -142,25 +179,26 @@ export function explainResultCode(code: string): ResultCode {
 const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
 
 const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'known'>>> = {
-  updated: { meaning: 'an unknown update', action: 'use the new token where there is one', next: 'replace' },
-  warned: { meaning: 'an unknown warning', action: 'look the code up with the service', next: 'keep' },
-  error: { meaning: 'an unknown error', action: 'look the code up with the service', next: 'fix' },
-  unknown: { meaning: 'an unknown code', action: 'look the code up with the service', next: 'keep' },
+  updated: { meaning: 'an unknown update', action: 'use the new token where there is one', group: 'replace' },
+  warned: { meaning: 'an unknown warning', action: 'look the code up with the service', group: 'support' },
+  error: { meaning: 'an unknown error', action: 'look the code up with the service', group: 'support' },
+  unknown: { meaning: 'an unknown code', action: 'look the code up with the service', group: 'support' },
 };
 
 /** Steps that the operator chose for result codes instead of the defaults. */
 export type Actions = ReadonlyMap<string, ResultStep>;
 
-/** What is to be done with a row that came with this code: the operator's choice, else what the code asks for. */
-export function stepFor(code: string, actions: Actions): NextStep {
-  return actions.get(code) ?? explainResultCode(code).next;
+/** The one group of a row: the operator's choice for its code, else what the code asks for. */
+export function groupOf(code: string, hasNewToken: boolean, actions: Actions): RowGroup {
+  const group = actions.get(code) ?? explainResultCode(code).group;
+  return group === 'replace' && !hasNewToken ? 'keep' : group;
 }
 
 /** What a code asks for in words: the operator's choice where it is another one, else what comes with the code. */
 export function actionFor(code: string, actions: Actions): string {
-  const { next, action } = explainResultCode(code);
+  const { group, action } = explainResultCode(code);
   const chosen = actions.get(code);
-  return chosen === undefined || chosen === next ? action : `${CHOSEN[chosen]} (your choice)`;
+  return chosen === undefined || chosen === group ? action : `${CHOSEN[chosen]} (your choice)`;
 }
 
 const CHOSEN: Readonly<Record<ResultStep, string>> = {
@@ -169,25 +207,6 @@ const CHOSEN: Readonly<Record<ResultStep, string>> = {
   exclude: 'leave the token out of future requests',
   fix: 'fix the row or the token before it is sent again',
 };
-
-/** Where a row of a result file belongs, by what there is to do, in the order of a report. Also names of files. */
-export const ACTION_GROUPS = ['update', 'contact', 'exclude', 'fix', 'keep', 'unknown'] as const;
-
-/** A group of rows with the same thing to do. */
-export type ActionGroup = (typeof ACTION_GROUPS)[number];
-
-/** The one group for a row: `keep` is for rows that ask for nothing. */
-export function actionGroupOf(code: string, hasNewToken: boolean, actions: Actions): ActionGroup {
-  const { known, class: group, next } = explainResultCode(code);
-  const step = actions.get(code) ?? next;
-  if (step === 'replace') return hasNewToken ? 'update' : 'keep';
-  if (step === 'exclude') return 'exclude';
-  if (actions.has(code)) return step === 'fix' ? 'fix' : 'keep';
-  if (!known) return 'unknown';
-  if (step === 'consider_excluding') return 'exclude';
-  if (code === 'WRN_CONTACT_CARDHOLDER') return 'contact';
-  return group === 'error' ? 'fix' : 'keep';
-}
 
 /** How often one code came, and what it asks for. */
 export interface CodeCount extends ResultCode {
@@ -203,6 +222,7 @@ export interface ResultSummary {
   readonly errors: number;
   /** Rows with codes of no known prefix. */
   readonly unknown: number;
+  readonly groups: GroupCounts;
   /** Codes in the order of the interface, then those not known there, by name. */
   readonly codes: readonly CodeCount[];
   /** Names of the columns that the interface does not name; empty for a file without rows. */
@@ -215,12 +235,17 @@ const OTHER_CODES = '(other codes)';
 const MOST_CODES = 1_000;
 
 /** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
-export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promise<ResultSummary> {
+export async function summarizeResults(
+  source: AsyncIterable<Uint8Array>,
+  actions: Actions = new Map(),
+): Promise<ResultSummary> {
   const counts = new Map<string, number>();
+  const groups = noRows();
   let extraColumns: readonly string[] = [];
   for await (const rows of readResults(source)) {
-    for (const { result_code, extra, row } of rows) {
+    for (const { result_code, new_token, extra, row } of rows) {
       if (row === 1) extraColumns = Object.keys(extra);
+      groups[groupOf(result_code, new_token !== '', actions)] += 1;
       const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
@@ -237,6 +262,7 @@ export async function summarizeResults(source: AsyncIterable<Uint8Array>): Promi
     warned: total('warned'),
     errors: total('error'),
     unknown: total('unknown'),
+    groups,
     codes,
     extraColumns,
   };
@@ -248,7 +274,7 @@ function countOf(code: string, count: number): CodeCount {
 
 /** A row of a result file, and the group that it belongs to. */
 export interface GroupedRow {
-  readonly group: ActionGroup;
+  readonly group: RowGroup;
   /** The header of every group: the interface's columns, then all others of the file. */
   readonly header: string;
   /** The row below that header, with its line end. */
@@ -267,7 +293,7 @@ export async function* splitResults(
     const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
     const header = lineOf(columns);
     yield rows.map((row) => ({
-      group: actionGroupOf(row.result_code, row.new_token !== '', actions),
+      group: groupOf(row.result_code, row.new_token !== '', actions),
       header,
       line: lineOf([...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)]),
     }));

@@ -4,6 +4,7 @@ import {
   explainResultCode,
   readResults,
   type ResultRow,
+  noRows,
   summarizeResults,
 } from '../../src/account-updater/result-codes.ts';
 import { isSvcError } from '../../src/errors.ts';
@@ -151,7 +152,7 @@ describe('result codes', () => {
     expect(explainResultCode('WRN_NEW')).toMatchObject({ class: 'warned', known: false });
     expect(explainResultCode('toString')).toMatchObject({ class: 'unknown', known: false });
     expect(explainResultCode('')).toMatchObject({ class: 'unknown', known: false });
-    expect(explainResultCode('UPD_PAN')).toMatchObject({ class: 'updated', known: true, next: 'replace' });
+    expect(explainResultCode('UPD_PAN')).toMatchObject({ class: 'updated', known: true, group: 'replace' });
   });
 });
 
@@ -179,6 +180,7 @@ describe('counts of results', () => {
       warned: 0,
       errors: 0,
       unknown: 0,
+      groups: noRows(),
       codes: [],
       extraColumns: [],
     });

@@ -18,6 +18,7 @@ interface Report {
   readonly updated: number;
   readonly warned: number;
   readonly errors: number;
+  readonly groups: Readonly<Record<string, number>>;
   readonly codes: readonly CodeCount[];
   readonly request: { readonly rows: number; readonly unchanged: number; readonly not_requested: number };
   readonly split: readonly { readonly file: string; readonly rows: number }[];
@@ -44,7 +45,7 @@ async function chartOf(file: string): Promise<{ told: string | null; complaints:
   tab.on('request', (request) => complaints.push(request.url()));
   const address = pathToFileURL(file).href;
   await tab.goto(address);
-  const told = await tab.getByRole('img', { name: 'Rows by result code' }).locator('desc').textContent();
+  const told = await tab.getByRole('img', { name: 'Rows by what to do' }).locator('desc').textContent();
   return { told, complaints: complaints.filter((each) => each !== address) };
 }
 
@@ -67,13 +68,13 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     expect(submitted.results).toMatchObject({ updated, warned, errors, unchanged: request.unchanged });
     expect(split.reduce((sum, { rows }) => sum + rows, 0)).toBe(report.rows);
     for (const { file, rows } of split) expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(rows + 1);
-    const next = await data<Record<'rows' | 'replaced' | 'kept' | 'dropped', number>>(
-      svc('au next tokens.csv results.csv --out next.csv --dropped dropped.csv'),
+    const next = await data<{ rows: number; groups: Record<'replace' | 'exclude', number> }>(
+      svc('au next tokens.csv results.csv --out next.csv --excluded excluded.csv'),
     );
-    expect(next.replaced + next.kept + next.dropped).toBe(submitted.rows);
-    expect([next.replaced, next.dropped].every((count) => count > 0)).toBe(true);
+    expect(next.rows + next.groups.exclude).toBe(submitted.rows);
+    expect([next.groups.replace, next.groups.exclude].every((count) => count > 0)).toBe(true);
     expect(linesOf(home, 'next.csv')).toHaveLength(next.rows);
-    expect(linesOf(home, 'dropped.csv')).toHaveLength(next.dropped);
+    expect(linesOf(home, 'excluded.csv')).toHaveLength(next.groups.exclude);
     const again = await data<{ rows: number; status: string }>(svc('au submit next.csv --wait'));
     expect(again).toMatchObject({ rows: next.rows, status: 'completed' });
     const second = await data<Report>(svc('au report next.results.csv --request next.csv'));
@@ -88,9 +89,12 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
       const svc = atSandbox(home);
       writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
       await data(svc('au submit tokens.csv --wait --out results.csv'));
-      const { codes } = await data<Report>(svc('au report results.csv --html report.html'));
+      const { codes, groups } = await data<Report>(svc('au report results.csv --html report.html'));
       const { told, complaints } = await chartOf(home.file('report.html'));
-      for (const { code, count } of codes) expect(told).toContain(`${code}: ${count} (`);
+      expect(told?.match(/: (\d+) \(/g)).toEqual(
+        Object.values(groups).flatMap((count) => (count === 0 ? [] : [`: ${count} (`])),
+      );
+      expect(readFileSync(home.file('report.html'), 'utf8')).toMatch(/<p>Run run-\S+, tenant \S+<\/p>/);
       expect(codes.length).toBeGreaterThan(10);
       expect(complaints).toEqual([]);
     },

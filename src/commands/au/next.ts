@@ -8,7 +8,15 @@ import {
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
-import { type Actions, explainResultCode } from '../../account-updater/result-codes.ts';
+import { shownCode } from '../../account-updater/report-view.ts';
+import {
+  type Actions,
+  explainResultCode,
+  type GroupCounts,
+  GROUPS,
+  namedCounts,
+  noRows,
+} from '../../account-updater/result-codes.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
@@ -26,16 +34,13 @@ import { actionParameter, actionsOf } from './runs.ts';
 interface NextRequest {
   readonly file: string;
   readonly rows: number;
-  /** Rows with a new token in place of the old one. */
-  readonly replaced: number;
-  /** Rows as they were. */
-  readonly kept: number;
-  /** Of those kept, rows that the service rejected: they need fixing before they are sent. */
-  readonly to_fix: number;
-  readonly dropped: number;
-  readonly dropped_by_code: Readonly<Record<string, number>>;
-  /** The file that lists the dropped rows, if there is one. */
-  readonly dropped_file: string | null;
+  /** Rows of the last request by what their results ask for: the numbers of `au report`. */
+  readonly groups: GroupCounts;
+  /** Rows of the last request without a result. */
+  readonly unchanged: number;
+  readonly excluded_by_code: Readonly<Record<string, number>>;
+  /** The file that lists the rows that were left out, if there is one. */
+  readonly excluded_file: string | null;
 }
 
 const nextRequestView: View<NextRequest> = {
@@ -43,31 +48,30 @@ const nextRequestView: View<NextRequest> = {
   fields: [
     'file',
     'rows',
-    'replaced',
-    'kept',
-    'to_fix',
-    'dropped',
-    'dropped_by_code',
-    'dropped_by_code.*',
-    'dropped_file',
+    ...GROUPS.map((group) => `groups.${group}`),
+    'unchanged',
+    'excluded_by_code',
+    'excluded_by_code.*',
+    'excluded_file',
   ],
   columns: [
     { path: 'file', kind: 'text' },
     { path: 'rows', kind: 'number' },
-    { path: 'replaced', kind: 'number' },
-    { path: 'kept', kind: 'number' },
-    { path: 'to_fix', kind: 'number' },
-    { path: 'dropped', kind: 'number' },
+    ...GROUPS.map((group) => ({ path: `groups.${group}`, kind: 'number' }) as const),
+    { path: 'unchanged', kind: 'number' },
   ],
 };
 
 /** `svc au next` */
 export const next = defineCommand({
   description:
-    'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are dropped, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
+    'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are left out, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
   examples: [
-    ['svc au next tokens.csv results.csv --out next.csv --dropped dropped.csv', 'with the reason for each row dropped'],
-    ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out go too'],
+    [
+      'svc au next tokens.csv results.csv --out next.csv --excluded excluded.csv',
+      'with the reason for each row left out',
+    ],
+    ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
   exitCodes: [12, 13],
@@ -80,30 +84,31 @@ export const next = defineCommand({
       'where to write, or - for standard output; by default <request> with .next.csv at its end',
       text,
     ),
-    dropped: value('--dropped <file>', 'a CSV file for the dropped rows, with the reason for each', text),
+    excluded: value('--excluded <file>', 'a CSV file for the rows that are left out, with the reason for each', text),
     action: actionParameter,
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { request, results, out, dropped, action, force }) {
+  async run(context, { request, results, out, excluded, action, force }) {
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
-    if (dropped === '-') throw new SvcError('usage', '--dropped takes a file', { hint: 'Give a file name.' });
+    if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
       throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Omit --output and --jq.' });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(context, action);
-    const made = await makeNextRequest(context, { request, results, out: target, dropped, actions, force });
+    const made = await makeNextRequest(context, { request, results, out: target, excluded, actions, force });
     context.notices.note(countsOf(made));
     if (target !== '-') await print(made);
   },
 });
 
-/** The counts in a sentence. */
-function countsOf({ rows, replaced, kept, to_fix, dropped, dropped_by_code }: NextRequest): string {
-  const by = Object.entries(dropped_by_code).map(([code, count]) => `${code} ${formatNumber(count)}`);
-  const fixes = to_fix > 0 ? ` (${formatNumber(to_fix)} need fixing)` : '';
-  const why = by.length > 0 ? ` (${by.join(', ')})` : '';
-  return `${countText(rows, 'row')}: ${formatNumber(replaced)} replaced, ${formatNumber(kept)} kept${fixes}; ${formatNumber(dropped)} dropped${why}`;
+/** The counts in a sentence, with the codes of what is left out. */
+function countsOf({ rows, groups, unchanged, excluded_by_code: byCode }: NextRequest): string {
+  const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
+  const counts = namedCounts(groups, unchanged).map(
+    ({ group, name, count }) => `${name} ${formatNumber(count)}${group === 'exclude' ? ` (${codes.join(', ')})` : ''}`,
+  );
+  return [`${formatNumber(rows)} rows in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
 }
 
 interface NextInput {
@@ -112,18 +117,18 @@ interface NextInput {
   readonly results: string;
   /** A file, or - for standard output. */
   readonly out: string;
-  readonly dropped: string | undefined;
+  readonly excluded: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
 }
 
 /**
- * Writes the next request, and the list of what was dropped.
+ * Writes the next request, and the list of what was excluded.
  * @throws SvcError `checksum_mismatch` when the results belong to another request; nothing is written then
  */
 async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
   const { force, actions } = input;
-  const targets = [input.out, input.dropped].filter((name) => name !== undefined && name !== '-');
+  const targets = [input.out, input.excluded].filter((name) => name !== undefined && name !== '-');
   for (const target of targets) await requireFile(resolvePath(context, target ?? ''), force);
   const { source, answers } = await matchedResults(context, input);
   const files: Draft[] = [];
@@ -134,11 +139,11 @@ async function makeNextRequest(context: Context, input: NextInput): Promise<Next
   };
   try {
     const out = input.out === '-' ? context.out : await begin(input.out);
-    const dropped = input.dropped === undefined ? undefined : await begin(input.dropped);
+    const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
     const rows = nextRequest(source.open(), answers, actions);
-    const counts = await writeRows(rows, { out, dropped, actions, signal: context.signal });
+    const counts = await writeRows(rows, { out, excluded, actions, signal: context.signal });
     for (const file of files) await file.finish(force);
-    return { file: input.out, ...counts, dropped_file: input.dropped ?? null };
+    return { file: input.out, ...counts, excluded_file: input.excluded ?? null };
   } finally {
     for (const file of files) await file.discard();
   }
@@ -171,44 +176,37 @@ async function matchedResults(
 
 interface Targets {
   readonly out: Pick<Draft, 'write'>;
-  readonly dropped: Pick<Draft, 'write'> | undefined;
+  readonly excluded: Pick<Draft, 'write'> | undefined;
   readonly actions: Actions;
   readonly signal: AbortSignal;
 }
 
 async function writeRows(
   batches: AsyncIterable<readonly NextRow[]>,
-  { out, dropped, actions, signal }: Targets,
-): Promise<Omit<NextRequest, 'file' | 'dropped_file'>> {
-  const counts = { replaced: 0, kept: 0, fix: 0, dropped: 0 };
+  { out, excluded, actions, signal }: Targets,
+): Promise<Omit<NextRequest, 'file' | 'excluded_file'>> {
+  const groups = noRows();
+  let unchanged = 0;
   const byCode: Record<string, number> = {};
   await out.write(`${REQUEST_HEADER}\n`);
-  await dropped?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
+  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
   let row = 0;
   for await (const batch of batches) {
     signal.throwIfAborted();
     const lines: string[] = [];
-    for (const next of batch) {
+    for (const { group, line, request, code = '' } of batch) {
       row += 1;
-      counts[next.kind] += 1;
-      if (next.kind !== 'dropped') lines.push(next.line, '\n');
+      if (group === 'unchanged') unchanged += 1;
+      else groups[group] += 1;
+      if (group !== 'exclude') lines.push(line, '\n');
       else {
-        const code = next.code ?? '';
         byCode[code] = (byCode[code] ?? 0) + 1;
-        await dropped?.write(csvRow([String(row), ...cellsOf(next.request), code, reasonFor(code, actions)]));
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions)]));
       }
     }
     await out.write(lines.join(''));
   }
-  const kept = counts.kept + counts.fix;
-  return {
-    rows: counts.replaced + kept,
-    replaced: counts.replaced,
-    kept,
-    to_fix: counts.fix,
-    dropped: counts.dropped,
-    dropped_by_code: byCode,
-  };
+  return { rows: row - groups.exclude, groups, unchanged, excluded_by_code: byCode };
 }
 
 function reasonFor(code: string, actions: Actions): string {

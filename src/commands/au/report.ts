@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import type { PageSubject } from '../../account-updater/report-page.ts';
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
 import {
   drawReport,
@@ -7,17 +8,19 @@ import {
   type ReportRequest,
   reportView,
   type SplitFile,
+  wholeOf,
 } from '../../account-updater/report-view.ts';
 import {
-  ACTION_GROUPS,
   actionFor,
-  type ActionGroup,
-  actionGroupOf,
   type Actions,
+  groupOf,
+  GROUPS,
+  type RowGroup,
   splitResults,
-  stepFor,
   summarizeResults,
 } from '../../account-updater/result-codes.ts';
+import { listRuns } from '../../account-updater/run-directory.ts';
+import { knownTenant } from '../../app/check-key.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, type Input, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
@@ -26,7 +29,7 @@ import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { Draft } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
-import { actionParameter, actionsOf } from './runs.ts';
+import { actionParameter, actionsOf, knownRunsRoot } from './runs.ts';
 import { countText } from '../../output/time.ts';
 
 const parameters = {
@@ -34,7 +37,7 @@ const parameters = {
   request: value('--request <file>', 'the request file of these results', text),
   splitInto: value(
     '--split-into <dir>',
-    'write update.csv, contact.csv, exclude.csv, fix.csv, keep.csv and unknown.csv, those that have rows',
+    `write a file for each thing to do that has rows: ${GROUPS.map((group) => `${group}.csv`).join(', ')}`,
     text,
   ),
   html: value('--html <file>', 'write the report as one page with charts', text),
@@ -80,7 +83,8 @@ async function makeReport(context: Context, input: Input<typeof parameters>): Pr
   if (directory !== undefined) await requireSplitDirectory(directory, force);
   const source = await fileSource(resolvePath(context, results));
   const compared = request === undefined ? null : await compare(context, request, source);
-  const { codes, extraColumns, ...counts } = await summarizeResults(source.open());
+  const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
+  const whole = wholeOf({ rows: counts.rows, request: compared });
   const made: Report = {
     file: results,
     ...counts,
@@ -88,12 +92,11 @@ async function makeReport(context: Context, input: Input<typeof parameters>): Pr
       code,
       class: group,
       count,
-      share: count / counts.rows,
+      share: count / whole,
       known,
       meaning,
       action: actionFor(code, actions),
-      next: stepFor(code, actions),
-      group: actionGroupOf(code, true, actions),
+      group: groupOf(code, true, actions),
     })),
     extra_columns: extraColumns,
     request: compared,
@@ -102,7 +105,7 @@ async function makeReport(context: Context, input: Input<typeof parameters>): Pr
         ? null
         : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions }),
   };
-  if (page !== undefined) await writePage(page, made, context.clock.now(), force);
+  if (page !== undefined) await writePage(context, page, made, { results: resolvePath(context, results), force });
   return made;
 }
 
@@ -140,15 +143,32 @@ function requireReconciled({ file, request }: Report): void {
   );
 }
 
-async function writePage(target: string, made: Report, now: number, force: boolean): Promise<void> {
+async function writePage(
+  context: Context,
+  target: string,
+  made: Report,
+  { results, force }: { readonly results: string; readonly force: boolean },
+): Promise<void> {
   const { reportPage } = await import('../../account-updater/report-page.ts');
   const file = await Draft.begin(target);
   try {
-    await file.write(reportPage(made, now));
+    await file.write(reportPage(made, { madeAt: context.clock.now(), ...subjectOf(context, results) }));
     await file.finish(force);
   } finally {
     await file.discard();
   }
+}
+
+/** The run that wrote this result file, where it is recorded on this machine, and its tenant. */
+function subjectOf(context: Context, results: string): Pick<PageSubject, 'run' | 'tenant'> {
+  const root = knownRunsRoot(context);
+  const runs = root === undefined ? [] : listRuns(root).runs;
+  const record = runs.find((run) => run.record.results?.file === results)?.record;
+  if (record === undefined) return {};
+  const { id, profile, base_url: baseUrl, tenant_id: tenantId } = record;
+  const known = knownTenant(context.system, profile, baseUrl);
+  const name = known !== undefined && known.id === tenantId ? `${known.type.toUpperCase()} ${known.name} ` : '';
+  return { run: id, tenant: tenantId && (name === '' ? tenantId : `${name}(${tenantId})`) };
 }
 
 /** Checks the directory before anything is read. @throws SvcError `usage` when it holds something, or is none */
@@ -182,8 +202,8 @@ async function split(
   { force, excelSafe, actions }: SplitOptions,
 ): Promise<SplitFile[]> {
   makeDirectory(directory);
-  const fileOf = (group: ActionGroup): string => path.join(directory, `${group}.csv`);
-  const open = new Map<ActionGroup, { readonly file: Draft; rows: number }>();
+  const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
+  const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();
   try {
     for await (const rows of splitResults(results.open(), actions, excelSafe)) {
       for (const { group, header, line } of rows) {
@@ -199,11 +219,11 @@ async function split(
     }
     for (const { file } of open.values()) await file.finish(force);
     // A group that has no rows this time must not look as if it had.
-    for (const group of ACTION_GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
+    for (const group of GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
   } finally {
     for (const { file } of open.values()) await file.discard();
   }
-  return ACTION_GROUPS.flatMap((group) => {
+  return GROUPS.flatMap((group) => {
     const rows = open.get(group)?.rows;
     return rows === undefined ? [] : [{ file: fileOf(group), rows }];
   });

@@ -133,7 +133,7 @@ export interface Submission {
 }
 
 /** The results of a run in numbers. */
-interface Results extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'codes' | 'extraColumns'> {
+interface Results extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
   /** Rows that came back without any result, because nothing about them changed. */
   readonly unchanged: number;
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];

@@ -20,17 +20,17 @@ function svc(line: string): Promise<Finished> {
   return home.svc(line.split(' '));
 }
 
-/** The step of each code of the report. */
+/** The group of each code of the report. */
 async function steps(options = ''): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await svc(`au report r.csv -o json${options}`);
   expect(code, stderr).toBe(0);
-  const { codes } = JSON.parse(stdout) as { codes: { code: string; next: string }[] };
-  return Object.fromEntries(codes.map(({ code: name, next }) => [name, next]));
+  const { codes } = JSON.parse(stdout) as { codes: { code: string; group: string }[] };
+  return Object.fromEntries(codes.map(({ code: name, group }) => [name, group]));
 }
 
 const DEFAULTS = {
-  WRN_OPT_OUT: 'consider_excluding',
-  WRN_ISSUER_NO_DATA: 'consider_excluding',
+  WRN_OPT_OUT: 'consider',
+  WRN_ISSUER_NO_DATA: 'consider',
   ERR_INVALID_PAN: 'exclude',
 };
 
@@ -54,10 +54,10 @@ describe('the step of a result code', () => {
   it('is one for the next request and for the files of a split, and is told with its reason', async () => {
     await svc('profile set action.WRN_OPT_OUT exclude');
     await svc('profile set action.ERR_INVALID_PAN keep');
-    const next = await svc('au next q.csv r.csv --out next.csv --dropped dropped.csv');
+    const next = await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv');
     expect(next.code, next.stderr).toBe(0);
     expect(readFileSync(home.file('next.csv'), 'utf8').split('\n').slice(1, 3)).toEqual(['b,,,', 'c,,,']);
-    expect(readFileSync(home.file('dropped.csv'), 'utf8')).toContain('(excluded by your choice)');
+    expect(readFileSync(home.file('excluded.csv'), 'utf8')).toContain('(excluded by your choice)');
     const { stdout } = await svc('au report r.csv -o table --split-into todo');
     expect(stdout).toContain('leave the token out of future requests (your choice)');
     expect(readFileSync(home.file('todo/exclude.csv'), 'utf8')).toContain('\na,');

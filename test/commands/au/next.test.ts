@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GroupCounts } from '../../../src/account-updater/result-codes.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
@@ -28,9 +29,9 @@ function place(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('svc au next', () => {
-  it('puts new tokens in place of old ones, drops the excluded, keeps the rest as it was', async () => {
+  it('puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
     const { next, read, cwd } = place();
-    const { code, stdout, stderr } = await next('--out', 'n.csv', '--dropped', 'd.csv');
+    const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');
     expect(code).toBe(0);
     expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`);
     expect(read('d.csv')).toBe(
@@ -39,14 +40,12 @@ describe('svc au next', () => {
     expect(JSON.parse(stdout)).toEqual({
       file: 'n.csv',
       rows: 5,
-      replaced: 2,
-      kept: 3,
-      to_fix: 1,
-      dropped: 1,
-      dropped_by_code: { WRN_CLOSED_ACCOUNT: 1 },
-      dropped_file: 'd.csv',
+      groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
+      unchanged: 1,
+      excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
+      excluded_file: 'd.csv',
     });
-    expect(stderr).toContain('1 need fixing');
+    expect(stderr).toContain('fix 1');
     for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
   });
 
@@ -71,7 +70,7 @@ describe('svc au next', () => {
   it('takes the operator at his word for a code', async () => {
     const { next, read } = place();
     const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
-    expect((await next('--dropped', 'd.csv', ...words)).code).toBe(0);
+    expect((await next('--excluded', 'd.csv', ...words)).code).toBe(0);
     expect(read('q.next.csv')).toContain('\nc,27,03,\n');
     expect(read('q.next.csv')).not.toContain('\ne,');
     expect(read('d.csv')).toContain('(excluded by your choice)');
@@ -81,7 +80,9 @@ describe('svc au next', () => {
     const { next } = place();
     const { stdout, stderr } = await next('--out', '-');
     expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
-    expect(stderr).toContain('5 rows: 2 replaced, 3 kept (1 need fixing); 1 dropped (WRN_CLOSED_ACCOUNT 1)');
+    expect(stderr).toContain(
+      '5 rows in the next request: use the new token 2, consider leaving out 1, leave out 1 (WRN_CLOSED_ACCOUNT 1), fix 1, unchanged 1\n',
+    );
     expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
   });
 
@@ -89,7 +90,7 @@ describe('svc au next', () => {
     const { next, put, read } = place({ 'n.csv': 'mine' });
     expect((await next('--out', 'n.csv')).code).toBe(2);
     put('d.csv', 'mine too');
-    expect((await next('--out', 'x.csv', '--dropped', 'd.csv')).code).toBe(2);
+    expect((await next('--out', 'x.csv', '--excluded', 'd.csv')).code).toBe(2);
     expect(read('n.csv') + read('d.csv')).toBe('minemine too');
     expect((await next('--out', 'n.csv', '--force')).code).toBe(0);
     expect(read('n.csv')).toContain('a2,29,11');
@@ -103,7 +104,7 @@ describe('svc au next', () => {
     ['a file that is cut', RESULTS.slice(0, -8).replace(/,[^,]*$/, ''), 12],
   ])('R47 writes nothing for results with %s', async (_, results, code) => {
     const { next, cwd } = place({ 'r.csv': results });
-    const result = await next('--out', 'n.csv', '--dropped', 'd.csv');
+    const result = await next('--out', 'n.csv', '--excluded', 'd.csv');
     expect([result.code, result.stdout]).toEqual([code, '']);
     expect(errorIn(result)['code']).toBe('checksum_mismatch');
     expect(result.stderr).not.toContain('4242424242424242');
@@ -136,12 +137,12 @@ describe('svc au next', () => {
         const lines = rows.map(({ year, month, merchant }, at) => `t${at},${year},${month},${merchant}\n`);
         put('q.csv', `${HEADER}\n${lines.join('')}`);
         put('r.csv', `${RESULT_HEADER}\n${(backwards ? answers.toReversed() : answers).join('')}`);
-        const result = await next('--out', 'n.csv', '--dropped', 'd.csv', '--force');
+        const result = await next('--out', 'n.csv', '--excluded', 'd.csv', '--force');
         expect(result.code).toBe(0);
-        const made = JSON.parse(result.stdout) as Record<'rows' | 'dropped' | 'replaced' | 'kept', number>;
-        expect(made.rows + made.dropped).toBe(rows.length);
-        expect(made.replaced + made.kept).toBe(made.rows);
-        expect(read('d.csv').trimEnd().split('\n')).toHaveLength(made.dropped + 1);
+        const made = JSON.parse(result.stdout) as { rows: number; groups: GroupCounts; unchanged: number };
+        expect(made.rows + made.groups.exclude).toBe(rows.length);
+        expect(Object.values(made.groups).reduce((sum, count) => sum + count, made.unchanged)).toBe(rows.length);
+        expect(read('d.csv').trimEnd().split('\n')).toHaveLength(made.groups.exclude + 1);
         // A request without rows is no request; the gate says so too.
         expect((await check('n.csv')).code).toBe(made.rows > 0 ? 0 : 13);
         const untouched = lines.filter((_, at) => rows[at]?.answer === null);

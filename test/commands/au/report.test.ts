@@ -42,15 +42,22 @@ describe('svc au report', () => {
       [
         'results.csv: 5 rows',
         '',
-        'updated: 2 (40.0%)',
-        '  UPD_PAN                 2   40.0%  ████████████████  use the new token from now on',
+        'updated: 2 (33.3%)',
+        '  UPD_PAN                 2   33.3%  ████████████████  use the new token from now on',
         '',
-        'warnings: 2 (40.0%)',
-        '  WRN_CONTACT_CARDHOLDER  1   20.0%  ████████          contact the cardholder; nothing was updated',
-        '  WRN_LATER               1   20.0%  ████████          look the code up with the service',
+        'warnings: 2 (33.3%)',
+        '  WRN_CONTACT_CARDHOLDER  1   16.7%  ████████          contact the cardholder; nothing was updated',
+        '  WRN_LATER               1   16.7%  ████████          look the code up with the service',
         '',
-        'errors: 1 (20.0%)',
-        '  ERR_INVALID_EXP_DATE    1   20.0%  ████████          give year and month in the row, or store them on the token',
+        'errors: 1 (16.7%)',
+        '  ERR_INVALID_EXP_DATE    1   16.7%  ████████          give year and month in the row, or store them on the token',
+        '',
+        'what to do',
+        '  use the new token       2   33.3%',
+        '  contact the cardholder  1   16.7%',
+        '  fix                     1   16.7%',
+        '  contact support         1   16.7%',
+        '  unchanged               1   16.7%',
         '',
         '6 requested = 2 updated + 2 warnings + 1 error + 1 unchanged',
         '',
@@ -74,11 +81,11 @@ describe('svc au report', () => {
       request: { rows: 6, unchanged: 1, not_requested: 0, duplicates: 0, matched_by: 'order' },
     });
     const codes = data(result)['codes'] as Record<string, unknown>[];
-    expect(codes.map(({ code, count, share, next, known }) => [code, count, share, next, known])).toEqual([
-      ['UPD_PAN', 2, 0.4, 'replace', true],
-      ['WRN_CONTACT_CARDHOLDER', 1, 0.2, 'keep', true],
-      ['ERR_INVALID_EXP_DATE', 1, 0.2, 'fix', true],
-      ['WRN_LATER', 1, 0.2, 'exclude', false],
+    expect(codes.map(({ code, count, share, group, known }) => [code, count, share, group, known])).toEqual([
+      ['UPD_PAN', 2, 2 / 6, 'replace', true],
+      ['WRN_CONTACT_CARDHOLDER', 1, 1 / 6, 'contact', true],
+      ['ERR_INVALID_EXP_DATE', 1, 1 / 6, 'fix', true],
+      ['WRN_LATER', 1, 1 / 6, 'exclude', false],
     ]);
   });
 
@@ -136,12 +143,12 @@ describe('svc au report', () => {
       return [name, below.map((line) => line.slice(0, 1)).join('')];
     });
     expect(Object.fromEntries(rows)).toEqual({
-      'update.csv': 'ab',
+      'replace.csv': 'ab',
       'contact.csv': 'c',
-      'exclude.csv': 'g',
+      'consider.csv': 'g',
       'fix.csv': 'd',
       'keep.csv': 'f',
-      'unknown.csv': 'e',
+      'support.csv': 'e',
     });
     expect(statSync(join(cwd, 'todo')).mode & 0o777).toBe(0o700);
     expect((JSON.parse(stdout) as { split: unknown[] }).split).toHaveLength(6);
@@ -168,7 +175,7 @@ describe('svc au report', () => {
     writeFileSync(join(cwd, 'todo', 'mine.txt'), '');
     const words = ['--split-into', 'todo', '--force', '--action', 'WRN_LATER=exclude'];
     expect((await run(words)).code).toBe(0);
-    const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'update.csv'];
+    const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'replace.csv'];
     expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
   });
 
