@@ -2,10 +2,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { syncDirectory } from './target.ts';
 
 /**
  * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the
- * recursive mkdir spins for ever on an impossible directory, such as one under /proc.
+ * recursive mkdir spins for ever on an impossible directory, such as one under /proc. What is flushed in it later is
+ * worth nothing to a machine that loses its power unless its own name is flushed too.
  * @throws SvcError `local`
  */
 export function makeDirectory(directory: string, mode = 0o700): void {
@@ -24,6 +26,7 @@ function makeLevel(directory: string, mode: number): void {
     fs.mkdirSync(directory, { mode });
     // The umask may have taken more away than others' rights.
     if (mode === 0o700) fs.chmodSync(directory, mode);
+    syncDirectory(parent);
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST' || !fs.statSync(directory).isDirectory()) throw error;
   }

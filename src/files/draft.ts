@@ -117,7 +117,7 @@ export function writeFileAtomicSync(
 ): void {
   const temporary = temporaryName(file);
   try {
-    writeFully(temporary, Buffer.from(data), mode, calls);
+    writeFlushed(temporary, data, mode, calls);
     calls.renameSync(temporary, file);
     syncDirectory(path.dirname(file), calls);
   } catch (error) {
@@ -137,7 +137,14 @@ export function removeOrphanedTemporaries(file: string): void {
       removeQuietly(path.join(path.dirname(file), name), fs);
 }
 
-function writeFully(file: string, bytes: Uint8Array, mode: number, calls: WriteCalls): void {
+/** Makes a new file whose content is on the disk before anything else gets to know of it. */
+export function writeFlushed(
+  file: string,
+  data: string | Uint8Array,
+  mode: number = OWNER_ONLY,
+  calls: WriteCalls = fs,
+): void {
+  const bytes = Buffer.from(data);
   const descriptor = calls.openSync(file, 'wx', OWNER_ONLY);
   try {
     calls.fchmodSync(descriptor, mode);

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
+import { writeFlushed } from './draft.ts';
 import { readRegularFileSync } from './read-pipe.ts';
 import { NO_LINKS } from './target.ts';
 
@@ -111,7 +112,8 @@ function sweep(file: string): void {
       fs.rmSync(path.join(path.dirname(file), entry), { force: true });
 }
 
-// The content is written first and linked into place, so that no reader meets a lock without its owner.
+// The content is written and flushed first and linked into place, so that nobody meets a lock without its owner: after
+// a loss of power an empty one would be held for ever.
 function create(file: string, host: LockHost): string | undefined {
   const token = randomBytes(8).toString('hex');
   const draft = `${file}.${token}.new`;
@@ -125,7 +127,7 @@ function create(file: string, host: LockHost): string | undefined {
       place: thisHost(),
       birth: processFacts(host.pid)?.birth,
     };
-    fs.writeFileSync(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
+    writeFlushed(draft, JSON.stringify(owner));
     isTaken = linkOrCopy(draft, file);
     return isTaken ? token : undefined;
   } catch (error) {

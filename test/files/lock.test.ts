@@ -116,6 +116,14 @@ describe('a lock', () => {
     expect(JSON.parse(fs.readFileSync(file, 'utf8'))).toEqual(ownerOf());
   });
 
+  it('names its owner on the disk before it has its name: a machine without power keeps no lock of nobody', async () => {
+    const file = lockFile();
+    const flushed = new Set<number>();
+    const flush = vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => void flushed.add(fs.fstatSync(fd).ino));
+    onTestFinished(() => flush.mockRestore());
+    await withLock(file, testSystem(), () => expect(flushed).toContain(fs.statSync(file).ino));
+  });
+
   it('is not waited for after a signal', async () => {
     const ending = new AbortController();
     const clock = fakeClock(() => ending.abort(new SvcError('interrupted', 'interrupted')));
