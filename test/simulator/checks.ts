@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES } from '../../src/errors.ts';
+import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { uploadsTaken } from '../account-updater/support.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
+import { areReadable, jobsOf, recordedParts } from './records.ts';
 import type { World } from './world.ts';
 
 /** What the operator let be paid for. */
@@ -17,10 +19,16 @@ export interface Permitted {
 const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
 
 /** A command ends as it is documented to; nothing here is a failure of the machine, nor of who types. */
-export function checkEnd(argv: readonly string[], { code, stderr }: Ended, { faults = [] }: Circumstances): void {
-  if (code === undefined) return;
+export function checkEnd(
+  argv: readonly string[],
+  { code, stderr }: Ended,
+  { faults = [], fullAt, keys }: Circumstances,
+): void {
+  if (code === undefined || (code === 1 && fullAt !== undefined)) return;
   // By the clock of such a service every time is in the future.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
+  // What was printed for one tenant means nothing to another.
+  if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;
   // Nothing is replaced unasked.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)
@@ -35,25 +43,58 @@ export function checkNothingLeaked(world: World, { stdout, stderr }: Ended, keys
   if (leaks.length > 0) throw new Error(`what nobody may reach was reached: ${leaks.join(', ')}`);
 }
 
-/** Each tenant pays once for each cycle, and result files are those of the service. */
+/** Each tenant pays once for each part and cycle, and result files are those of the service. */
 export function checkUploads(world: World, { cycles, again }: Permitted): void {
   const most = Math.max(1, cycles.size) + again;
   for (const directory of [world.ours, world.theirs]) {
+    const parts = new Map<string, number>();
     // The first was there before.
-    const count = uploadsTaken(directory).length - 1;
-    if (count > most) throw new Error(`the file was taken ${count} times, of which ${most} were wanted`);
+    for (const job of uploadsTaken(directory).slice(1)) {
+      if (world.adversary.failed.has(job)) continue;
+      const part = readFileSync(join(directory, 'files', `request-${job}.csv`), 'utf8');
+      const count = (parts.get(part) ?? 0) + 1;
+      if (count > most) throw new Error(`the file was taken ${count} times, of which ${most} were wanted`);
+      parts.set(part, count);
+    }
   }
+  const results = [world.ours, world.theirs].flatMap(resultsOf);
   for (const name of readdirSync(world.home)) {
     if (!name.endsWith('.csv') || name === 'tokens.csv') continue;
-    const kept = readFileSync(join(world.home, name));
-    const results = [world.ours, world.theirs].flatMap(resultsOf);
-    if (!results.some((result) => kept.equals(result))) throw new Error(`${name} is not what the service made`);
+    const kept = readFileSync(join(world.home, name), 'utf8');
+    if (!isMadeOf(kept, results)) throw new Error(`${name} is not what the service made`);
   }
 }
 
-function resultsOf(directory: string): Buffer[] {
+/** Whether a file is one of these, or several of them below one header. */
+function isMadeOf(file: string, results: readonly string[]): boolean {
+  if (results.includes(file)) return true;
+  return results.some((result) => {
+    const isFirst = result !== headed('') && file.startsWith(result);
+    return isFirst && isMadeOf(headed(file.slice(result.length)), results);
+  });
+}
+
+function headed(rows: string): string {
+  return `${RESULT_COLUMNS.join(',')}\n${rows}`;
+}
+
+/** A job that was created is on record: one for nothing is made where it cannot be used, such as at another tenant. */
+export function checkCreations(
+  world: World,
+  { code, process }: Ended,
+  { ending, fullAt, faults = [] }: Circumstances,
+): void {
+  if (code === undefined || ending !== undefined || fullAt !== undefined || !areReadable(world.home)) return;
+  // A list that is empty, or cannot be had, says nothing of whose the key is.
+  if (faults.length > 0 || world.adversary.isTroubled) return;
+  const known = new Set(recordedParts(world.home).flatMap(jobsOf));
+  const lost = world.adversary.created.get(process)?.find((job) => !known.has(job));
+  if (lost !== undefined) throw new Error(`job ${lost} was created for nothing`);
+}
+
+function resultsOf(directory: string): string[] {
   const files = join(directory, 'files');
   const jobs = new Set(uploadsTaken(directory));
   const paths = Array.from(jobs, (job) => join(files, `result-${job}.csv`));
-  return paths.filter((path) => existsSync(path)).map((path) => readFileSync(path));
+  return paths.filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'));
 }

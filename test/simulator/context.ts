@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { UnflushedChanges } from './power.ts';
 import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 
@@ -23,11 +24,15 @@ export interface Network {
 export interface SimulatedProcess {
   readonly isDead: boolean;
   /**
-   * Counts a step that others can see: a change of the disk or bytes on the wire. Throws when the process is dead or
-   * dies before it; says whether it dies right after it.
+   * Counts a step that others can see: a change of the disk or bytes on the wire; `what` is the call or the method of
+   * the request. Throws when the process is dead or dies before it, or the disk is full; says whether it dies right
+   * after it.
    */
-  step(of: 'disk' | 'wire'): 'live' | 'die';
-  die(): void;
+  step(of: 'disk' | 'wire', what?: string): 'live' | 'die';
+  /** What its machine would lose with its power, where that is to happen. */
+  readonly disk: UnflushedChanges | undefined;
+  /** Dies at the step that was to be its last. */
+  end(): void;
 }
 
 /** What ends everything that a killed process still tries. */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Gzip } from 'node:zlib';
-import { type Actor, actor, Killed } from './context.ts';
+import { type Actor, actor, Killed, runAs } from './context.ts';
 import type { Call, Replacements } from './replacements.ts';
 
 /** Calls that change what a later process finds. A process may be killed before or after each. */
@@ -12,7 +12,7 @@ const CHANGES =
 /** Calls that a dead process cannot make either. */
 const READS = 'access exists fstat lstat open opendir read readFile readdir readlink realpath stat';
 
-/** A killed process loses nothing that it wrote, and nothing is gained by waiting for a real disk. */
+/** Nothing is gained by waiting for a real disk: what a flush is worth shows when a world loses its power. */
 const FLUSHES = 'fsync fdatasync sync datasync';
 
 /** Puts crashes between the processes of worlds and the disk, for code that runs in a world alone. */
@@ -20,8 +20,8 @@ export async function guardDisk(replacements: Replacements): Promise<void> {
   const handle = await open(tmpdir(), 'r');
   const handles = Object.getPrototypeOf(handle) as object;
   await handle.close();
-  const replace = (holder: object, names: string, make: (real: Call) => Call, ending = ''): void => {
-    for (const name of names.split(' ')) replacements.replace(holder, `${name}${ending}`, make);
+  const replace = (holder: object, names: string, make: (real: Call, name: string) => Call, ending = ''): void => {
+    for (const name of names.split(' ')) replacements.replace(holder, `${name}${ending}`, (real) => make(real, name));
   };
   replace(fs, CHANGES, changeSync, 'Sync');
   replace(fs, READS, readSync, 'Sync');
@@ -34,24 +34,30 @@ export async function guardDisk(replacements: Replacements): Promise<void> {
   const zlib = Object.getPrototypeOf(Object.getPrototypeOf(Gzip.prototype)) as object;
   replace(zlib, '_transform', calledBack);
   // Streams of files work with these.
-  replace(fs, 'open read write writev close', calledBack);
+  replace(fs, 'open read write writev close fsync', calledBack);
 }
 
-function changeSync(real: Call): Call {
+function changeSync(real: Call, name: string): Call {
   return function (...values) {
     const who = actor();
     who?.time.stir();
-    const fate = who?.process?.step('disk');
+    const fate = who?.process?.step('disk', name);
+    const done = noteBefore(who, name, this, values);
     const result = Reflect.apply(real, this, values);
+    done?.(result);
     if (fate === 'die') dieNow(who);
     return result;
   };
 }
 
-function readSync(real: Call): Call {
+function readSync(real: Call, name: string): Call {
   return function (...values) {
-    if (actor()?.process?.isDead) throw new Killed();
-    return Reflect.apply(real, this, values);
+    const process = actor()?.process;
+    if (process?.isDead) throw new Killed();
+    const done = name === 'open' ? noteBefore(actor(), name, this, values) : undefined;
+    const result = Reflect.apply(real, this, values);
+    done?.(result);
+    return result;
   };
 }
 
@@ -59,26 +65,33 @@ function flushSync(real: Call): Call {
   return function (...values) {
     const who = actor();
     if (who === undefined) return Reflect.apply(real, this, values);
-    who.process?.step('disk');
+    const fate = who.process?.step('disk', 'flush');
+    noteFlush(who, this, values);
+    if (fate === 'die') dieNow(who);
     return undefined;
   };
 }
 
-function changeLater(real: Call): Call {
+function changeLater(real: Call, name: string): Call {
   return async function (...values) {
     const who = actor();
-    const fate = who?.process?.step('disk');
+    const fate = who?.process?.step('disk', name);
+    const done = noteBefore(who, name, this, values);
     const result = await hold(who, Reflect.apply(real, this, values));
+    done?.(result);
     if (fate === 'die') dieNow(who);
     return result;
   };
 }
 
-function readLater(real: Call): Call {
+function readLater(real: Call, name: string): Call {
   return async function (...values) {
     const who = actor();
     if (who?.process?.isDead) throw new Killed();
-    return hold(who, Reflect.apply(real, this, values));
+    const done = name === 'open' ? noteBefore(who, name, this, values) : undefined;
+    const result = await hold(who, Reflect.apply(real, this, values));
+    done?.(result);
+    return result;
   };
 }
 
@@ -89,25 +102,42 @@ function flushLater(real: Call): Call {
   };
 }
 
-function calledBack(real: Call): Call {
+function calledBack(real: Call, name: string): Call {
   return function (...values) {
-    const [who, done] = [actor(), values.at(-1)];
-    if (who === undefined || typeof done !== 'function') return Reflect.apply(real, this, values);
-    const release = who.time.hold();
+    const [who, callback] = [actor(), values.at(-1)];
+    if (who === undefined || typeof callback !== 'function') return Reflect.apply(real, this, values);
+    if (name === 'fsync') noteFlush(who, this, values);
+    const done = ['open', 'write', 'writev'].includes(name) ? noteBefore(who, name, this, values) : undefined;
+    const release = who.time.hold(name !== '_transform');
     const finish = (...results: unknown[]): void => {
       release();
-      Reflect.apply(done, undefined, results);
+      if (!results[0]) done?.(results[1]);
+      Reflect.apply(callback, undefined, results);
     };
     return Reflect.apply(real, this, [...values.slice(0, -1), finish]);
   };
 }
 
+type Noted = ((result: unknown) => void) | undefined;
+
+/** Notes what a machine without power would lose, where that counts. What notes it is no part of the world. */
+function noteBefore(who: Actor | undefined, name: string, holder: unknown, values: readonly unknown[]): Noted {
+  const disk = who?.process?.disk;
+  if (disk === undefined) return undefined;
+  const done = runAs(undefined, () => disk.before(name, holder, values));
+  return (result) => runAs(undefined, () => done(result));
+}
+
+function noteFlush(who: Actor, holder: unknown, values: readonly unknown[]): void {
+  runAs(undefined, () => who.process?.disk?.flushed(holder, values));
+}
+
 /** Time stands still until the disk is done. */
 function hold(who: Actor | undefined, work: unknown): unknown {
-  return who === undefined ? work : who.time.during(Promise.resolve(work));
+  return who === undefined ? work : who.time.during(Promise.resolve(work), true);
 }
 
 function dieNow(who: Actor | undefined): never {
-  who?.process?.die();
+  who?.process?.end();
   throw new Killed();
 }

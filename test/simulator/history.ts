@@ -1,3 +1,4 @@
+import type { Denial } from './adversary.ts';
 import type { Ending } from './process.ts';
 import { Chance } from './random.ts';
 
@@ -10,6 +11,8 @@ export interface Circumstances {
   readonly keys?: 'theirs';
   /** How far its machine's clock is wrong. */
   readonly skewMs?: number;
+  /** After so many of its steps the disk is full, until its end. */
+  readonly fullAt?: number;
 }
 
 /** What an operator, cron or misfortune does next. */
@@ -25,9 +28,15 @@ export type Step =
   | ({ readonly do: 'resume' } & Circumstances)
   | { readonly do: 'pass'; readonly minutes: number }
   /** What goes wrong for every process from now on, until the next weather. */
-  | { readonly do: 'weather'; readonly faults: readonly string[] }
+  | ({ readonly do: 'weather' } & Weather)
   /** Something damages the record of the newest run. */
   | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
+
+/** What befalls whoever comes. */
+interface Weather {
+  readonly faults: readonly string[];
+  readonly denies?: Denial;
+}
 
 /** What happens in a world: all of it follows from this. */
 export interface History {
@@ -60,7 +69,9 @@ const EFFECTS = lines(`
 const LIST_EFFECTS = [`200,${JSON_TYPE},body={"data":[]}`, 'stale'];
 
 /** What a store may do besides: cut or foreign files, some with a length that fits. */
-const RESULT_EFFECTS = lines(`200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`);
+const RESULT_EFFECTS = lines(
+  `cut | cut | 200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`,
+);
 
 /** More often what is named twice. */
 const SUBMISSIONS = lines(`
@@ -70,15 +81,25 @@ const SUBMISSIONS = lines(`
   au status | au status RUN | au list | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
 `);
 
-/** A service, or a gateway before it, that denies what it has for long. */
-const WEATHERS = [
-  [],
-  [`404@${JOB}`, `stale@${JOBS}`],
-  [`404@${JOB}`, `200,${JSON_TYPE},body={"data":[]}@${JOBS}`],
-  [`404,${PAGE}@${JOB}`, `stale@${JOBS}`],
-  [`503,applied@${PUT}`],
-  [`reset,applied@${PUT}`, `stale@${JOBS}`],
+/** A service, or a gateway before it, that denies what it has for long, or breaks it. */
+const WEATHERS: readonly Weather[] = [
+  { faults: [] },
+  { faults: [], denies: 'acknowledged' },
+  { faults: [], denies: 'acknowledged' },
+  { faults: [], denies: 'behind a gateway' },
+  { faults: [], denies: 'behind a gateway' },
+  { faults: [`404@${JOB}`, `stale@${JOBS}`] },
+  { faults: [`404@${JOB}`, `200,${JSON_TYPE},body={"data":[]}@${JOBS}`] },
+  { faults: [`404,${PAGE}@${JOB}`, `stale@${JOBS}`] },
+  { faults: [`503@${JOBS}:0.5`] },
+  { faults: [`503,applied@${PUT}`] },
+  { faults: [`reset,applied@${PUT}`, `stale@${JOBS}`] },
+  { faults: [`cut@${RESULT}`] },
+  { faults: ['429,retry-after=2@* /**:0.4'] },
 ];
+
+/** What leaves it open whether a file was stored. */
+const UNCLEAR = lines('reset,applied | reset,applied | hang,applied | 503,applied | 500,applied | reset | 503');
 
 /** From when on entries are wanted: an hour before a world begins. */
 export const SINCE = '2026-01-05T11:00:00Z';
@@ -88,7 +109,7 @@ export const TAIL = `logs tail --checkpoint tail.json --since ${SINCE} -o jsonl`
 export const ARCHIVE = `logs archive audit --since ${SINCE}`;
 
 const LOGS = lines(`
-  ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --max 7
+  ${TAIL} --for 1m | ${TAIL} --for 10m | ${TAIL} --for 30m | ${TAIL} --max 7 --for 1h
   ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au sync | tenant show
 `);
 
@@ -98,8 +119,23 @@ export type Subject = 'submissions' | 'logs';
 /** The history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
-  const make = subject === 'logs' ? logStep : submissionStep;
-  return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => make(chance)) };
+  if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
+  const opening = chance.happens(0.6) ? accident(chance) : [];
+  const rest = Array.from({ length: chance.between(2, 5) }, () => submissionStep(chance));
+  return { seed, steps: [...opening, ...rest] };
+}
+
+/** A submission that something befalls at its critical moments, and often an outage of hours. */
+function accident(chance: Chance): Step[] {
+  const type = chance.oneOf(['au submit tokens.csv', 'au submit tokens.csv --wait --timeout 20m']);
+  const submission: Step = chance.happens(0.5)
+    ? { do: 'run', type, faults: [`${chance.oneOf(UNCLEAR)}@${PUT}:#${chance.between(1, 2)}`] }
+    : { do: 'run', type, ending: criticalEnding(chance) };
+  const pause = (probability: number, ...minutes: readonly number[]): Step[] =>
+    chance.happens(probability) ? [{ do: 'pass', minutes: chance.oneOf(minutes) }] : [];
+  const outage: Step[] = chance.happens(0.6) ? [{ do: 'weather', ...chance.oneOf(WEATHERS) }] : [];
+  const next: Step = commandOf(chance, ['au submit tokens.csv', 'au sync'], circumstancesOf(chance, SUBMISSION_CALLS));
+  return [submission, ...pause(0.2, 1, 5, 20), ...outage, ...pause(0.6, 1, 61, 61, 24 * 60), next];
 }
 
 function lines(text: string): string[] {
@@ -111,7 +147,7 @@ function lines(text: string): string[] {
 
 function submissionStep(chance: Chance): Step {
   if (chance.happens(0.2)) return { do: 'pass', minutes: chance.oneOf([1, 5, 61, 24 * 60, 8 * 24 * 60]) };
-  if (chance.happens(0.1)) return { do: 'weather', faults: chance.oneOf(WEATHERS) };
+  if (chance.happens(0.1)) return { do: 'weather', ...chance.oneOf(WEATHERS) };
   if (chance.happens(0.06)) return { do: 'damage', to: chance.oneOf(['empty', 'null', 'cut', 'newer']) };
   const circumstances = {
     ...circumstancesOf(chance, SUBMISSION_CALLS),
@@ -136,7 +172,8 @@ function circumstancesOf(chance: Chance, calls: readonly string[], skews = [-26,
   const faults = Array.from({ length: chance.oneOf([0, 0, 1, 1, 2, 3]) }, () => faultOf(chance, calls));
   return {
     ...(faults.length > 0 ? { faults } : {}),
-    ...(chance.happens(0.35) ? { ending: endingOf(chance) } : {}),
+    ...(chance.happens(0.35) ? { ending: endingOf(chance, calls.includes(PUT)) } : {}),
+    ...(chance.happens(0.04) ? { fullAt: chance.between(1, 60) } : {}),
     ...(chance.happens(0.1) ? { skewMs: chance.oneOf(skews) * 3_600_000 } : {}),
   };
 }
@@ -149,11 +186,22 @@ function faultOf(chance: Chance, calls: readonly string[]): string {
   return `${chance.oneOf(chance.happens(0.5) ? own : EFFECTS)}@${call}:${when}`;
 }
 
-function endingOf(chance: Chance): Ending {
+function endingOf(chance: Chance, hasUploads: boolean): Ending {
+  if (hasUploads && chance.happens(0.3)) return criticalEnding(chance);
   const isOnWire = chance.happens(0.6);
   return {
     step: chance.between(1, isOnWire ? 12 : chance.oneOf([30, 120])),
     onWire: isOnWire,
-    how: chance.oneOf(['before', 'before', 'after', 'after', 'SIGINT', 'SIGTERM'] as const),
+    how: chance.oneOf(HOWS),
+    ...(chance.happens(0.2) ? { power: true } : {}),
   };
 }
+
+/** One soon after a request that must not be made twice. */
+function criticalEnding(chance: Chance): Ending {
+  const since = chance.oneOf(['POST', 'PUT', 'PUT'] as const);
+  const power = chance.happens(0.3) ? { power: true } : {};
+  return { step: chance.between(1, chance.oneOf([4, 12, 40])), since, how: chance.oneOf(HOWS), ...power };
+}
+
+const HOWS = ['before', 'before', 'after', 'after', 'SIGINT', 'SIGTERM'] as const;

@@ -1,4 +1,4 @@
-import { SINCE } from './history.ts';
+import { type Circumstances, SINCE } from './history.ts';
 import type { Ended } from './process.ts';
 import type { World } from './world.ts';
 
@@ -10,7 +10,7 @@ export class LogWatch {
   readonly #world: World;
   /** What the tail gave, one process after another. */
   readonly #given: string[] = [];
-  /** How often a tail was killed: what it gave since its last checkpoint comes again. */
+  /** How often a tail was killed, or could not write its checkpoint: what it gave since its last checkpoint comes again. */
   #kills = 0;
   #archivedAt = 0;
   #tailedAt = 0;
@@ -19,19 +19,24 @@ export class LogWatch {
     this.#world = world;
   }
 
-  note(argv: readonly string[], { code, stdout }: Ended): void {
+  note(argv: readonly string[], { code, stdout }: Ended, { fullAt }: Circumstances): void {
     const now = this.#world.time.now();
     if (argv[1] === 'archive' && code === 0) this.#archivedAt = now;
     if (argv[1] !== 'tail' || !argv.includes('tail.json')) return;
     // A killed process may have left half a line.
     const lines = stdout.split('\n');
     this.#given.push(...lines.slice(0, -1));
-    if (code === undefined) this.#kills += 1;
+    if (code === undefined || (fullAt !== undefined && code !== 0)) this.#kills += 1;
     this.#tailedAt = now;
   }
 
-  async checkArchive({ stdout }: Ended): Promise<void> {
-    await this.#compare('the archive', stdout.split('\n').filter(Boolean), this.#archivedAt, 0);
+  /** What `logs verify` ended with, and `logs search` printed. */
+  async checkArchive(verified: Ended, { stdout }: Ended): Promise<void> {
+    if (verified.code !== 0) throw new Error(`the archive is not as it was written: ${verified.stderr}`);
+    const entries = stdout.split('\n').filter(Boolean);
+    const times = entries.map(createdAt);
+    if (times.some((time, at) => time < (times[at - 1] ?? 0))) throw new Error('the archive is out of order');
+    await this.#compare('the archive', entries, this.#archivedAt, 0);
   }
 
   async checkTail(): Promise<void> {

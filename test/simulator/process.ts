@@ -3,6 +3,7 @@ import { type ErrorCode, SvcError } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { type Actor, Killed, runAs, type SimulatedProcess } from './context.ts';
 import type { Chance } from './random.ts';
+import type { UnflushedChanges } from './power.ts';
 import type { Time } from './time.ts';
 import type { WorldNetwork } from './network.ts';
 import type { Wire } from './wire.ts';
@@ -12,6 +13,10 @@ export interface Ending {
   readonly step: number;
   /** Counts only what goes out on the wire. */
   readonly onWire?: boolean;
+  /** Counts from the first request of this method on. */
+  readonly since?: 'POST' | 'PUT';
+  /** The machine loses its power: every process dies, and the disk loses what was not flushed. */
+  readonly power?: boolean;
   /** `before` and `after` are a kill -9 around the step; a signal can be handled. */
   readonly how: 'before' | 'after' | 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 }
@@ -27,6 +32,11 @@ export interface Start {
   readonly isAlive: (pid: number) => boolean;
   readonly skewMs?: number;
   readonly ending?: Ending | undefined;
+  /** After so many steps the disk is full. */
+  readonly fullAt?: number | undefined;
+  readonly disk: UnflushedChanges | undefined;
+  /** Called when the process dies with the whole machine. */
+  readonly losePower: () => void;
 }
 
 /** How a process ended. `code` is undefined where it was killed. */
@@ -36,6 +46,7 @@ export interface Ended {
   readonly stderr: string;
   /** How many steps it took. */
   readonly steps: number;
+  readonly process: SimulatedProcess;
 }
 
 const SIGNALS: Readonly<Record<string, ErrorCode>> = {
@@ -43,6 +54,13 @@ const SIGNALS: Readonly<Record<string, ErrorCode>> = {
   SIGINT: 'interrupted',
   SIGTERM: 'terminated',
 };
+
+/** Calls for which a disk needs room. */
+const GROWING = new Set('appendFile copyFile link mkdir symlink write writeFile writev'.split(' '));
+
+function diskFull(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', errno: -28 });
+}
 
 /** One run of the tool: a process of the world. */
 export class ToolProcess implements SimulatedProcess {
@@ -52,33 +70,49 @@ export class ToolProcess implements SimulatedProcess {
   readonly #stdout = new Kept();
   readonly #stderr = new Kept();
   #steps = 0;
-  #wireSteps = 0;
+  /** Steps that count for its end, and whether they do yet. */
+  #counted = 0;
+  #hasBegun: boolean;
   #isDead = false;
   #announceDeath: () => void = () => undefined;
 
   constructor(start: Start) {
     this.#start = start;
+    this.#hasBegun = start.ending?.since === undefined;
   }
 
   get isDead(): boolean {
     return this.#isDead;
   }
 
-  step(of: 'disk' | 'wire'): 'live' | 'die' {
+  get disk(): UnflushedChanges | undefined {
+    return this.#start.disk;
+  }
+
+  step(of: 'disk' | 'wire', what = ''): 'live' | 'die' {
     if (this.#isDead) throw new Killed();
     this.#steps += 1;
-    if (of === 'wire') this.#wireSteps += 1;
-    const { ending } = this.#start;
-    if (ending === undefined || (ending.onWire && of === 'disk')) return 'live';
-    if (ending.step !== (ending.onWire ? this.#wireSteps : this.#steps)) return 'live';
+    const { ending, fullAt = Infinity } = this.#start;
+    if (this.#steps >= fullAt && GROWING.has(what)) throw diskFull();
+    if (ending === undefined) return 'live';
+    if (what === ending.since) this.#hasBegun = true;
+    if (!this.#hasBegun || (ending.onWire && of === 'disk')) return 'live';
+    this.#counted += 1;
+    if (ending.step !== this.#counted) return 'live';
     if (ending.how === 'after') return 'die';
     if (ending.how === 'before') {
-      this.die();
+      this.end();
       throw new Killed();
     }
     const code = SIGNALS[ending.how];
     if (code !== undefined) this.#signal.abort(new SvcError(code, 'a signal came'));
     return 'live';
+  }
+
+  /** Its own end has come. */
+  end(): void {
+    if (this.#start.ending?.power) this.#start.losePower();
+    this.die();
   }
 
   die(): void {
@@ -100,7 +134,7 @@ export class ToolProcess implements SimulatedProcess {
     const code = await Promise.race([work.catch(rethrowUnlessDead(this)), death]);
     if (!this.#isDead) this.#isDead = true;
     for (const wire of this.#wires) wire.destroy();
-    return { code, stdout: this.#stdout.text, stderr: this.#stderr.text, steps: this.#steps };
+    return { code, stdout: this.#stdout.text, stderr: this.#stderr.text, steps: this.#steps, process: this };
   }
 
   #system(): Parameters<typeof main>[1] {

@@ -11,6 +11,9 @@ export class Replacements {
     const real: unknown = found?.value;
     if (found === undefined || typeof real !== 'function') return;
     const value = Object.assign(make(real as Call), real);
+    // Some say there how they are to be promisified.
+    for (const symbol of Object.getOwnPropertySymbols(real))
+      Object.assign(value, { [symbol]: Reflect.get(real, symbol) });
     Object.defineProperty(holder, name, { ...found, value });
     this.#undo.push(() => void Object.defineProperty(holder, name, found));
   }

@@ -1,11 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
-import { checkEnd, checkNothingLeaked, checkUploads, type Permitted } from './checks.ts';
+import type { Denial } from './adversary.ts';
+import { checkCreations, checkEnd, checkNothingLeaked, checkUploads, type Permitted } from './checks.ts';
 import { ARCHIVE, type Circumstances, type History, type Step, TAIL } from './history.ts';
 import { LogWatch } from './log-watch.ts';
 import { printedCommands } from './operator.ts';
-import type { Ended } from './process.ts';
+import type { Ended, Ending } from './process.ts';
+import { runDirectories } from './records.ts';
 import { World } from './world.ts';
 
 const OUR_KEYS = {
@@ -18,8 +20,6 @@ const THEIR_KEYS = {
 };
 
 const FILE = 'tokens.csv';
-const RUNS = '.local/state/svc/runs';
-
 /** How often the operator tries, once all trouble is over. */
 const LAST_ROUNDS = 12;
 
@@ -34,6 +34,7 @@ export async function simulate(history: History): Promise<string> {
   const world = await World.begin(history.seed);
   const story = new Story(world);
   try {
+    if (history.steps.some(losesPower)) world.noteChanges();
     await world.time.until(story.tell(history.steps));
     return story.text;
   } catch (error) {
@@ -56,7 +57,7 @@ class Story {
   constructor(world: World) {
     this.#world = world;
     this.#logs = new LogWatch(world);
-    world.writeFile(FILE, exampleRequestFile());
+    world.writeFile(FILE, world.requestFile(exampleRequestFile()));
   }
 
   get text(): string {
@@ -74,7 +75,7 @@ class Story {
 
   async #take(step: Step): Promise<void> {
     if (step.do === 'pass') return this.#pass(step.minutes);
-    if (step.do === 'weather') return this.#weather(step.faults);
+    if (step.do === 'weather') return this.#weather(step.faults, step.denies);
     if (step.do === 'damage') return this.#damage(step.to);
     const words = step.do === 'run' ? this.#wordsOf(step.type) : this.#printed();
     if (words === undefined) return;
@@ -91,9 +92,10 @@ class Story {
     await this.#world.time.clock().sleep(minutes * 60_000);
   }
 
-  #weather(faults: readonly string[]): void {
-    this.#told.push(`from now on: ${faults.join(' and ') || 'no trouble'}`);
-    this.#world.adversary.weather(faults);
+  #weather(faults: readonly string[], denies?: Denial): void {
+    const troubles = [...faults, ...(denies === undefined ? [] : [`jobs are denied, ${denies}`])];
+    this.#told.push(`from now on: ${troubles.join(' and ') || 'no trouble'}`);
+    this.#world.adversary.weather(faults, denies);
   }
 
   #wordsOf(line: string): string[] | undefined {
@@ -102,15 +104,15 @@ class Story {
   }
 
   #newestRun(): string | undefined {
-    const root = join(this.#world.home, RUNS);
-    const runs = existsSync(root) ? readdirSync(root).filter((name) => name.startsWith('run-')) : [];
-    return runs.toSorted().at(-1);
+    const runs = runDirectories(this.#world.home).map((directory) => basename(directory));
+    return runs.findLast((name) => name.startsWith('run-'));
   }
 
   #damage(to: Extract<Step, { do: 'damage' }>['to']): void {
     const run = this.#newestRun();
-    const file = run === undefined ? '' : join(this.#world.home, RUNS, run, 'run.json');
-    if (!existsSync(file)) return;
+    const directory = runDirectories(this.#world.home).find((each) => basename(each) === run) ?? '';
+    const file = join(directory, 'run.json');
+    if (run === undefined || !existsSync(file)) return;
     const text = readFileSync(file, 'utf8');
     const newer = text.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2');
     writeFileSync(file, { empty: '', null: 'null', cut: text.slice(0, text.length / 2), newer }[to]);
@@ -124,10 +126,11 @@ class Story {
     const ended = await this.#world.start(argv, keys, how);
     this.#told[number] = lineOf(argv, ended, how);
     this.#last = ended;
-    this.#logs.note(argv, ended);
+    this.#logs.note(argv, ended, how);
     checkEnd(argv, ended, how);
     checkNothingLeaked(this.#world, ended, [...Object.values(OUR_KEYS), ...Object.values(THEIR_KEYS)]);
     checkUploads(this.#world, this.#permitted);
+    checkCreations(this.#world, ended, how);
     return ended;
   }
 
@@ -177,24 +180,34 @@ class Story {
   async #endLogs(hasTail: boolean): Promise<void> {
     await this.#pass(5);
     await this.#run(ARCHIVE.split(' '));
-    await this.#run(['logs', 'verify', 'audit']);
-    await this.#logs.checkArchive(await this.#run('logs search audit -o jsonl'.split(' ')));
+    const verified = await this.#run(['logs', 'verify', 'audit']);
+    await this.#logs.checkArchive(verified, await this.#run('logs search audit -o jsonl'.split(' ')));
     if (!hasTail) return;
     await this.#run(`${TAIL} --for 5m`.split(' '));
     await this.#logs.checkTail();
   }
 }
 
+function losesPower(step: Step): boolean {
+  return (step.do === 'run' || step.do === 'resume') && step.ending?.power === true;
+}
+
 function lineOf(argv: readonly string[], { code, steps, stderr }: Ended, how: Circumstances): string {
   const end = code === undefined ? 'was killed' : `ended with ${code}`;
-  const { faults = [], ending, keys, skewMs } = how;
+  const { faults = [], ending, keys, skewMs, fullAt } = how;
   const circumstances = [
     ...faults,
-    ...(ending === undefined ? [] : [`${ending.how} at step ${ending.step}`]),
+    ...(ending === undefined ? [] : [endingText(ending)]),
+    ...(fullAt === undefined ? [] : [`with a disk that is full from step ${fullAt} on`]),
     ...(keys === undefined ? [] : ['with the keys of another tenant']),
     ...(skewMs === undefined ? [] : [`with a clock that is ${skewMs / 3_600_000} hours off`]),
   ];
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
   const lines = [...circumstances, last.slice(0, 400)].map((line) => `    ${line}`);
   return [`svc ${argv.join(' ')} ${end} after ${steps} steps`, ...lines].join('\n');
+}
+
+function endingText({ how, step, since, onWire, power }: Ending): string {
+  const steps = `${onWire ? 'exchange of bytes' : 'step'} ${step}${since === undefined ? '' : ` since the first ${since}`}`;
+  return `${how} ${steps}${power ? ', with the power of the machine' : ''}`;
 }

@@ -22,6 +22,7 @@ export class Time {
   #numbers = 0;
   #activity = 0;
   #busy = 0;
+  #diskWork = 0;
 
   constructor(start: number) {
     this.#now = start;
@@ -31,23 +32,30 @@ export class Time {
     return this.#now;
   }
 
+  /** Whether a disk is at work that is done soon, whatever else waits. */
+  get isDiskHeld(): boolean {
+    return this.#diskWork > 0;
+  }
+
   /** Notes that something moved: time stands still for some turns more. */
   stir(): void {
     this.#activity += 1;
   }
 
-  /** Time stands still until what this returns is called. */
-  hold(): () => void {
+  /** Time stands still until what this returns is called. A network waits for a disk: that is always faster. */
+  hold(isDisk = false): () => void {
     this.#busy += 1;
+    this.#diskWork += Number(isDisk);
     return () => {
       this.#busy -= 1;
+      this.#diskWork -= Number(isDisk);
       this.stir();
     };
   }
 
   /** Time stands still until the work is over. */
-  async during<T>(work: Promise<T>): Promise<T> {
-    const release = this.hold();
+  async during<T>(work: Promise<T>, isDisk = false): Promise<T> {
+    const release = this.hold(isDisk);
     try {
       return await work;
     } finally {

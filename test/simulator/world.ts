@@ -8,8 +8,10 @@ import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
 import { type Actor, runAs } from './context.ts';
 import type { Circumstances } from './history.ts';
+import { recordedParts } from './records.ts';
 import { WorldNetwork } from './network.ts';
 import { type Ended, ToolProcess } from './process.ts';
+import { UnflushedChanges } from './power.ts';
 import { Chance } from './random.ts';
 import { Time } from './time.ts';
 
@@ -20,6 +22,9 @@ const START = Date.UTC(2026, 0, 5, 12);
 
 /** No machine has processes of these numbers. */
 const FIRST_PID = 5_000_000;
+
+/** How many rows one upload takes in worlds. */
+const LIMITED_ROWS = 15;
 
 /** Made-up entries of the day before a world begins. */
 const LOG_COUNT = 200;
@@ -35,6 +40,9 @@ export class World {
   readonly #alive = new Map<number, ToolProcess>();
   readonly #services: RunningSandbox[] = [];
   #pids = FIRST_PID;
+  #disk: UnflushedChanges | undefined;
+  /** Lasts from a loss of power until the machine has started again. */
+  #outage: Promise<void> | undefined;
 
   private constructor(seed: number) {
     this.#chance = new Chance(seed);
@@ -51,12 +59,14 @@ export class World {
     process.chdir(world.home);
     const { intercept } = world.adversary;
     const pickupMs = world.#chance.oneOf([250, 250, 60_000, 700_000]);
+    world.adversary.failing = world.#chance.oneOf([0, 0, 0, 0, 1, 2]);
     const processingMs = pickupMs + world.#chance.oneOf([2000, 2000, 120_000, 3_600_000]);
     await world.#serve({ directory: world.ours, intercept, logCount: LOG_COUNT, pickupMs, processingMs });
     await world.#serve({ directory: world.theirs, seed: 7, intercept: acceptSecondUpload, logCount: 0 });
     const server = world.network.servers[1] as Server;
     world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
     for (const key of ['sandbox-private-key', 'their-private-key']) await world.time.until(world.auditor.submit(key));
+    world.adversary.recorded = () => recordedParts(world.home);
     return world;
   }
 
@@ -80,6 +90,21 @@ export class World {
     return join(this.#directory, 'theirs');
   }
 
+  /** From now on its power may be lost: what is not flushed is noted. */
+  noteChanges(): void {
+    this.#disk = new UnflushedChanges(this.home, join(this.#directory, 'kept'));
+  }
+
+  /** Every process dies. Later the machine starts again, and finds of its disk what was flushed. */
+  #losePower(): void {
+    for (const process of this.#alive.values()) process.die();
+    this.#outage ??= (async () => {
+      await this.time.clock().sleep(60_000);
+      runAs(undefined, () => this.#disk?.lose(this.#chance.split()));
+      this.#outage = undefined;
+    })();
+  }
+
   get url(): string {
     return this.#services[0]?.url ?? '';
   }
@@ -88,12 +113,19 @@ export class World {
     return new Auditor(this.#bystander(), this.url);
   }
 
+  /** The first rows of a request file: for one upload, or for several. */
+  requestFile(example: string): string {
+    const lines = example.split('\n');
+    return `${lines.slice(0, this.#chance.oneOf([9, 9, 9, 2 * LIMITED_ROWS, lines.length - 1])).join('\n')}\n`;
+  }
+
   writeFile(name: string, text: string): void {
     writeFileSync(join(this.home, name), text);
   }
 
   /** Starts a command line. The world goes on only while somebody waits in its time. */
-  start(argv: readonly string[], env: Readonly<Record<string, string>>, how: Circumstances): Promise<Ended> {
+  async start(argv: readonly string[], env: Readonly<Record<string, string>>, how: Circumstances): Promise<Ended> {
+    await this.#outage;
     const pid = (this.#pids += 1);
     const { home, time, network } = this;
     const chance = this.#chance.split();
@@ -108,10 +140,15 @@ export class World {
       isAlive: (other) => this.#alive.has(other),
       skewMs: how.skewMs ?? 0,
       ending: how.ending,
+      fullAt: how.fullAt,
+      disk: this.#disk,
+      losePower: () => this.#losePower(),
     });
     this.adversary.trouble(started, how.faults ?? [], chance.between(1, 1_000_000));
     this.#alive.set(pid, started);
-    return started.run().finally(() => this.#alive.delete(pid));
+    const ended = await started.run().finally(() => this.#alive.delete(pid));
+    await this.#outage;
+    return ended;
   }
 
   async end(): Promise<void> {
