@@ -42,24 +42,18 @@ interface Rule {
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && /^\P{Cc}{1,200}$/u.test(value) && value.trim() !== '';
-const id: Rule = {
-  words: 'the id of a token, and no card number',
-  holds: (value) => isText(value) && !containsCardNumber(value, 'cell'),
-};
+const text = (words: string): Rule => ({
+  words,
+  holds: (value) => isText(value) && !containsCardNumber(value, 'cell') && !containsCardNumber(value),
+});
 
 const RULES: Readonly<Record<string, Rule>> = {
-  name: {
-    words: 'a text of one line that holds no card number',
-    holds: (value) => isText(value) && !containsCardNumber(value),
-  },
-  card: {
-    words: 'a scenario of the sandbox, or a masked number',
-    holds: (value) => isText(value) && !containsCardNumber(value, 'cell'),
-  },
-  token: id,
-  token_intent: id,
+  name: text('a text of one line that holds no card number'),
+  card: text('a scenario of the sandbox, or a masked number'),
+  token: text('the id of a token, and no card number'),
+  token_intent: text('the id of a token, and no card number'),
   type: oneOf(SESSION_TYPES),
-  body: { words: 'the name of a file', holds: (value) => isText(value) && value !== '-' },
+  body: text('the name of a file'),
   expect: {
     words: `${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`,
     holds: (value) => isExpectation(String(value)),

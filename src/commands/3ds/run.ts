@@ -3,14 +3,14 @@ import { choice, type Input, suggesting, text, value, type ValueParser } from '.
 import { recordPrinter } from '../../app/print.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
-import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { containsCardNumber } from '../../security/card-number.ts';
 import { CHALLENGE_REPLIES, isExpectation } from '../../three-ds/suite.ts';
 import { bodyParameters } from './body.ts';
 import {
   challengeTimeoutParameter,
   type PlannedScenario,
-  planScenarios,
+  planScenario,
   runScenario,
   scenarioView,
 } from './scenario.ts';
@@ -35,7 +35,7 @@ const parameters = {
   file: value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
   set: bodyParameters.set,
   expect: suggesting(
-    () => AUTHENTICATION_STATUSES.map((status) => [status, ''] as const),
+    () => Object.entries(AUTHENTICATION_STATUS_CODES).map(([status, code]) => [status, `EMV code ${code}`] as const),
     value('--expect <status>', 'the status to expect, or the HTTP status of a refusal, such as 424', expectation),
   ),
   challenge: choice('--challenge <reply>', 'how a challenge of the sandbox is answered', CHALLENGE_REPLIES),
@@ -54,7 +54,7 @@ export const run = defineCommand({
     ],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [9, 10, 13, 130],
+  exitCodes: [9, 10, 13],
   changes: true,
   fields: scenarioView.fields,
   parameters,
@@ -91,7 +91,5 @@ async function planOf(context: Context, input: Input<typeof parameters>): Promis
   }
   const name = card ?? 'token';
   const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, challenge };
-  const [planned] = await planScenarios(context, [scenario], { set });
-  if (planned === undefined) throw new Error('a scenario was not planned');
-  return planned;
+  return planScenario(context, scenario, { set });
 }

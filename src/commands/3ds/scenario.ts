@@ -14,7 +14,7 @@ import type { ChallengeReply, Scenario } from '../../three-ds/suite.ts';
 import type { Setting } from '../../three-ds/setting.ts';
 import { findTestCard, threeDsCards } from '../sandbox/three-ds-cards.ts';
 import { checkViolations, readBody } from './body.ts';
-import { pageOf, resultSoFar, sessionOutcome } from './outcome.ts';
+import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
 
 /** How a scenario went: statuses, codes and ids only, so that it can be shown anywhere. */
 export interface ScenarioResult {
@@ -48,8 +48,6 @@ export const challengeTimeoutParameter = value(
   positiveDuration,
 );
 
-const USUAL_TIMEOUT_MS = 600_000;
-
 /** A scenario with all that it sends, checked. */
 export interface PlannedScenario {
   readonly name: string;
@@ -59,38 +57,18 @@ export interface PlannedScenario {
   readonly challenge: ChallengeReply;
 }
 
-interface PlanOptions {
-  /** Where the names of bodies begin. */
-  readonly directory?: string;
-  readonly set?: readonly Setting[];
-  /** Says where a scenario is wrong. */
-  readonly onError?: (at: number, error: SvcError) => SvcError;
-}
-
-/** Finds the cards and checks the bodies of scenarios, before anything is sent. */
-export async function planScenarios(
+/** Finds the card of a scenario and checks its body, before anything is sent. Names of files begin in `directory`. */
+export async function planScenario(
   context: Context,
-  scenarios: readonly Scenario[],
-  { directory = '', set = [], onError }: PlanOptions = {},
-): Promise<PlannedScenario[]> {
-  const bodies = new Map<string, Promise<AuthenticateRequest>>();
-  const bodyOf = (file: string | undefined, type: SessionType): Promise<AuthenticateRequest> => {
-    const key = JSON.stringify([file, type]);
-    const body = bodies.get(key) ?? readRequest(context, file, type, set);
-    bodies.set(key, body);
-    return body;
-  };
-  const planned: PlannedScenario[] = [];
-  for (const [at, { name, body: file, type, expect, challenge, ...card }] of scenarios.entries()) {
-    try {
-      const session = { ...(await tokenOf(context, card)), type };
-      const body = await bodyOf(file === undefined || file === '-' ? file : path.join(directory, file), type);
-      planned.push({ name, session, body, expect, challenge });
-    } catch (error) {
-      throw isSvcError(error) ? (onError?.(at, error) ?? error) : error;
-    }
-  }
-  return planned;
+  { name, body: file, type, expect, challenge, ...card }: Scenario,
+  { directory = '', set = [] }: { readonly directory?: string; readonly set?: readonly Setting[] } = {},
+): Promise<PlannedScenario> {
+  const session = { ...(await tokenOf(context, card)), type };
+  const given = file === undefined || file === '-' ? file : path.join(directory, file);
+  const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
+  const { checkBody } = await import('../../three-ds/check.ts');
+  checkViolations(given ?? 'the example body', checkBody(body, type), false);
+  return { name, session, body: body as AuthenticateRequest, expect, challenge };
 }
 
 async function tokenOf(
@@ -106,23 +84,9 @@ async function tokenOf(
   return { token_id: findTestCard(await threeDsCards(), card).token };
 }
 
-async function readRequest(
-  context: Context,
-  file: string | undefined,
-  type: SessionType,
-  set: readonly Setting[],
-): Promise<AuthenticateRequest> {
-  const { checkBody } = await import('../../three-ds/check.ts');
-  const body = file === undefined ? await usualBody(type, set) : await readBody(context, file, set, false);
-  checkViolations(file ?? 'the example body', checkBody(body, type), false);
-  return body as AuthenticateRequest;
-}
-
-async function usualBody(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
-  const [{ exampleBody }, { withNumericCurrencies, withSettings }] = await Promise.all([
-    import('../../three-ds/template.ts'),
-    import('../../three-ds/setting.ts'),
-  ]);
+async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
+  const { exampleBody } = await import('../../three-ds/template.ts');
+  const { withNumericCurrencies, withSettings } = await import('../../three-ds/setting.ts');
   const type = sessionType === 'customer' ? 'payment-transaction' : 'recurring-transaction';
   return withNumericCurrencies(withSettings(exampleBody({ type, category: 'payment', sessionType }), set, false));
 }
@@ -135,7 +99,7 @@ export async function runScenario(
   context: Context,
   client: Client,
   planned: PlannedScenario,
-  timeoutMs: number = USUAL_TIMEOUT_MS,
+  timeoutMs = 600_000,
 ): Promise<ScenarioResult> {
   const started = context.clock.now();
   const { id } = await client.threeDs.create(planned.session);
@@ -184,7 +148,7 @@ async function outcomeOf(
   if (typeof first === 'string') return first;
   const { authentication_status: status } = first;
   if (!isOpen(first) || status === expect) return status;
-  if (status === 'challenge') await answerChallenge(client, await pageOf(client, id, first), challenge, signal);
+  if (status === 'challenge') await answerChallenge(context, client, await pageOf(client, id, first), challenge);
   const last = await pollUntil({
     poll: () => resultSoFar(client, id),
     isDone: (result) => !isOpen(result),
@@ -220,13 +184,14 @@ const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000
 
 /** Replies to a challenge as the cardholder does. Only the sandbox takes that from a program: its page is on loopback. */
 async function answerChallenge(
+  context: Context,
   { transport }: Client,
   page: string | undefined,
   challenge: ChallengeReply,
-  signal: AbortSignal,
 ): Promise<void> {
+  const { signal } = context;
   const url = page !== undefined && URL.canParse(page) ? new URL(page) : undefined;
-  if (url === undefined || !isLoopbackHost(url.hostname)) return;
+  if (url === undefined || !isLoopbackHost(url.hostname)) return reportPage(context, page, false);
   const { exchange } = await import('../../http/exchange.ts');
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   // The code is for a page that asks for one, the answer for a page that stands for the app of a bank.

@@ -12,7 +12,7 @@ import {
   challengeTimeoutParameter,
   failedResult,
   type PlannedScenario,
-  planScenarios,
+  planScenario,
   runScenario,
   type ScenarioResult,
   scenarioView,
@@ -30,7 +30,7 @@ export const test = defineCommand({
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [10, 13, 130],
+  exitCodes: [10, 13],
   changes: true,
   fields: scenarioView.fields,
   parameters: {
@@ -66,12 +66,15 @@ async function readPlanned(context: Context, file: string | undefined, only: str
   const data = file === undefined ? undefined : await readDataFile(context, file);
   const scenarios = data === undefined ? await builtInSuite() : readSuite(data);
   const directory = file === undefined || file === '-' ? '' : path.dirname(file);
-  const onError = (at: number, error: SvcError): SvcError => {
-    const line = data?.lineOf(['scenarios', at]);
-    if (data === undefined || line === undefined || !isSvcError(error, 'usage')) return error;
-    return refusedSuite(data.name, [[line, error.message]]);
-  };
-  const planned = await planScenarios(context, scenarios, { directory, onError });
+  const planned: PlannedScenario[] = [];
+  for (const [at, scenario] of scenarios.entries()) {
+    try {
+      planned.push(await planScenario(context, scenario, { directory }));
+    } catch (error) {
+      if (data === undefined || !isSvcError(error, 'usage')) throw error;
+      throw refusedSuite(data.name, [[data.lineOf(['scenarios', at]) ?? 0, error.message]]);
+    }
+  }
   const [first, ...more] = planned.filter(({ name }) => only === undefined || name.includes(only));
   if (first !== undefined) return [first, ...more];
   throw new SvcError('usage', 'no scenario has a name with the text of --only', {
@@ -106,6 +109,7 @@ async function runAll(
   await Promise.all(Array.from({ length: CONCURRENT }, work));
   shown?.done();
   if (fatal.length > 0) throw fatal[0];
+  context.signal.throwIfAborted();
   return results;
 }
 

@@ -273,6 +273,7 @@ describe('svc 3ds run', () => {
     const line = 'run|--token|a|--expect|successful|--challenge-timeout|20s';
     const run = await svc(line, '', scripted.url);
     expect([run.code, (JSON.parse(run.stdout) as ScenarioResult).got]).toEqual([10, 'challenge']);
+    expect(run.stderr).toContain('completes the challenge at https://issuer.example/acs');
     expect(scripted.lines.filter((call) => call.startsWith('POST'))).toHaveLength(2);
   });
 
