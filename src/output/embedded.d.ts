@@ -13,6 +13,9 @@ declare module '*.csv' {
 declare module '*.css' {
   export const text: string;
 }
+declare module '*.sh' {
+  export const text: string;
+}
 declare module '*.md' {
   export const text: string;
 }

@@ -30,6 +30,11 @@ export const logs: GroupSpec = {
       'review a day of an archive: deletions, changes, new actors, busy hours',
       async () => (await import('./review.ts')).review,
     ),
+    entry(
+      'evidence',
+      'write a bundle for an auditor, which can be checked without svc',
+      async () => (await import('./evidence.ts')).evidence,
+    ),
     entry('entity-types', 'list the values of --entity-type', async () => (await import('./list.ts')).entityTypes),
   ],
   defaultCommand: 'list',

@@ -1,0 +1,161 @@
+import { type Context, defineCommand } from '../../app/command.ts';
+import { flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
+import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { SvcError } from '../../errors.ts';
+import { Draft } from '../../files/draft.ts';
+import type { Finding } from '../../logs/archive/chain.ts';
+import type { ArchiveStore } from '../../logs/archive/store.ts';
+import type { Verified } from '../../logs/archive/verify.ts';
+import { countText } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import {
+  archiveLocation,
+  gapSentence,
+  openArchive,
+  sentencesText,
+  withByteProgress,
+  withProgress,
+} from './archives.ts';
+import { INTERVAL_PARAMETERS, intervalOf } from './entries.ts';
+
+const out = value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text);
+
+const parameters = {
+  dir: archiveLocation,
+  ...INTERVAL_PARAMETERS,
+  out,
+  force: flag('--force', 'replace a file that exists'),
+} as const;
+
+/** What a bundle holds. */
+interface Evidence {
+  readonly file: string;
+  readonly bytes: number;
+  /** Of the bundle. */
+  readonly file_sha256: string;
+  /** The days whose entries it holds, UTC. */
+  readonly from: string;
+  readonly to: string;
+  readonly records: number;
+  readonly segments: number;
+  readonly entries: number;
+  readonly gaps: number;
+  readonly problems: number;
+  /** The newest record and its hash, which the script of the bundle takes. */
+  readonly record: number;
+  readonly sha256: string;
+}
+
+const COUNTS = ['bytes', 'records', 'segments', 'entries', 'gaps', 'problems', 'record'] as const;
+
+const evidenceView: View<Evidence> = {
+  name: 'evidence bundle',
+  fields: ['file', 'file_sha256', 'from', 'to', 'sha256', ...COUNTS],
+  columns: [
+    ...(['file', 'file_sha256', 'from', 'to', 'sha256'] as const).map((path) => ({ path, kind: 'id' }) as const),
+    ...COUNTS.map((path) => ({ path, kind: 'number' }) as const),
+  ],
+};
+
+/** `svc logs evidence` */
+export const evidence = defineCommand({
+  description:
+    'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a short script that checks all of it with sha256sum and gzip, without svc. Give the hash that is printed to the auditor separately: without it, a bundle proves only itself. The same archive and days give the same bytes.',
+  examples: [
+    ['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter'],
+    ['tar -xzf evidence.tar.gz && sh evidence/verify.sh <sha256>', 'what the auditor runs'],
+  ],
+  exitCodes: [5, 12],
+  fields: evidenceView.fields,
+  parameters,
+  async run(context, input) {
+    if (input.out === undefined || input.out === '-')
+      throw new SvcError('usage', 'name the bundle to write: --out takes a file', {
+        hint: 'Such as --out evidence.tar.gz.',
+      });
+    const target = resolvePath(context, input.out);
+    await requireFile(target, input.force);
+    const print = await recordPrinter(context, evidenceView);
+    const bounds = intervalOf(input, context.clock.now());
+    const store = await openArchive(context, input.dir);
+    const verification = await verified(context, store);
+    const made = await bundle(context, { store, bounds, target, file: input.out, force: input.force, verification });
+    if (isForPeople(context) && context.globals.fields === undefined)
+      await context.out.write(summaryText(context, made, verification.result));
+    else await print(made);
+    context.notices.warn(
+      'the bundle holds the entries as the service sent them, card numbers included: keep it as safe as the archive',
+    );
+    if (made.problems > 0)
+      throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
+        hint: 'The bundle was written, and names them; none is in the files of its own days.',
+        next: ['logs', 'verify', input.dir],
+      });
+  },
+});
+
+interface Checked {
+  readonly result: Verified;
+  readonly problems: readonly Finding[];
+}
+
+async function verified(context: Context, store: ArchiveStore): Promise<Checked> {
+  const { Verification } = await import('../../logs/archive/verify.ts');
+  return withProgress(context, 'verify', async (onProgress) => {
+    const verification = new Verification(store, { signal: context.signal, onProgress });
+    const problems: Finding[] = [];
+    for await (const found of verification.findings()) problems.push(...found);
+    return { result: verification.result(), problems };
+  });
+}
+
+interface Bundle {
+  readonly store: ArchiveStore;
+  readonly bounds: ReturnType<typeof intervalOf>;
+  readonly target: string;
+  readonly file: string;
+  readonly force: boolean;
+  readonly verification: Checked;
+}
+
+async function bundle(context: Context, { store, bounds, target, file, force, verification }: Bundle) {
+  const { countOf, planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
+  const plan = await planEvidence(store, bounds);
+  const { from, to, records, segments, last } = plan;
+  const { result, problems } = verification;
+  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  const draft = await Draft.begin(target);
+  try {
+    await withByteProgress(context, 'evidence', total, (onBytes) =>
+      writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
+    );
+    const { bytes, sha256 } = await draft.finish(force);
+    return {
+      file,
+      bytes,
+      file_sha256: sha256,
+      from,
+      to,
+      records: records.length,
+      segments: segments.length,
+      entries: countOf(segments),
+      gaps: result.coverage.gaps().length,
+      problems: problems.length,
+      record: last.record.sequence,
+      sha256: last.sha256,
+    };
+  } finally {
+    await draft.discard();
+  }
+}
+
+function summaryText(context: Context, made: Evidence, { coverage }: Verified): string {
+  const { file, from, to, records, segments, entries, sha256 } = made;
+  return sentencesText(context, [
+    ['good', `written: ${file}`],
+    `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
+    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    `newest hash, for the auditor by another way: ${sha256}`,
+    `the auditor checks it with: tar -xzf ${file} && sh evidence/verify.sh <newest hash>`,
+  ]);
+}

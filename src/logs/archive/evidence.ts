@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Draft } from '../../files/draft.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { isoTime } from '../../output/time.ts';
+import type { TimeRange } from '../entry.ts';
+import { type Finding, readRecords } from './chain.ts';
+import { text as README } from './evidence.md';
+import { text as SCRIPT } from './evidence.sh';
+import { type Bounds, noArchive } from './manifest.ts';
+import { type BeginRecord, damaged, dayIn, dayOf, type Link, type Segment, UNKNOWN_DAY } from './record.ts';
+import type { ArchiveStore } from './store.ts';
+import { tarOf, type TarFile } from './tar.ts';
+import type { Verified } from './verify.ts';
+
+/** What goes into a bundle: the chain from its beginning, and the files of whole days (UTC, as dates). */
+export interface EvidencePlan {
+  readonly first: BeginRecord;
+  readonly last: Link;
+  readonly from: string;
+  readonly to: string;
+  readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
+  readonly segments: readonly Segment[];
+}
+
+/** Chooses what goes into a bundle. @throws SvcError as `readManifest` */
+export async function planEvidence(store: ArchiveStore, { since, until }: Bounds): Promise<EvidencePlan> {
+  let from = since === undefined ? '0000-01-01' : dayOf(since);
+  const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
+  const records: Pick<Link, 'path' | 'sha256'>[] = [];
+  let segments: Segment[] = [];
+  let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
+  for await (const link of readRecords(store)) {
+    const { record, path, sha256 } = (last = link);
+    records.push({ path, sha256 });
+    if (record.kind === 'begin') first = record;
+    if (record.kind === 'segments')
+      segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
+    if (record.kind !== 'dropped') continue;
+    // Later entries of these months are left out too, so that the days alone say what is in the bundle.
+    const kept = record.before.slice(0, 10);
+    if (kept > from) from = kept;
+  }
+  if (first === undefined || last === undefined) throw await noArchive(store);
+  segments = segments.filter(({ path }) => isOf(dayIn(path), from, to));
+  const days = segments.map(({ path }) => dayIn(path)).filter((day) => day !== UNKNOWN_DAY);
+  const [earliest = from, latest = to] = [days.toSorted()[0], days.toSorted().at(-1)];
+  const range = { from: since === undefined ? earliest : from, to: until === undefined ? latest : to };
+  return { first, last, ...range, records, segments };
+}
+
+function isOf(day: string, from: string, to: string): boolean {
+  return day === UNKNOWN_DAY || (day >= from && day <= to);
+}
+
+export interface EvidenceOptions {
+  readonly verified: Verified;
+  readonly problems: readonly Finding[];
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: number) => void;
+}
+
+/**
+ * Writes a bundle: the same archive, days and problems give the same bytes.
+ * @throws SvcError `checksum_mismatch` where a file for it is not as it was written
+ */
+export async function writeEvidence(
+  store: ArchiveStore,
+  plan: EvidencePlan,
+  draft: Draft,
+  options: EvidenceOptions,
+): Promise<void> {
+  const tar = tarOf(filesOf(store, plan, options), Date.parse(plan.last.record.written_at));
+  await pipeline(
+    Readable.from(tar, { objectMode: false }),
+    createGzip(),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) await draft.write(chunk);
+    },
+    { signal: options.signal },
+  );
+}
+
+async function* filesOf(store: ArchiveStore, plan: EvidencePlan, options: EvidenceOptions): AsyncGenerator<TarFile> {
+  const script = SCRIPT.replace('@FROM@', digitsOf(plan.from)).replace('@TO@', digitsOf(plan.to));
+  const texts = { 'README.md': README, 'evidence.json': describe(plan, options), 'verify.sh': script };
+  const sums = [
+    ...Object.entries(texts).map(([path, text]) => `${sha256Of(text)}  ${path}\n`),
+    ...[...plan.records, ...plan.segments].map(({ path, sha256 }) => `${sha256}  ${path}\n`),
+  ];
+  for (const [path, text] of Object.entries({ ...texts, SHA256SUMS: sums.join('') })) yield textFile(path, text);
+  for (const { path, sha256 } of plan.records) {
+    const text = (await store.readText(path)) ?? '';
+    if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed meanwhile');
+    yield textFile(path, text);
+  }
+  for (const segment of plan.segments)
+    yield { path: FOLDER + segment.path, bytes: segment.bytes, content: checked(store, segment, options.onBytes) };
+}
+
+const FOLDER = 'evidence/';
+
+function textFile(path: string, text: string): TarFile {
+  const content = Buffer.from(text);
+  return { path: FOLDER + path, bytes: content.length, content: [content] };
+}
+
+async function* checked(
+  store: ArchiveStore,
+  { path, bytes, sha256 }: Segment,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let read = 0;
+  for await (const piece of store.read(path)) {
+    hash.update(piece);
+    onBytes(piece.byteLength);
+    if ((read += piece.byteLength) <= bytes) yield piece;
+  }
+  if (read !== bytes || hash.digest('hex') !== sha256) throw damaged(path, 'it is not the file that was written');
+}
+
+/** `2026-01-31` as `20260131`, which a shell can compare. */
+function digitsOf(day: string): string {
+  return day.replaceAll('-', '');
+}
+
+/** What a bundle says of itself and of the archive, without the time at which it was made. */
+function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, problems }: EvidenceOptions): string {
+  const { coverage, records, segments, entries, bytes, sha256 } = verified;
+  const description = {
+    version: 1,
+    service: first.service,
+    tenant_id: first.tenant_id,
+    from,
+    to,
+    record: last.record.sequence,
+    sha256: last.sha256,
+    records: plan.records.length,
+    segments: plan.segments.length,
+    entries: countOf(plan.segments),
+    covered: coverage.covered().map(isoRange),
+    gaps: coverage.gaps().map(isoRange),
+    dropped: coverage.drops.map(({ before, written_at, by, months }) => ({ before, written_at, by, months })),
+    verified: { records, segments, entries, bytes, sha256, problems },
+  };
+  return `${JSON.stringify(description, undefined, 2)}\n`;
+}
+
+/** How many entries segments hold. */
+export function countOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { entries }) => sum + entries, 0);
+}
+
+function isoRange({ from, to }: TimeRange): { from: string; to: string } {
+  return { from: isoTime(from), to: isoTime(to) };
+}
