@@ -141,8 +141,8 @@ export async function measureCells<T>(
   const now = options.now?.() ?? 0;
   const texts = batch.map((row) => {
     const shown = project(row);
-    return columns.map(({ path, kind, repeats }) =>
-      repeats?.(row) === true ? NOTHING : redact(cellText(valueAt(shown, path), kind, time, now)),
+    return columns.map(({ path, kind, repeats, show = same }) =>
+      repeats?.(row) === true ? NOTHING : redact(cellText(show(valueAt(shown, path), row), kind, time, now)),
     );
   });
   const narrow = texts.every((row) => row.every((text) => isNarrow(text)));
@@ -176,6 +176,10 @@ function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: numbe
 
 function unchanged(text: string): string {
   return text;
+}
+
+function same(value: unknown): unknown {
+  return value;
 }
 
 /**

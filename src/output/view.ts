@@ -40,6 +40,8 @@ export interface Column<T = unknown> {
   readonly least?: number | undefined;
   /** Whether the value of a row only repeats its other columns: it is left out, and so is a column of nothing else. */
   readonly repeats?: ((row: T) => boolean) | undefined;
+  /** What a table shows in place of a value. */
+  readonly show?: ((value: unknown, row: T) => unknown) | undefined;
   /** The tone of a value; times and identifiers are dim unless it says otherwise. */
   readonly paint?: ((value: unknown, row: T) => Tone | undefined) | undefined;
 }

@@ -1,4 +1,4 @@
-import { LOG_FIELDS, type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
+import { type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { PageOptions } from '../../api/pages.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { option } from '../../app/hint.ts';
@@ -14,11 +14,12 @@ import {
   positiveDuration,
   text,
 } from '../../app/parameter.ts';
+import { isForPeople } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { MAX_DEPTH } from '../../json/source.ts';
 import { countText, formatNumber, parseTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
-import type { EntityType, Log } from '../../schema/log.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from './actor-names.ts';
 
 /** Filters that the service applies. */
 export const ENTITY_PARAMETERS = {
@@ -155,6 +156,12 @@ export function reportFiltered(
   );
 }
 
+/** Names of actors, where a person reads a table on a terminal whose columns nobody chose. */
+export async function actorNames(context: Context): Promise<ActorNames | undefined> {
+  if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
+  return new (await import('./actor-names.ts')).ActorNames(context);
+}
+
 /** The request for the first page of entries, for `--curl`. */
 export async function firstRequest(
   filter: LogFilter,
@@ -174,47 +181,6 @@ function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
 function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {
   return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
 }
-
-export const logView: View<Log> = {
-  name: 'log entry',
-  fields: LOG_FIELDS,
-  columns: [
-    { path: 'created_at', kind: 'time' },
-    { path: 'operation', kind: 'text', paint: (value) => (value === 'delete' ? 'bad' : undefined) },
-    { path: 'entity_type', header: 'entity', kind: 'text' },
-    { path: 'actor_type', header: 'actor', kind: 'text' },
-    { path: 'entity_id', kind: 'id', priority: 2 },
-    { path: 'actor_id', kind: 'id', priority: 1 },
-    { path: 'message', kind: 'text', priority: 3, repeats: onlyRepeats },
-  ],
-};
-
-// "Card created" beside "create" and "card" adds nothing.
-function onlyRepeats({ operation, entity_type: type, message }: Log): boolean {
-  const noun = wordsOf(type);
-  const said = wordsOf(message);
-  const verb = wordsOf(operation).replace(/e$/, '');
-  if (said === '' || said === noun) return true;
-  if (noun === '' || verb === '' || !said.startsWith(noun)) return false;
-  const rest = said.slice(noun.length).replace(/^s? /, '');
-  return rest.startsWith(verb) && /^e?d?$/.test(rest.slice(verb.length));
-}
-
-function wordsOf(text: string | null | undefined): string {
-  return (text ?? '')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
-
-export const entityTypeView: View<EntityType> = {
-  name: 'entity type',
-  fields: ['value', 'display_name'],
-  columns: [
-    { path: 'value', kind: 'id' },
-    { path: 'display_name', kind: 'text' },
-  ],
-};
 
 type Oddity = LogOddity | 'no time';
 

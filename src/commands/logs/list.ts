@@ -16,19 +16,19 @@ import { isoTime } from '../../output/time.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import {
+  actorNames,
   ENTITY_PARAMETERS,
   entityFilter,
-  entityTypeView,
   ENTRY_PARAMETERS,
   firstRequest,
   INTERVAL_PARAMETERS,
   intervalOf,
-  logView,
   matches,
   MAX_LAST,
   OddEntries,
   RETENTION_PARAMETERS,
 } from './entries.ts';
+import { entityTypeView, logView } from './views.ts';
 import { Searched } from './searched.ts';
 import type { TailInput } from './tail.ts';
 
@@ -65,7 +65,8 @@ export const list = defineCommand({
   async run(context, input) {
     if (input.follow) return followList(context, input);
     const interval = intervalOf(input, context.clock.now());
-    const print = await listPrinter(context, logView);
+    const actors = await actorNames(context);
+    const print = await listPrinter(context, actors?.view ?? logView);
     const client = await context.client();
     const { listSteadily } = await import('../../logs/list.ts');
     let isNarrower = false;
@@ -81,7 +82,8 @@ export const list = defineCommand({
     const odd = new OddEntries();
     const checks = new ListChecks(input, interval);
     const read = searched.noted(context, checks.noted(pages), seen);
-    await print(odd.counted(wanted(read, searched.bounds, seen, (log) => matches(log, input))));
+    const shown = odd.counted(wanted(read, searched.bounds, seen, (log) => matches(log, input)));
+    await print(actors?.learned(shown) ?? shown);
     odd.warn(context);
     // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;

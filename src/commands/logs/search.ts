@@ -12,10 +12,10 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
-  logView,
   matches,
   UNMARKED_ENTRY_PARAMETERS,
 } from './entries.ts';
+import { logView } from './views.ts';
 
 const parameters = {
   dir: archiveLocation,

@@ -24,17 +24,18 @@ import { countText, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { isLoopback } from '../../security/address.ts';
 import {
+  actorNames,
   clientFilters,
   ENTITY_PARAMETERS,
   entityFilter,
   ENTRY_PARAMETERS,
   firstRequest,
-  logView,
   matches,
   MAX_LAST,
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from './entries.ts';
+import { logView } from './views.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
 import { before, endsAtPresent, readLast } from './tail-last.ts';
@@ -125,7 +126,9 @@ export async function tailRequest(context: Context, input: TailInput): Promise<P
 export async function runTail(context: Context, input: TailInput): Promise<number> {
   checkInput(context, input);
   // Only the printer knows the fields: they are checked before the first request.
-  const print = await listPrinter(context, logView);
+  const actors = input.to === undefined ? await actorNames(context) : undefined;
+  const printNamed = await listPrinter(context, actors?.view ?? logView);
+  const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
   const { serviceOf } = await import('../au/runs.ts');
   const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
   const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);

@@ -17,6 +17,8 @@ export interface LogServer {
   aheadMs: number;
   /** How long each answer takes, in milliseconds. */
   delayMs: number;
+  /** What the applications are answered with: themselves, a status, or nothing at all. */
+  onApplications: () => readonly unknown[] | number | undefined;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,12 @@ export async function startLogServer(): Promise<LogServer> {
     if (request.url === '/tenants/self') {
       response.statusCode = served.tenant === undefined ? 403 : 200;
       response.end(JSON.stringify({ id: served.tenant, name: 'Tenant', type: 'test' }));
+      return;
+    }
+    if (request.url?.startsWith('/applications') === true) {
+      const found = served.onApplications();
+      if (found === undefined) return;
+      response.writeHead(typeof found === 'number' ? found : 200).end(JSON.stringify({ data: found }));
       return;
     }
     cursorAge = query.has('start') ? cursorAge + 1 : 0;
@@ -64,6 +72,7 @@ export async function startLogServer(): Promise<LogServer> {
     tenant: 't-1',
     aheadMs: 0,
     delayMs: 0,
+    onApplications: () => 404,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
