@@ -108,6 +108,7 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
   return new SvcError('job_failed', `job ${job.id} failed: ${reasons}`, {
     hint: "Fix what the message names and submit the file again, or contact the service's support with the job id.",
+    next: ['au', 'submit', '<file>'],
     facts: { job: job.id, errors },
   });
 }
@@ -134,7 +135,7 @@ export function missingError(id: string, known?: { readonly expiresAt: number; r
   return new SvcError(
     'job_expired',
     `job ${id} was created ${age} ago and is gone: no file was uploaded within its hour`,
-    { ...details, hint: `Check ${tenant}. If it does, nothing was processed for this job.` },
+    { ...details, hint: `Check ${tenant}. If it does, nothing was processed for this job.`, next: ['whoami'] },
   );
 }
 
@@ -143,6 +144,7 @@ function foreignError({ message, status, requestId }: SvcError): SvcError {
     status,
     requestId,
     hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
+    next: ['doctor'],
   });
 }
 

@@ -66,7 +66,10 @@ function replacement(request: RequestRow, result: PackedResult): string {
   throw new SvcError(
     'checksum_mismatch',
     `row ${row} of the results gives a new token that is not allowed in a request file: ${finding.problem}`,
-    { hint: 'Download the results again; if that changes nothing, contact support with the job id.' },
+    {
+      hint: 'Download the results again; if that changes nothing, contact support with the job id.',
+      next: ['au', 'download', '<run>', '--force'],
+    },
   );
 }
 

@@ -54,7 +54,11 @@ export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGen
 
 function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>): SvcError {
   const hint = 'Download the results again; if that changes nothing, contact support with the job id.';
-  return new SvcError('checksum_mismatch', `the result file ${problem}`, { hint, facts });
+  return new SvcError('checksum_mismatch', `the result file ${problem}`, {
+    hint,
+    next: ['au', 'download', '<run>', '--force'],
+    facts,
+  });
 }
 
 /** Name of a known column of the result file. */

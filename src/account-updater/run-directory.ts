@@ -186,6 +186,7 @@ function isUnborn(directory: string): boolean {
 
 function missingRecord(directory: string): SvcError {
   return new SvcError('config', `${path.join(directory, RECORD)} is missing`, {
-    hint: 'Put it back if it was moved.',
+    hint: 'Put it back if it was moved, or abandon the run.',
+    next: ['au', 'abandon', directory],
   });
 }

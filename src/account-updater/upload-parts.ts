@@ -257,7 +257,8 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   if (earlier.some((job) => restore(work, job))) return true;
   if (listed?.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
   throw new SvcError('bad_response', `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`, {
-    hint: 'Nothing was uploaded. Submit the file again in a few minutes.',
+    hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
+    next: ['au', 'sync'],
     retryable: true,
     facts: { run: work.record.id, jobs: [...ids] },
   });

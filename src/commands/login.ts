@@ -1,6 +1,6 @@
 import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
-import { noteNext } from '../app/hint.ts';
+import { noteNext, warnOf } from '../app/hint.ts';
 import { conflicting, flag, text, value } from '../app/parameter.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
@@ -124,7 +124,7 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
       // A key that was accepted before is kept.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
-      context.notices.warn(`skipping the ${kind} key: ${error.message}`);
+      warnOf(context, `skipping the ${kind} key`, error);
     });
     if (key) keys.push(key);
   }

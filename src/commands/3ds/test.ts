@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
+import { warnOf } from '../../app/hint.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
@@ -100,7 +101,7 @@ async function runAll(
         results[at] = await runScenario(context, client, one, timeoutMs);
       } catch (error) {
         if (!isSvcError(error) || ENDING.has(error.code)) return void fatal.push(error);
-        context.notices.warn(`${one.name}: ${error.message}`);
+        warnOf(context, one.name, error);
         results[at] = failedResult(one, error);
       }
       shown?.update({ state: `${results.filter(Boolean).length} of ${planned.length}` });

@@ -226,6 +226,7 @@ function checkThreshold({ file, errors, warned, unknown }: Results, failOn: 'err
   if (met === 0) return;
   throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn}`, {
     hint: `The results are in ${file}; the list above has the action for each result code.`,
+    next: ['au', 'report', file],
     facts: { errors, warned, unknown, results: file },
   });
 }

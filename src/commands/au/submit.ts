@@ -115,11 +115,12 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
 }
 
 function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {
-  const problems: [boolean, string, string][] = [
+  const problems: [boolean, string, string, string[]?][] = [
     [
       out === '-',
       '--out must be a file: the summary is written to standard output',
-      "Give a file name, or download the results with 'au download <run> --out -'.",
+      'Give a file name, or download the results once they are there:',
+      ['au', 'download', '<run>', '--out', '-'],
     ],
     [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
     [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
@@ -127,7 +128,8 @@ function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: 
     [exec !== undefined && !wait, '--exec is about the results and needs --wait', 'Add --wait.'],
     [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
   ];
-  for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
+  for (const [isWrong, message, hint, next] of problems)
+    if (isWrong) throw new SvcError('usage', message, { hint, next });
 }
 
 /** The recorded path of a run that was carried here may be on another machine. */

@@ -5,7 +5,7 @@ import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
 import { uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
-import { warnOf } from '../../app/hint.ts';
+import { noteNext, warnOf } from '../../app/hint.ts';
 import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
@@ -145,8 +145,9 @@ async function reopenedFile({ record, name, submitWords }: RunDirectory): Promis
   const { id, input } = record;
   if (input.path === undefined) {
     throw new SvcError('conflict', `run ${id} has parts to upload, and its input came through a pipe`, {
-      hint: `Pipe the same file into the command below to resume it, or abandon the run with 'au abandon ${name}'.`,
+      hint: 'Pipe the same file into the first of these commands to resume it, or abandon the run.',
       next: submitWords,
+      alternatives: [['au', 'abandon', name]],
     });
   }
   const hint = 'Restore the file, or submit it under its new name, or abandon the run:';
@@ -172,6 +173,7 @@ async function deliver(context: Context, run: RunDirectory): Promise<{ readonly 
   } catch (error) {
     if (!isSvcError(error, 'usage', 'local')) throw error;
     context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    noteNext(context, 'to write them to another file', { command: ['au', 'download', run.name, '--out', '<file>'] });
     return keepResults(run);
   }
 }

@@ -355,6 +355,7 @@ describe('svc au sync', () => {
       mine: 'mine',
     });
     expect(stderr).toContain('its results are kept in');
+    expect(stderr).toMatch(/svc au download run-\S+ --out <file>/);
     expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 
