@@ -1,5 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -65,4 +65,16 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
       writeFileSync(recordFile(run), JSON.stringify(changed));
     },
   };
+}
+
+/** A desk whose profile is known to belong to a production tenant. */
+export async function productionDesk(): Promise<Desk> {
+  const desk = await openDesk();
+  const { home, sandbox } = desk;
+  const argv = ['login', '--base-url', sandbox.url, '--private-key-stdin'];
+  await home.svc(argv, { input: 'sandbox-private-key\n' });
+  const facts = { base_url: sandbox.url, id: '1', name: 'Acme', type: 'production' };
+  mkdirSync(home.file('.cache/svc'), { recursive: true });
+  writeFileSync(home.file('.cache/svc/tenants.json'), JSON.stringify({ default: facts }));
+  return { ...desk, env: { SVC_PACING: 'off' } };
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { type Desk, openDesk } from './support.ts';
+import { type Desk, openDesk, productionDesk } from './support.ts';
 
 // Several processes a test, on a machine that others use too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -78,18 +78,6 @@ describe('the upload of several parts on a terminal', () => {
     expect(desk.uploads()).toBe(2);
   }, 60_000);
 });
-
-/** A desk whose profile is known to belong to a production tenant. */
-async function productionDesk(): Promise<Desk> {
-  const desk = await openDesk();
-  const { home, sandbox } = desk;
-  const argv = ['login', '--base-url', sandbox.url, '--private-key-stdin'];
-  expect(await home.svc(argv, { input: 'sandbox-private-key\n' })).toMatchObject({ code: 0 });
-  const facts = { base_url: sandbox.url, id: '1', name: 'Acme', type: 'production' };
-  mkdirSync(home.file('.cache/svc'), { recursive: true });
-  writeFileSync(home.file('.cache/svc/tenants.json'), JSON.stringify({ default: facts }));
-  return { ...desk, env: { SVC_PACING: 'off' } };
-}
 
 describe('the question before rows are paid for', () => {
   const QUESTION = /PRODUCTION tenant "Acme": submit \d+ rows in 1 job\? This may be billed\. \[y\/N\]/;
