@@ -9,10 +9,10 @@ import type { Messages } from '../output/messages.ts';
 import type { Output } from '../output/output.ts';
 import type { Progress } from '../output/progress.ts';
 import type { Prompts } from '../output/prompt.ts';
-import type { Palette } from '../output/view.ts';
+import type { Palette, View } from '../output/view.ts';
 import type { Clock, Environment, System } from '../system.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
-import { flag, type Globals, type Input, type Parameters } from './parameter.ts';
+import { flag, type Globals, type Input, names, type Parameters, suggesting, value } from './parameter.ts';
 
 /** A command line that works, and what it does. */
 export type Example = readonly [line: string, does: string];
@@ -192,9 +192,22 @@ export interface Context {
   reportTenant(read?: TenantFacts): Promise<void>;
   /** Where buckets and their credentials are read from: the environment, or the embedded sandbox with buckets of its own. */
   storeEnvironment(): Promise<Environment>;
+  /** With `--profiles`: takes rows in the place of standard output. */
+  readonly rows?: RowSink | undefined;
   /** Runs when the command is over, however it ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
 }
+
+/** Where the rows of one profile go, beside those of others. */
+export interface RowSink {
+  /** Throws `usage` for an unknown field. */
+  open<T>(view: View<T>): Promise<(batches: AsyncIterable<readonly T[]>) => Promise<number>>;
+}
+
+/** `--profiles` of commands that read, and can do so for several profiles side by side. */
+export const PROFILES_PARAMETER = {
+  profiles: suggesting('profile', value('--profiles <a,b>', 'run for each of these profiles, side by side', names)),
+} as const;
 
 /** `--dry-run` of commands that show the request that would change something. */
 export const dryRunParameter = flag('--dry-run', 'check everything and show the request instead of sending it');

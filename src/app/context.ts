@@ -29,6 +29,8 @@ export interface ContextDeps {
   readonly redactor: Redactor;
   /** Whether the command only previews: its clients can only read. */
   readonly readOnly: boolean;
+  /** Ends its work; by default what ends the process. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A context that is to be closed when the command is over. */
@@ -72,7 +74,10 @@ async function reportOnce(context: Context, read: TenantFacts | undefined): Prom
 }
 
 /** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */
-function commandSignal({ system, settings, terminal }: ContextDeps, closers: (() => void)[]): AbortSignal {
+function commandSignal(
+  { system, settings, terminal, signal: outer = system.signal }: ContextDeps,
+  closers: (() => void)[],
+): AbortSignal {
   const limit = settings.timeoutMs.value;
   const over = new AbortController();
   if (limit !== undefined) {
@@ -83,7 +88,7 @@ function commandSignal({ system, settings, terminal }: ContextDeps, closers: (()
       () => undefined,
     );
   }
-  const signal = AbortSignal.any([system.signal, terminal.out.readerGone, over.signal]);
+  const signal = AbortSignal.any([outer, terminal.out.readerGone, over.signal]);
   // Everything under way listens to it: that is no leak to warn of.
   setMaxListeners(0, signal);
   return signal;

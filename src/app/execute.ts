@@ -27,7 +27,16 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
-    return await runCommand(parsed, { system, terminal, redactor }, asked);
+    const deps = { system, terminal, redactor };
+    const { profiles } = parsed.input;
+    if (!Array.isArray(profiles)) return await runCommand(parsed, deps, asked);
+    const { runProfiles } = await import('./profiles.ts');
+    return await runProfiles(profiles, {
+      ...parsed,
+      deps,
+      reportFailure: (error, { name, globals: own }) =>
+        reportFailure(error, { system, terminal, globals: own, asked, command: parsed.words, profile: name }),
+    });
   } catch (error) {
     const command = parsed.kind === 'run' ? parsed.words : undefined;
     return reportFailure(error, { system, terminal, globals, asked, command });
@@ -126,17 +135,18 @@ interface ErrorReporting {
   readonly globals: Globals | undefined;
   readonly asked: ExecuteInput;
   readonly command: string | undefined;
+  readonly profile?: string;
 }
 
 /** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
-function reportFailure(error: unknown, { system, terminal, globals, asked, command }: ErrorReporting): number {
+function reportFailure(error: unknown, { system, terminal, globals, asked, ...names }: ErrorReporting): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
     asked.output === undefined ? !terminal.out.isTerminal && system.stderr.isTTY !== true : asked.output !== 'table';
   const report = reportError(error, {
     machine,
     debug: terminal.notices.shows('debug'),
-    command,
+    ...names,
     palette: terminal.noticePalette,
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adviceFor: optionAdvice,

@@ -143,6 +143,15 @@ const words: ValueParser<string> = (value) => {
   return value;
 };
 
+/** Comma-separated names, each once. */
+export const names: ValueParser<readonly string[]> = (value) => [
+  ...new Set(
+    words(value)
+      .split(',')
+      .map((name) => name.trim()),
+  ),
+];
+
 export function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');

@@ -12,6 +12,7 @@ import { conflicting, flag, type Input, integer, text, value } from './parameter
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
   const chosen = context.settings.output.value;
+  if (context.rows && data === 'record') return formatOf(context, 'list');
   if (context.query) return data === 'record' || chosen === 'json' ? 'json' : 'jsonl';
   if (chosen) return chosen;
   if (context.out.isTerminal) return 'table';
@@ -20,11 +21,12 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
 
 /** Whether stdout is read by a person, who likes a mark or a picture beside the data. */
 export function isForPeople(context: Context): boolean {
-  return formatOf(context, 'record') === 'table';
+  return context.rows === undefined && formatOf(context, 'record') === 'table';
 }
 
 /** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
+  if (context.rows) return context.rows.open(view);
   const renderer = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
@@ -50,6 +52,11 @@ export async function recordPrinter<T>(
   view: View<T>,
   usual?: OutputFormat,
 ): Promise<(value: T) => Promise<void>> {
+  const { rows } = context;
+  if (rows) {
+    const print = await rows.open(view);
+    return async (record) => void (await print(once([record])));
+  }
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
   const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
   return async (value) => {
@@ -67,7 +74,8 @@ export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]
   yield items;
 }
 
-async function rendererFor<T>(
+/** What renders the rows of a view in the format in effect. @throws SvcError `usage` for an unknown field */
+export async function rendererFor<T>(
   context: Context,
   view: View<T>,
   data: 'list' | 'record',
@@ -152,16 +160,17 @@ export async function* wanted<T>(
 }
 
 /** Says on stderr what an empty list means, and how to get the rest. */
-export function reportRest({ notices }: Context, seen: ListProgress, nothing: string): void {
+export function reportRest({ notices, rows }: Context, seen: ListProgress, nothing: string): void {
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more) return;
-  if (seen.next === undefined) return notices.note('more results: use --all or a larger --limit');
+  // A cursor is for one service only.
+  if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
   notices.note('more results: use --all, or for the next page');
   notices.command(`--start '${seen.next}'`);
 }
 
 /** A renderer, and with `--jq` what throws `expression` at the end when the expression failed on an entry. */
-interface CheckedRenderer<T> extends Renderer<T> {
+export interface CheckedRenderer<T> extends Renderer<T> {
   check?(): void;
 }
 

@@ -1,7 +1,7 @@
 import { once as untilEvent } from 'node:events';
 import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
 import { checkKey, keyFailure } from '../app/check-key.ts';
-import { type Context, defineCommand } from '../app/command.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
@@ -22,6 +22,7 @@ const findingView: View<FindingRow> = {
     { path: 'check', kind: 'text' },
     { path: 'result', kind: 'status' },
     { path: 'found', kind: 'text' },
+    { path: 'fix', kind: 'text', priority: 1 },
   ],
 };
 
@@ -35,7 +36,7 @@ export const doctor = defineCommand({
   anySettings: true,
   exitCodes: [4, 5, 6, 7, 8],
   fields: findingView.fields,
-  parameters: {},
+  parameters: PROFILES_PARAMETER,
   async run(context) {
     const print = await listPrinter(context, findingView);
     context.progress.waiting('checking');

@@ -1,6 +1,6 @@
 import { READ_PERMISSIONS } from '../api/permissions.ts';
 import { checkKey, isAboutKey, type KeyCheck, keyFailure, rememberTenant } from '../app/check-key.ts';
-import { type Context, defineCommand } from '../app/command.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { baseUrlText } from '../config/values.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
@@ -39,7 +39,7 @@ export const whoami = defineCommand({
   ],
   exitCodes: [4, 7, 8],
   fields: whoamiView.fields,
-  parameters: {},
+  parameters: PROFILES_PARAMETER,
   async run(context) {
     const print = await recordPrinter(context, whoamiView);
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));

@@ -11,6 +11,8 @@ export interface ReportStyle {
   readonly debug: boolean;
   /** The words of the command that failed, for the machine form. */
   readonly command?: string | undefined;
+  /** The profile that failed, where there are several. */
+  readonly profile?: string | undefined;
   readonly palette?: Palette | undefined;
   /** Columns of the terminal that it is printed on; elsewhere a line is not broken. */
   readonly columns?: number | undefined;
@@ -39,6 +41,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
     exit_code: EXIT_CODES[known.code],
     request_id: known.requestId,
     command: style.command,
+    profile: style.profile,
   };
   const stacks = style.debug ? { stack: stacksOf(error) } : {};
   // The fixed members come first and no fact can replace one.
@@ -53,7 +56,8 @@ function forProgram(error: unknown, style: ReportStyle): string {
 function forPerson(error: unknown, style: ReportStyle): string {
   const { palette = plainPalette, debug, columns = Infinity } = style;
   const known = asSvcError(error);
-  const lines = [`${palette.bad('error:')} ${fitted(known.message, columns)}`];
+  const subject = style.profile === undefined ? '' : `${style.profile}: `;
+  const lines = [`${palette.bad('error:')} ${fitted(subject + known.message, columns)}`];
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);

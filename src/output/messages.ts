@@ -13,15 +13,24 @@ export class Messages {
   readonly #out: Output;
   readonly #palette: Palette;
   readonly #marks: boolean;
+  readonly #unicode: boolean;
   #last: Promise<void> = Promise.resolve();
+  readonly #subject: string;
   #isApart = true;
 
   /** `unicode`: whether a terminal can show ✓ and ✗. */
-  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette, unicode = false) {
+  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette, unicode = false, subject = '') {
     this.#out = out;
+    this.#subject = subject;
+    this.#unicode = unicode;
     this.level = level;
     this.#palette = palette;
     this.#marks = unicode && out.isTerminal;
+  }
+
+  /** The same, but each text begins with what it is about. */
+  of(subject: string): Messages {
+    return new Messages(this.#out, this.level, this.#palette, this.#unicode, `${subject}: `);
   }
 
   /** Data was written: on a terminal an empty line sets the next notice apart from it. */
@@ -80,7 +89,7 @@ export class Messages {
 
   // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
   #print(text: string, { mark = '', markTone, tone }: NoticeStyle): void {
-    const clean = this.#fitted(cleanText(text), mark.length);
+    const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
     this.#send(`${gap}${painted(mark, this.#palette, markTone)}${painted(clean, this.#palette, tone)}\n`);

@@ -1,4 +1,11 @@
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
+import {
+  type Context,
+  defineCommand,
+  dryRunParameter,
+  Preview,
+  PROFILES_PARAMETER,
+  type Result,
+} from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, optionalArgument, text } from '../../app/parameter.ts';
 import {
@@ -121,7 +128,7 @@ export const list = defineCommand({
   permissions: ['account-updater:job:read'],
   paged: true,
   fields: jobView.fields,
-  parameters: PAGING_PARAMETERS,
+  parameters: { ...PAGING_PARAMETERS, ...PROFILES_PARAMETER },
   async run(context, input) {
     const print = await listPrinter(context, jobView);
     const client = await context.client();

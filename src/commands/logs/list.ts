@@ -1,6 +1,6 @@
 import type { LogFilter } from '../../api/logs.ts';
 import type { Page } from '../../api/pages.ts';
-import { type Context, defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/command.ts';
 import { conflicting, flag, type Input } from '../../app/parameter.ts';
 import {
   listPrinter,
@@ -42,6 +42,7 @@ const parameters = {
   ...PAGING_PARAMETERS,
   ...ENTRY_PARAMETERS,
   ...RETENTION_PARAMETERS,
+  ...PROFILES_PARAMETER,
 } as const;
 
 type ListInput = Input<typeof parameters>;

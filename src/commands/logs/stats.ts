@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/command.ts';
 import { type Input, optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
@@ -30,6 +30,7 @@ const parameters = {
   until: INTERVAL_PARAMETERS.until,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
+  ...PROFILES_PARAMETER,
 } as const;
 
 type CountInput = Omit<Input<typeof parameters>, 'dir'>;

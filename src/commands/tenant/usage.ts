@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/command.ts';
 import { percent, value } from '../../app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
@@ -37,6 +37,7 @@ export const usage = defineCommand({
   exitCodes: [10],
   fields: [...usageView.fields, ...usageCsvView.fields],
   parameters: {
+    ...PROFILES_PARAMETER,
     warnAt: value(
       '--warn-at <percent>',
       'end with exit code 10 when this share of the included monthly active tokens is reached',
