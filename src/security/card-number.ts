@@ -123,8 +123,7 @@ function standsAsCard(
   strictness: Strictness,
 ): boolean {
   const [only] = groups;
-  if (groups.length === 1 && only !== undefined)
-    return !inDigest(text, only) && !(strictness === 'text' && isFraction(run, first));
+  if (groups.length === 1 && only !== undefined) return !inDigest(text, only) && !isFraction(run, first);
   return isUsualGrouping(groups) && (strictness === 'cell' || areUsualGaps(groups));
 }
 

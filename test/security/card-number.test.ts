@@ -77,6 +77,7 @@ describe('card numbers in cells', () => {
     'a00000000-0000-0000-4111-111111111111',
     '00000000-0000-0000-4111-111111111111b',
     '4 11111111111111 1bcdefab-abcd-abcd-abcd-abcdefabcdefg',
+    'xabcdefab-abcd-abcd-abcd-abcdefabcde4 111:1111:1111:1111',
     'PAN4111111111111111abcdefabcdef',
     'abcdefabcdef4111111111111111PAN',
     'abcdefabcdefabcdefabcdef12 411:1111:1111:11111',
