@@ -126,7 +126,7 @@ describe('svc logs tail -n', () => {
 });
 
 describe('svc logs -f on a terminal', () => {
-  it('uses no pager, suggests once to hide reads of its own, and counts them when they are hidden', async () => {
+  it('uses no pager, and suggests once to hide reads of its own', async () => {
     const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
     const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
     try {
@@ -137,5 +137,16 @@ describe('svc logs -f on a terminal', () => {
     } finally {
       screen.kill();
     }
+  });
+});
+
+describe('svc logs tail --hide-own-reads', () => {
+  it('says at the end how many reads it hid', async () => {
+    const argv = ['--sandbox', 'logs', 'tail', '--interval', '200ms', '--for', '6s', '--hide-own-reads'];
+    const { code, stdout, stderr } = await home.svc(argv);
+    expect(code).toBe(0);
+    const hidden = Number(/^hidden: (\d+) reads? by this command itself$/m.exec(stderr)?.[1]);
+    expect(hidden).toBeGreaterThan(2);
+    expect(stdout.match(/"entity_type":"log"/g)?.length ?? 0).toBeLessThan(hidden);
   });
 });
