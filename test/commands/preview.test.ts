@@ -24,6 +24,8 @@ const WRITES: Readonly<Record<string, readonly [method: string, path: RegExp]>> 
   'tenant delete': ['DELETE', /\/tenants\/self$/],
   '3ds create': ['POST', /\/3ds\/sessions$/],
   '3ds authenticate': ['POST', /\/authenticate$/],
+  '3ds run': ['POST', /\/3ds\/sessions$/],
+  '3ds test': ['POST', /\/3ds\/sessions$/],
   'au create': ['POST', /\/account-updater\/jobs$/],
   'au upload': ['PUT', /^\(hidden\)$/],
 };

@@ -1,4 +1,11 @@
-import { type Context, defineCommand } from '../../app/command.ts';
+import {
+  type Context,
+  defineCommand,
+  dryRunParameter,
+  Preview,
+  type PreviewRequest,
+  type Result,
+} from '../../app/command.ts';
 import { choice, type Input, suggesting, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
@@ -40,6 +47,7 @@ const parameters = {
   ),
   challenge: choice('--challenge <reply>', 'how a challenge of the sandbox is answered', CHALLENGE_REPLIES),
   challengeTimeout: challengeTimeoutParameter,
+  dryRun: dryRunParameter,
 } as const;
 
 export const run = defineCommand({
@@ -58,9 +66,10 @@ export const run = defineCommand({
   changes: true,
   fields: scenarioView.fields,
   parameters,
-  async run(context, input) {
+  async run(context, input): Promise<Result> {
     const print = await recordPrinter(context, scenarioView);
     const planned = await planOf(context, input);
+    if (input.dryRun) return new Preview(await firstRequest(planned));
     if (!(await confirmCost(context, 'run the scenario'))) return context.notices.note('nothing was sent');
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
@@ -73,11 +82,12 @@ export const run = defineCommand({
       facts: { expected, got, reason, session },
     });
   },
-  async request(context, input) {
-    const { session } = await planOf(context, input);
-    return (await import('../../api/resources.ts')).createSessionRequest(session);
-  },
+  request: async (context, input) => firstRequest(await planOf(context, input)),
 });
+
+export async function firstRequest({ session }: PlannedScenario): Promise<PreviewRequest> {
+  return (await import('../../api/resources.ts')).createSessionRequest(session);
+}
 
 async function planOf(context: Context, input: Input<typeof parameters>): Promise<PlannedScenario> {
   const { card, token, tokenIntent, type = 'customer', file: body, set, expect, challenge = 'complete' } = input;

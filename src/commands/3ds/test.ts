@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Client } from '../../api/client.ts';
-import { type Context, defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
 import { warnOf } from '../../app/hint.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
@@ -9,6 +9,7 @@ import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { readSuite, refusedSuite } from '../../three-ds/suite.ts';
 import { builtInSuite, builtInSuiteText } from './built-in-suite.ts';
+import { firstRequest } from './run.ts';
 import {
   challengeTimeoutParameter,
   failedResult,
@@ -40,13 +41,15 @@ export const test = defineCommand({
     junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
     challengeTimeout: challengeTimeoutParameter,
+    dryRun: dryRunParameter,
   },
-  async run(context, { suite, only, junit, print: isPrinted, challengeTimeout }) {
+  async run(context, { suite, only, junit, print: isPrinted, challengeTimeout, dryRun }): Promise<Result> {
     if (isPrinted) return context.out.write(await builtInSuiteText());
     const print = await listPrinter(context, scenarioView);
     const report = junit === undefined ? undefined : resolvePath(context, junit);
     if (report !== undefined) await requireFile(report, true);
     const planned = await readPlanned(context, suite, only);
+    if (dryRun) return new Preview(await firstRequest(planned[0]));
     if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
     const client = await context.client();
     const started = context.clock.now();
@@ -55,10 +58,7 @@ export const test = defineCommand({
     await print(once(results));
     reportCounts(context, results);
   },
-  async request(context, { suite, only }) {
-    const [first] = await readPlanned(context, suite, only);
-    return (await import('../../api/resources.ts')).createSessionRequest(first.session);
-  },
+  request: async (context, { suite, only }) => firstRequest((await readPlanned(context, suite, only))[0]),
 });
 
 type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
