@@ -71,7 +71,7 @@ describe('--profiles', () => {
     expect(chosen.stdout).toBe('profile,type\n');
   });
 
-  it('R03 reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
+  it('R06 reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
     const { svc } = await twoServices({ a: [json({ detail: `${KEYS.a} and ${KEYS.b}` }, 401)], b: usage(7) });
     const result = await svc('tenant usage --profiles a,b --debug');
     expect(result.code).toBe(4);

@@ -113,7 +113,7 @@ describe('svc login', () => {
     expect(config()).toBe('');
   });
 
-  it('R02 --rotate puts a verified key in the place of the stored one, and keeps the old one otherwise', async () => {
+  it('--rotate puts a verified key in the place of the stored one, and keeps the old one otherwise', async () => {
     const { svc, config, url, env } = await place();
     await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
     const before = config();
