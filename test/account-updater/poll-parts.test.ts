@@ -174,6 +174,8 @@ describe('a job that is missing', () => {
     const one = part('uploaded', 'stored', { missing_since: iso(NOON) });
     await clock.advance(here);
     serviceNow += there;
+    // That the list is without it proves nothing of what was stored.
+    pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
     await recordPoll(workOf(one), one, undefined);
     expect(one).toMatchObject({ state, sent: 'stored', job: 'job-1' });
   });
@@ -241,11 +243,38 @@ describe('a job that is missing', () => {
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
       pages = [NOON, NOON - 2 * HOUR, NOON - 2 * HOUR - 1, NOON - 3 * HOUR].map((at, page) => [
-        job(`other-${page}`, 'completed', { created_at: iso(at) }),
+        job(`other-${page}`, 'completed', { created_at: iso(NOON) }),
+        job(`another-${page}`, 'completed', { created_at: iso(at) }),
       ]);
       await recordPoll(workOf(one), one, undefined);
       expect(one.state).toBe('planned');
       expect(requests.slice(-3)).toEqual(['list 0', 'list 1', 'list 2']);
+    });
+
+    it.each([
+      [2 * HOUR, HOUR],
+      [HOUR, 2 * HOUR],
+      [HOUR - 1, HOUR - 1],
+    ])('R58 is in doubt until both clocks are past its expiry, known or not: %i and %i', async (here, there) => {
+      await clock.advance(here);
+      serviceNow += there;
+      pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+      for (const expiry of [{ expires_at: iso(NOON + HOUR) }, {}]) {
+        const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON) });
+        await recordPoll(workOf(one), one, undefined);
+        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      }
+    });
+
+    it('R58 is in doubt where nothing shows whose key it is, and where others stand beside it', async () => {
+      await clock.advance(2 * HOUR);
+      serviceNow += 2 * HOUR;
+      for (const page of [[], [job('job-2'), job('job-1'), job('job-3', 'completed', { created_at: iso(0) })]]) {
+        pages = [page];
+        const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+        await recordPoll(workOf(one), one, undefined);
+        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      }
     });
 
     it("R58 says nothing to another tenant's key", async () => {
@@ -283,7 +312,7 @@ describe('a poll of a run', () => {
     const parts = (['planned', 'created', 'uploaded', 'unknown', 'completed', 'downloaded', 'failed'] as const).map(
       (state, at) => numbered(state, at + 1),
     );
-    pages = [[job('job-4', 'completed'), job('job-3', 'processing')]];
+    pages = [[job('job-4', 'completed'), job('job-3', 'processing')], [job('older')]];
     await pollJobs(workOf(...parts));
     expect(requests).toEqual(['list 0']);
     expect(parts.map(({ state }) => state)).toEqual([
@@ -310,6 +339,14 @@ describe('a poll of a run', () => {
     // Ours lie behind one another: a page without any ends the list.
     expect(requests).toEqual(['list 0', 'list 1', 'read job-1', 'read job-2']);
     expect(parts.map(({ seen }) => seen)).toEqual(['completed', 'processing', 'completed']);
+  });
+
+  it('R42 looks no further than a page without any of its jobs, once it met some', async () => {
+    const parts = Array.from({ length: 12 }, (_, at) => numbered('uploaded', at + 1));
+    for (const { job: id = '' } of parts) jobs.set(id, job(id, 'processing'));
+    pages = [[job('other')], [job('job-1'), job('job-2')], [job('old')], [job('older')]];
+    await pollJobs(workOf(...parts));
+    expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list 0', 'list 1', 'list 2']);
   });
 
   it('R42 looks through no more pages of other jobs than single reads would cost', async () => {
