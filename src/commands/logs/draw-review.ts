@@ -22,9 +22,14 @@ export function drawReview(context: Show, review: Review): string {
     lines.push('');
     if (rows === null) lines.push(...wrapWords(`${heading}: ${skippedText(review)}`, out.width));
     else if (rows.length === 0) lines.push(...wrapWords(`${heading}: ${nothing}`, out.width));
-    else lines.push(palette.strong(`${heading}: ${formatNumber(rows.length)}`), ...rowLines(context, rows));
+    else lines.push(palette.strong(`${heading}: ${formatNumber(sizeOf(name, rows))}`), ...rowLines(context, rows));
   }
   return `${[...lines, '', ...hourLines(context, review)].join('\n')}\n`;
+}
+
+/** How many entries there are or, of what is new, how many different ones. */
+function sizeOf(name: (typeof REVIEW_PARTS)[number][0], rows: readonly ReviewRow[]): number {
+  return name.startsWith('new_') ? rows.length : rows.reduce((sum, { count }) => sum + count, 0);
 }
 
 function coverageLines({ out, palette, marks }: Show, { missing }: Review): string[] {
@@ -43,9 +48,9 @@ function rowLines({ out }: Show, rows: readonly ReviewRow[]): string[] {
   const lines = shown.map(({ row, name }) => {
     const { count, first_at: first, last_at: last } = row;
     const lead = `  ${formatNumber(count).padStart(countWidth)}  ${name.padEnd(nameWidth)}${nameWidth > 0 ? '  ' : ''}`;
-    const time = first === last ? first.slice(11, 19) : `${first.slice(11, 19)} to ${last.slice(11, 19)}`;
-    const words = [cleanText(actorText(row)), time].filter((part) => part !== '').join('  ');
-    return hangingIndent(lead, lead.length, words, out.width);
+    const [from, to] = [first.slice(11, 16), last.slice(11, 16)];
+    const timed = `${lead}${(from === to ? from : `${from}-${to}`).padEnd('00:00-23:59'.length)}  `;
+    return hangingIndent(timed, timed.length, cleanText(actorText(row)), out.width).trimEnd();
   });
   if (rows.length > MAX_ROWS) lines.push(`  and ${rows.length - MAX_ROWS} more (-o json shows them)`);
   return lines;
