@@ -121,7 +121,7 @@ export function missingError(id: string, known?: { readonly expiresAt: number; r
     return new SvcError('job_expired', `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`, {
       ...details,
       hint: `Check the id, and ${tenant}.`,
-      next: ['au', 'list'],
+      next: ['au', 'jobs'],
     });
   const { expiresAt, now } = known;
   const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));

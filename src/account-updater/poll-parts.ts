@@ -181,7 +181,7 @@ export function requireKnownOutcome({
     hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run, the last of these commands: rows that were processed are then paid for twice.',
     next: ['au', 'status', name],
     alternatives: [
-      ['au', 'list'],
+      ['au', 'jobs'],
       [...submitWords, '--again'],
     ],
     retryable: false,

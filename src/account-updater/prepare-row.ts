@@ -7,15 +7,7 @@ import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';
 
 /** What was changed in rows, in the order in which it is told. Stable names, for scripts. */
-export const CHANGES = [
-  'line_ends',
-  'spaces',
-  'expirations',
-  'years',
-  'months',
-  'blank_lines',
-  'repeated_tokens',
-] as const;
+const CHANGES = ['line_ends', 'spaces', 'expirations', 'years', 'months', 'blank_lines', 'repeated_tokens'] as const;
 
 export type ChangeKind = (typeof CHANGES)[number];
 
@@ -66,8 +58,12 @@ export class RowPreparer {
     if (cells.every((cell) => cell.trim() === '')) return this.#dropped('blank_lines', line);
     // A card number is refused in columns that are left out too: the export should not be here at all.
     if (cells.some((cell) => containsCardNumber(cell, 'cell'))) return this.refuse(line, CARD_NUMBER);
-    const finding = this.#widthFinding(cells);
-    if (finding) return this.refuse(line, finding);
+    // A spreadsheet may leave empty cells behind the last column.
+    if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== ''))
+      return this.refuse(line, {
+        rule: 'columns',
+        problem: `the row has ${cells.length} cells, and the header ${this.#width}`,
+      });
     const made: ChangeKind[] = [];
     const expiration = this.#expiration(cells, made);
     if ('problem' in expiration) return this.refuse(line, expiration);
@@ -105,13 +101,6 @@ export class RowPreparer {
       }),
       comparedTo: this.#comparedTo,
     };
-  }
-
-  /** A spreadsheet may leave empty cells behind the last column. */
-  #widthFinding(cells: readonly string[]): Finding | undefined {
-    if (cells.length === this.#width || (cells.length > this.#width && !cells.slice(this.#width).some(Boolean)))
-      return undefined;
-    return { rule: 'columns', problem: `the row has ${cells.length} cells, and the header ${this.#width}` };
   }
 
   #expiration(cells: readonly string[], made: ChangeKind[]): Expiration | Finding {

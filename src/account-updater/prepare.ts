@@ -66,23 +66,20 @@ export async function prepareRequest(
     raw: true,
     max_record_size: LONGEST_ROW,
     // Rows are made here: those that wait in the stream are lost when it fails.
-    on_record: (parsed: unknown) => {
-      const { record, raw } = parsed as ParsedRow;
-      const row = reader.take(record, raw);
-      return row === null ? null : [row];
-    },
+    on_record: (row: unknown) => reader.take(row as ParsedRow),
   });
   const input = Readable.from(joined(head, pieces), { objectMode: false });
   input.once('error', (error) => parser.destroy(error));
   parser.once('close', () => input.destroy());
   await write(`${REQUEST_HEADER}\n`);
   try {
-    for await (const lines of inBatches(input.pipe(parser) as AsyncIterable<string[]>)) await write(lines);
+    for await (const lines of input.pipe(parser) as AsyncIterable<string[]>) await write(lines.join(''));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // The parser's own error repeats cells of the file.
     reader.malformed(error.code);
   }
+  await write(reader.flush().join(''));
   return { ...reader.finish(), delimiter, sha256: hash.digest('hex'), hasByteOrderMark: header[0] === 0xef };
 }
 
@@ -133,18 +130,7 @@ function requireText(header: Uint8Array): void {
   if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`);
 }
 
-const BATCH = 16 * 1024;
-
-async function* inBatches(rows: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  let batch = '';
-  for await (const [row = ''] of rows) {
-    batch += row;
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = '';
-  }
-  if (batch !== '') yield batch;
-}
+const BATCH = 200;
 
 /** Takes the rows of an export as the parser gives them: first the header, then rows below it. */
 class ExportReader {
@@ -152,6 +138,7 @@ class ExportReader {
   readonly #options: PrepareOptions;
   #names: readonly string[] = [];
   #places: ColumnPlaces = {};
+  #ready: string[] = [];
   #rows: RowPreparer | undefined;
   /** Where the next row starts: a quoted cell can hold line ends. */
   #line = 1;
@@ -161,22 +148,30 @@ class ExportReader {
     this.#options = options;
   }
 
-  /** The line of the request file; null where the row gives none. */
-  take(cells: readonly string[], raw: string): string | null {
+  /** Lines of the request file, many at a time. */
+  take({ record: cells, raw }: ParsedRow): string[] | null {
     const line = this.#line;
     this.#line += 1 + (raw.slice(0, -1).match(/\n/g)?.length ?? 0);
-    if (this.#rows) return this.#rows.take(cells, raw, line);
+    if (this.#rows) {
+      const row = this.#rows.take(cells, raw, line);
+      if (row !== null) this.#ready.push(row);
+      return this.#ready.length < BATCH ? null : this.flush();
+    }
     this.#names = cells;
     this.#places = findColumns(cells, this.#options.columns ?? []);
     this.#rows = new RowPreparer(this.#places, cells.length, this.#delimiter, this.#options.dateOrder);
     return null;
   }
 
+  /** The lines that were not passed on yet. */
+  flush(): string[] {
+    const ready = this.#ready;
+    this.#ready = [];
+    return ready;
+  }
+
   malformed(code: string): void {
-    const problem =
-      code === 'CSV_MAX_RECORD_SIZE' || code === 'CSV_QUOTE_NOT_CLOSED'
-        ? `a quoted cell does not end, or the row is longer than ${LONGEST_ROW} bytes; nothing below was read`
-        : 'a quote stands inside a cell; quote the whole cell and write the quote twice; nothing below was read';
+    const problem = `${QUOTES[code] ?? 'a quote stands inside a cell; quote the whole cell and write the quote twice'}; nothing below was read`;
     if (!this.#rows) throw new SvcError('refused_input', `line 1: ${problem}`);
     this.#rows.refuse(this.#line, { rule: 'quoting', problem });
   }
@@ -192,3 +187,8 @@ class ExportReader {
     };
   }
 }
+
+const QUOTES: Readonly<Record<string, string>> = {
+  CSV_MAX_RECORD_SIZE: `the row is longer than ${LONGEST_ROW} bytes: is a quote not closed?`,
+  CSV_QUOTE_NOT_CLOSED: 'a quoted cell does not end',
+};

@@ -106,6 +106,8 @@ export interface RunRecord {
   exec?: 'due';
   /** When the operator abandoned it; the service processes its jobs all the same. */
   abandoned_at?: string;
+  /** When the results that it kept were removed; it is no longer listed. */
+  pruned_at?: string;
 }
 
 /** The request file of a run. */
@@ -195,7 +197,7 @@ export function parseRecord(text: string, file: string): RunRecord {
   if (problem === undefined) return value as RunRecord;
   throw new SvcError('config', `${file} is damaged: ${problem}`, {
     hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
-    next: ['au', 'list'],
+    next: ['au', 'jobs'],
     facts: { file },
   });
 }
@@ -270,6 +272,7 @@ const RECORD: Readonly<Record<string, Check>> = {
   tenant_id: optional(isText),
   cycle: optional(isText),
   abandoned_at: optional(isText),
+  pruned_at: optional(isText),
   also_at: optional(listOf(isText)),
   results: optional(isResults),
   writing: optional(isResults),

@@ -242,6 +242,7 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     if (isKept && results && flaws.length === 0) results.proof = 'content';
     else {
       part.state = 'completed';
+      delete record.pruned_at;
       // A file without its last line end may be whole: it is replaced only by another.
       if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
       // The merged file is still the run's own, and is to be replaced.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -63,6 +63,12 @@ export async function createSpool(system: System): Promise<Spooled> {
       if (each.startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
   };
   return { path: path.join(directory, name), remove };
+}
+
+/** Removes what killed processes left behind. */
+export async function removeOrphanedSpool(system: System): Promise<void> {
+  const directory = path.join(requireDirectory(system, 'state'), 'spool');
+  if (existsSync(directory)) await removeOrphans(directory, system);
 }
 
 async function removeOrphans(directory: string, system: System): Promise<void> {

@@ -58,7 +58,7 @@ export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
     subject: 'creating a job',
     whenUnclear: {
       hint: 'Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.',
-      next: ['au', 'list'],
+      next: ['au', 'jobs'],
     },
   };
 }

@@ -58,7 +58,7 @@ export interface CommandSpec extends CommandFacts {
 }
 
 export interface GroupSpec {
-  readonly commands: readonly Entry<Command>[];
+  readonly commands: readonly Entry[];
   /** The command that runs when none is named. */
   readonly defaultCommand?: string;
 }
@@ -103,19 +103,20 @@ export function isGroup(node: Group | Command): node is Group {
 export interface CommandInTree {
   readonly words: string;
   readonly command: Command;
-  /** It runs when only its group is named. */
-  readonly isDefault: boolean;
+  /** Fewer words that run it: those of its group. */
+  readonly shorter?: string | undefined;
 }
 
-export async function commandsBehind(entry: Entry): Promise<CommandInTree[]> {
+/** The command of an entry, or those of its group and the groups in it; `before` are the words in front of it. */
+export async function commandsBehind(entry: Entry, before: readonly string[] = []): Promise<CommandInTree[]> {
   const node = await entry.load();
-  if (!isGroup(node)) return [{ words: node.name, command: node, isDefault: false }];
-  const commands = await Promise.all(node.commands.map((each) => each.load()));
-  return commands.map((command) => ({
-    words: `${node.name} ${command.name}`,
-    command,
-    isDefault: command.name === node.defaultCommand,
-  }));
+  const path = [...before, entry.name];
+  if (!isGroup(node)) return [{ words: path.join(' '), command: node }];
+  const behind = node.commands.map(async (each) => {
+    const found = await commandsBehind(each, path);
+    return each.name === node.defaultCommand ? found.map((one) => ({ ...one, shorter: path.join(' ') })) : found;
+  });
+  return (await Promise.all(behind)).flat();
 }
 
 /** The exit codes that a command can end with, signals aside where it does not name them. */

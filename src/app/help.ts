@@ -1,5 +1,5 @@
 import { wrapWords } from '../output/text.ts';
-import type { Command, Entry, Example, Group } from './command.ts';
+import { type Command, commandsBehind, type Entry, type Example, type Group } from './command.ts';
 import { GLOBAL_PARAMETERS, type Parameter, type Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';
 import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
@@ -8,7 +8,7 @@ import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS 
 /** Help as text, in the columns of the terminal where there is one. */
 export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, columns = 80): Promise<string> {
   const page = await pageAbout(about);
-  const words = about.kind === 'command' ? about.words : about.kind === 'group' ? about.group.name : '';
+  const words = 'words' in about ? about.words : '';
   return pageText(short && about.kind !== 'topic' ? shortPage(page, words) : page, columns || 80);
 }
 
@@ -17,7 +17,7 @@ async function pageAbout(about: About): Promise<Page> {
     case 'tool':
       return rootPage(about.tree);
     case 'group':
-      return groupPage(about.group);
+      return groupPage(about.group, about.words);
     case 'command':
       return commandPage(about.command, about.words);
     case 'topic':
@@ -53,25 +53,25 @@ const ROOT_EXAMPLES: readonly Example[] = [
   ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarize'],
 ];
 
-async function groupPage(group: Group): Promise<Page> {
+async function groupPage(group: Group, words: string): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
-  const commands = await Promise.all(shown.map((each) => each.load()));
-  const main = commands.find((command) => command.name === group.defaultCommand);
-  const rows = commands.map((each): Row => [usage(each, `svc ${group.name} ${each.name}`), each.summary]);
+  const commands = (await Promise.all(shown.map((each) => commandsBehind(each, [words])))).flat();
+  const main = commands.find((each) => each.words === `${words} ${group.defaultCommand}`)?.command;
+  const rows = commands.map((each): Row => [usage(each.command, `svc ${each.words}`), each.command.summary]);
   return {
     title: sentence(group.summary),
     sections: [
       {
         title: 'Examples',
-        examples: commands.flatMap((command) => command.examples.slice(0, command === main ? 3 : 1)),
+        examples: commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 3 : 1)),
       },
       { title: 'Commands', rows },
       {
-        title: `Options of '${group.name} ${main?.name ?? ''}', which runs when no command is named`,
+        title: `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`,
         rows: main ? optionRows(main.parameters) : [],
       },
       { title: 'Global options', text: GLOBAL_LINE },
-      { title: 'More', rows: [[`svc help ${group.name} <command>`, 'help on one of these commands']] },
+      { title: 'More', rows: [[`svc help ${words} <command>`, 'help on one of these commands']] },
     ],
   };
 }

@@ -18,7 +18,7 @@ export async function manPage(tree: readonly Entry[]): Promise<string> {
   for (const section of sections.filter((each) => ['Examples', 'Options'].includes(each.title)))
     lines.push(`.SH ${section.title.toUpperCase()}`, ...body(section));
   lines.push('.SH COMMANDS');
-  for (const { words, command } of (await Promise.all(tree.map(commandsBehind))).flat())
+  for (const { words, command } of (await Promise.all(tree.map((entry) => commandsBehind(entry)))).flat())
     lines.push(`.SS svc ${inline(words)}`, ...pageLines(await referencePage(command, words)));
   for (const topic of Object.keys(TOPICS) as TopicName[])
     lines.push(`.SH ${topic.replace('-', ' ').toUpperCase()}`, ...pageLines(await topicPage(topic)));

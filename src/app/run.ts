@@ -39,7 +39,7 @@ export interface HelpRequest {
 
 export type About =
   | { readonly kind: 'tool'; readonly tree: readonly Entry[] }
-  | { readonly kind: 'group'; readonly group: Group }
+  | { readonly kind: 'group'; readonly group: Group; readonly words: string }
   | { readonly kind: 'command'; readonly command: Command; readonly words: string }
   | { readonly kind: 'topic'; readonly topic: TopicName };
 
@@ -99,7 +99,7 @@ async function enter(
   const words = path.join(' ');
   Object.assign(position, { parser, words: `svc ${words}` });
   if (isGroup(node)) {
-    position.about = { kind: 'group', group: node };
+    position.about = { kind: 'group', group: node, words };
     for (const { name, hidden } of node.commands)
       parser.command(name, { isDefault: name === node.defaultCommand, hidden });
     parser.hook('preSubcommand', (_, child) => enter(child, node.commands, path, position));

@@ -32,8 +32,8 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
 async function rows(tree: readonly Entry[], globals: Parameters): Promise<CommandRow[]> {
   const all = [rootRow(globals)];
   for (const entry of tree) {
-    for (const { words, command, isDefault } of await commandsBehind(entry))
-      all.push(row(command, `svc ${words}`, isDefault ? `svc ${entry.name}` : null));
+    for (const { words, command, shorter } of await commandsBehind(entry))
+      all.push(row(command, `svc ${words}`, shorter === undefined ? null : `svc ${shorter}`));
   }
   return all;
 }

@@ -55,7 +55,7 @@ const STEPS: Readonly<Record<KeyType | 'none' | 'sandbox', readonly Step[]>> = {
   sandbox: [
     ['logs', 'the latest audit logs'],
     ['tenant usage', 'tokens, and what the plan includes'],
-    ['au list', 'Account Updater jobs'],
+    ['au jobs', 'Account Updater jobs'],
     ['sandbox cards', 'test cards, and what each of them triggers'],
   ],
   management: [
@@ -64,7 +64,7 @@ const STEPS: Readonly<Record<KeyType | 'none' | 'sandbox', readonly Step[]>> = {
   ],
   private: [
     ['au submit tokens.csv --wait', 'refresh card tokens'],
-    ['au list', 'Account Updater jobs'],
+    ['au jobs', 'Account Updater jobs'],
   ],
 };
 

@@ -152,7 +152,7 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   const profile = context.settings.profile.value;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
   context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
-  const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'list'];
+  const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   noteNext(context, 'to begin', { command: first });
   noteNext(context, 'to see what your keys may read', { command: ['whoami'] });
 }

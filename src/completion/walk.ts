@@ -78,7 +78,8 @@ function afterOption(at: ParseState, word: string, common: readonly Parameter<un
 
 async function enter(at: ParseState, chosen: Entry, common: readonly Parameter<unknown>[]): Promise<ParseState> {
   const node = await chosen.load();
-  const command = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
+  const main = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
+  const command = main && !isGroup(main) ? main : undefined;
   const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
   return {
     ...at,

@@ -14,6 +14,9 @@ export const RESULT_COLUMNS = [
   'result_code',
 ] as const;
 
+/** Known states of a job. */
+export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
 /** How long a job waits for its request file before it is removed, in milliseconds. */
 export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
 

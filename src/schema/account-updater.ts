@@ -1,8 +1,6 @@
 import * as z from 'zod';
+import type { JOB_STATUSES } from './account-updater-files.ts';
 import { cursorPageSchema } from './response.ts';
-
-/** Known states of a job. */
-export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
 /** A known state of a job. */
 export type JobStatus = (typeof JOB_STATUSES)[number];

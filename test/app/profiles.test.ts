@@ -112,7 +112,7 @@ describe('--profiles', () => {
       prod: { url: one.baseUrl, keys: ['sandbox-management-key', 'sandbox-private-key'] },
       qa: { url: two.baseUrl, keys: ['sandbox-management-key-read-only', 'sandbox-private-key'] },
     });
-    for (const line of ['logs --limit 3', 'logs stats', 'au list', 'whoami', 'doctor']) {
+    for (const line of ['logs --limit 3', 'logs stats', 'au jobs', 'whoami', 'doctor']) {
       const { code, stdout } = await svc(`${line} --profiles prod,qa -o json`);
       const rows = JSON.parse(stdout) as { profile: string }[];
       expect([line, code, new Set(rows.map(({ profile }) => profile)).size <= 2]).toEqual([line, 0, true]);

@@ -128,7 +128,7 @@ describe('exit codes', () => {
     expect(errorOf(run)).toMatchObject({
       code: 'outcome_unknown',
       retryable: false,
-      next: expect.stringContaining('au list'),
+      next: expect.stringContaining('au jobs'),
     });
   });
 

@@ -61,7 +61,7 @@ describe('a file is paid once', () => {
       const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
       expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
       // What is in doubt names what finds out, and what pays again.
-      const ways = /svc au status [\s\S]*svc au list[\s\S]*svc au submit tokens\.csv --again/;
+      const ways = /svc au status [\s\S]*svc au jobs[\s\S]*svc au submit tokens\.csv --again/;
       for (const { stderr } of [round, last]) expect(ways.test(stderr), stderr).toBe(!isKept);
       expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({
         uploads: isKept ? 1 : 0,

@@ -15,7 +15,6 @@ const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['3ds explain <value>', '3ds explain challenge'],
   ['au submit --dry-run', 'au submit other.csv --dry-run'],
   ['au submit, not waited for', 'au submit other.csv'],
-  ['au status', 'au status'],
   ['au status <job>', 'au status {done}'],
   ['au wait <job>', 'au wait {done}'],
   ['au report --split-into', 'au report results.csv --request tokens.csv --split-into split'],

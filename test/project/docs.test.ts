@@ -169,7 +169,7 @@ function openRunner({ env, jobs }: Workflow) {
         .join(' ');
     },
     jobsAtService(): number {
-      succeed('svc au list --all --fields id -o csv > jobs');
+      succeed('svc au jobs --all --fields id -o csv > jobs');
       return readFileSync(join(home.directory, 'jobs'), 'utf8').trimEnd().split('\n').length - 1;
     },
   };

@@ -66,7 +66,7 @@ const LINES: Readonly<Record<string, () => string>> = {
   'au submit': () => 'au submit tokens.csv --again',
   'au status': () => `au status ${ids['done']}`,
   'au wait': () => `au wait ${ids['done']}`,
-  'au list': () => 'au list',
+  'au jobs': () => 'au jobs',
   'au upload': () => `au upload ${ids['job']} tokens.csv`,
   'au download': () => `au download ${ids['done']} --out results.csv`,
 };

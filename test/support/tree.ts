@@ -3,7 +3,7 @@ import { TREE } from '../../src/commands/tree.ts';
 
 /** Every command of the tree. */
 export async function allCommands(): Promise<CommandInTree[]> {
-  return (await Promise.all(TREE.map(commandsBehind))).flat();
+  return (await Promise.all(TREE.map((entry) => commandsBehind(entry)))).flat();
 }
 
 /** The words of an example as a shell gives them to svc, without what it is piped into or from. */

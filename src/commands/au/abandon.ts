@@ -46,8 +46,10 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
   if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
   if (!undo && !(await isConfirmed(context, `Abandon ${run.record.id}?`))) return undefined;
   await run.hold(system, async () => {
-    if (undo) delete run.record.abandoned_at;
-    else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
+    if (undo) {
+      delete run.record.abandoned_at;
+      delete run.record.pruned_at;
+    } else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
     run.save();
   });
   if (undo) noteNext(context, 'to resume it', { command: run.submitWords });
@@ -68,7 +70,7 @@ function requireRun(context: Context, name: string): RunDirectory {
   if (!run)
     throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
       hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
-      next: ['au', 'status'],
+      next: ['au', 'runs'],
     });
   if (statusOf(run.record) !== 'completed') return run;
   throw new SvcError('conflict', `run ${run.record.id} is completed: there is nothing to abandon`, {
@@ -131,6 +133,7 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   notices.success(`moved to ${target}; its file can be submitted as if it had never been submitted`);
   return {
     run: path.basename(directory),
+    profile: null,
     status: 'damaged',
     created_at: null,
     cycle: null,

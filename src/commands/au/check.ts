@@ -128,7 +128,8 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
   });
 }
 
-const STANDARD_INPUT = 'standard input';
+/** What standard input is called. */
+export const STANDARD_INPUT = 'standard input';
 
 async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
@@ -139,11 +140,12 @@ async function checkFile(context: Context, typed: string): Promise<CheckedFile> 
   return { name, path: file, check: found };
 }
 
-async function copyInput(context: Context): Promise<string> {
+/** Copies standard input into a private file, which goes when the command ends. */
+export async function copyInput(context: Context): Promise<string> {
   const { system, signal } = context;
   if (system.stdin.isTTY) {
     throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
-      hint: 'Pipe the request file in, or name it.',
+      hint: 'Pipe the file in, or name it.',
     });
   }
   const spooled = await spoolInput(system, signal);

@@ -9,7 +9,6 @@ import {
   refetchResults,
 } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
-import { createSpool } from '../../account-updater/spool.ts';
 import { settleUploads } from '../../account-updater/upload-parts.ts';
 import { failedRunError, pendingRunError } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
@@ -19,7 +18,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/target.ts';
 import type { View } from '../../output/view.ts';
 import { showRun } from './progress.ts';
-import { copyOut, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
+import { copyOut, openSpool, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
 
 /** A result file that was downloaded. */
@@ -106,13 +105,6 @@ function orAccept(error: unknown, job: string): unknown {
   const { code, message, hint, facts, retryable } = error;
   const next = ['au', 'download', job, '--accept-unproven'];
   return new SvcError(code, message, { hint, next, facts, retryable });
-}
-
-/** A private file for what goes to standard output, a pipe or a device: nothing is passed on before it is proven. */
-async function openSpool(context: Context): Promise<string> {
-  const spooled = await createSpool(context.system);
-  context.onClose(() => spooled.remove());
-  return spooled.path;
 }
 
 /**

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { endOf } from '../../account-updater/prune.ts';
+import { needsFile, statusOf } from '../../account-updater/record.ts';
 import { openRuns, removeUnborn, type RunDirectory } from '../../account-updater/run-directory.ts';
 import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '../../account-updater/run-index.ts';
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
@@ -268,7 +269,7 @@ function adoptedRun(
   const run = runs.find((each) => each.record.id === adopt || isIn(each, adopt));
   if (!run)
     throw new SvcError('usage', '--adopt names no run of this file at this tenant', {
-      next: ['au', 'status'],
+      next: ['au', 'runs'],
     });
   const other = ofCycle ?? (run.record.cycle === undefined ? run : undefined);
   if (other === run) return run;
@@ -290,11 +291,6 @@ function requireKept({ record, name }: RunDirectory): void {
     next: ['au', 'abandon', name, '--undo'],
     facts: { run: record.id, abandoned_at: record.abandoned_at },
   });
-}
-
-/** When the last job of a completed run was seen completed. Records of earlier versions may lack it. */
-function endOf({ parts, created_at: created }: RunRecord): number {
-  return Math.max(...parts.map(({ done_at: done }) => Date.parse(done ?? created) || 0));
 }
 
 function submitWordsOf({ record: { input } }: RunDirectory): string[] {

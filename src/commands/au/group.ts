@@ -1,5 +1,18 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
+/** `svc au runs` */
+const runs: GroupSpec = {
+  commands: [
+    entry(
+      'list',
+      'list the runs recorded on this machine, newest first',
+      async () => (await import('./list-runs.ts')).listRuns,
+    ),
+    entry('prune', 'remove the results that old runs keep', async () => (await import('./prune.ts')).prune),
+  ],
+  defaultCommand: 'list',
+};
+
 /** `svc au` */
 export const au: GroupSpec = {
   commands: [
@@ -26,12 +39,9 @@ export const au: GroupSpec = {
       async () => (await import('./jobs.ts')).upload,
       { hidden: true },
     ),
-    entry(
-      'status',
-      'show the recorded runs, one run part by part, or one job',
-      async () => (await import('./jobs.ts')).status,
-    ),
-    entry('list', 'list jobs of the tenant, newest first', async () => (await import('./jobs.ts')).list),
+    entry('status', 'show a run part by part, or one job', async () => (await import('./jobs.ts')).status),
+    entry('jobs', 'list jobs of the tenant, newest first', async () => (await import('./list-jobs.ts')).jobs),
+    entry('runs', 'list the runs recorded on this machine, and remove old ones', () => Promise.resolve(runs)),
     entry('wait', 'wait until a job or run has completed or failed', async () => (await import('./wait.ts')).wait),
     entry(
       'download',

@@ -1,38 +1,12 @@
-import {
-  type Context,
-  defineCommand,
-  dryRunParameter,
-  Preview,
-  PROFILES_PARAMETER,
-  type Result,
-} from '../../app/command.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, optionalArgument, text } from '../../app/parameter.ts';
-import {
-  listPrinter,
-  newListProgress,
-  once,
-  pageSizeFor,
-  PAGING_PARAMETERS,
-  recordPrinter,
-  reportRest,
-  wanted,
-} from '../../app/print.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { argument, text } from '../../app/parameter.ts';
+import { listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { isSvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showRun } from './progress.ts';
-import {
-  explainMissing,
-  jobRequest,
-  namedRun,
-  partRows,
-  partView,
-  recordedRuns,
-  runRow,
-  runView,
-  toneOf,
-} from './runs.ts';
+import { explainMissing, jobRequest, namedRun, partRows, partView, toneOf } from './runs.ts';
 
 /** How Account Updater jobs are shown. Both addresses are secrets. */
 export const jobView: View<AccountUpdaterJob> = {
@@ -119,73 +93,32 @@ export const upload = defineCommand({
   },
 });
 
-/** `svc au list` */
-export const list = defineCommand({
-  examples: [
-    ['svc au list', 'the newest page'],
-    ['svc au list --all --fields id,status', 'every job the service still knows'],
-  ],
-  permissions: ['account-updater:job:read'],
-  paged: true,
-  fields: jobView.fields,
-  parameters: { ...PAGING_PARAMETERS, ...PROFILES_PARAMETER },
-  async run(context, input) {
-    const print = await listPrinter(context, jobView);
-    const client = await context.client();
-    const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input) });
-    const seen = newListProgress();
-    await print(wanted(pages.pages(), input, seen));
-    reportRest(context, seen, 'no jobs');
-  },
-  async request(_, input) {
-    const { listJobsRequest } = await import('../../api/resources.ts');
-    const { pageRequest } = await import('../../api/pages.ts');
-    return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
-  },
-});
-
 /** `svc au status` */
 export const status = defineCommand({
   examples: [
-    ['svc au status', 'the runs recorded on this machine'],
     ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, polled now'],
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
   paged: true,
-  fields: [...new Set([...runView.fields, ...partView.fields, ...jobView.fields])],
-  parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
+  fields: [...new Set([...partView.fields, ...jobView.fields])],
+  parameters: { of: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {
-    const run = of === undefined ? undefined : namedRun(context, of);
-    if (of === undefined) await printRuns(context);
-    else if (run === undefined) await printJob(context, of);
-    else {
-      const print = await listPrinter(context, partView);
-      const client = await context.client();
-      const { pollJobs, workOn } = await import('../../account-updater/poll-parts.ts');
-      const poll = (): Promise<void> => pollJobs(workOn(client, run, { onEvent: showRun(context) }));
-      await run.hold(context.system, poll).catch((error: unknown) => {
-        // Another process holds it, or the directory cannot be written: the record can be shown all the same.
-        if (!isSvcError(error, 'config', 'local')) throw error;
-        context.notices.note(`as recorded, not polled now: ${error.message}`);
-      });
-      await print(once(partRows(run.record)));
-    }
-  },
-  async request(context, { of }) {
-    if (of !== undefined) return jobRequest(context, of);
-    throw new SvcError('usage', '--curl has nothing to show: the recorded runs are on this machine', {
-      hint: 'Name a job or a run.',
+    const run = namedRun(context, of);
+    if (run === undefined) return printJob(context, of);
+    const print = await listPrinter(context, partView);
+    const client = await context.client();
+    const { pollJobs, workOn } = await import('../../account-updater/poll-parts.ts');
+    const poll = (): Promise<void> => pollJobs(workOn(client, run, { onEvent: showRun(context) }));
+    await run.hold(context.system, poll).catch((error: unknown) => {
+      // Another process holds it, or the directory cannot be written: the record can be shown all the same.
+      if (!isSvcError(error, 'config', 'local')) throw error;
+      context.notices.note(`as recorded, not polled now: ${error.message}`);
     });
+    await print(once(partRows(run.record)));
   },
+  request: (context, { of }) => jobRequest(context, of),
 });
-
-async function printRuns(context: Context): Promise<void> {
-  const print = await listPrinter(context, runView);
-  const { runs } = recordedRuns(context);
-  await print(once(runs.map(({ record }) => runRow(record))));
-  if (runs.length === 0) context.notices.note('no runs are recorded on this machine');
-}
 
 async function printJob(context: Context, id: string): Promise<void> {
   const print = await recordPrinter(context, jobView);

@@ -1,8 +1,7 @@
-import { prepareRequest, type Prepared } from '../../account-updater/prepare.ts';
+import { type Prepared, type PrepareOptions, prepareRequest } from '../../account-updater/prepare.ts';
 import { type ColumnChoice, PREPARED_COLUMNS, shownNames } from '../../account-updater/prepare-columns.ts';
-import { DATE_ORDERS, type DateOrder } from '../../account-updater/prepare-date.ts';
+import { DATE_ORDERS } from '../../account-updater/prepare-date.ts';
 import type { ChangeKind } from '../../account-updater/prepare-row.ts';
-import { createSpool } from '../../account-updater/spool.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import {
@@ -22,8 +21,8 @@ import { Draft, type Sealed } from '../../files/draft.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { refusedFile } from './check.ts';
-import { copyOut } from './results.ts';
+import { copyInput, refusedFile, STANDARD_INPUT } from './check.ts';
+import { copyOut, openSpool } from './results.ts';
 
 /** What a request file was made of. */
 interface PreparedFile {
@@ -78,11 +77,12 @@ export const prepare = defineCommand({
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
       throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
+    // Nothing of an export that is refused goes to a pipe.
     const target = out === '-' ? await openSpool(context) : resolvePath(context, out);
     if (out !== '-') await requireFile(target, force);
     const draft = await Draft.begin(target);
     try {
-      const prepared = await prepareFile(context, { typed, map, dateOrder, draft });
+      const prepared = await prepareFile(context, typed, draft, { columns: map, dateOrder });
       const sealed = await draft.finish(force);
       if (out === '-') await copyOut(context, target, out);
       explain(context, prepared, sealed);
@@ -102,60 +102,28 @@ function columnChoice(typed: string): ColumnChoice {
   throw new SvcError('usage', `must be one of ${PREPARED_COLUMNS.join(', ')}, =, and the name of a column`);
 }
 
-/** Where the request waits until all of the export was read: nothing of a refused one goes to a pipe. */
-async function openSpool(context: Context): Promise<string> {
-  const spooled = await createSpool(context.system);
-  context.onClose(() => spooled.remove());
-  return spooled.path;
-}
-
-interface PrepareInput {
-  readonly typed: string;
-  readonly map: readonly ColumnChoice[];
-  readonly dateOrder: DateOrder | undefined;
-  readonly draft: Draft;
-}
-
-/** @throws SvcError `refused_input` with every problem found */
-async function prepareFile(context: Context, { typed, map, dateOrder, draft }: PrepareInput): Promise<Prepared> {
-  const { signal } = context;
-  const { source, onProgress, done } = await openExport(context, typed);
-  try {
-    const options = { columns: map, dateOrder, signal, onProgress };
-    const prepared = await prepareRequest(source, (lines) => draft.write(lines), options);
-    if (prepared.problemCount > 0) throw refusedExport(prepared, typed);
-    return prepared;
-  } catch (error) {
-    throw withOption(error, typed);
-  } finally {
-    done();
-  }
-}
-
-interface Export {
-  readonly source: AsyncIterable<Uint8Array>;
-  readonly onProgress: (bytes: number) => void;
-  readonly done: () => void;
-}
-
 const LARGE = 20_000_000;
 
-async function openExport(context: Context, typed: string): Promise<Export> {
-  const { system, progress } = context;
-  if (typed !== '-') {
-    const source = await fileSource(resolvePath(context, typed));
-    const shown = source.size >= LARGE ? progress.bytes('prepare', source.size) : undefined;
-    return { source: source.open(), onProgress: (bytes) => shown?.update(bytes), done: () => shown?.done() };
+/** @throws SvcError `refused_input` with every problem found */
+async function prepareFile(context: Context, typed: string, draft: Draft, how: PrepareOptions): Promise<Prepared> {
+  const { signal, progress } = context;
+  const source = await fileSource(typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+  const shown = source.size >= LARGE ? progress.bytes('prepare', source.size) : undefined;
+  const onProgress = (bytes: number): void => shown?.update(bytes);
+  try {
+    const write = (lines: string): Promise<void> => draft.write(lines);
+    const prepared = await prepareRequest(source.open(), write, { ...how, signal, onProgress });
+    if (prepared.problemCount > 0) throw refusedExport(prepared, typed);
+    shown?.done();
+    return prepared;
+  } catch (error) {
+    shown?.fail();
+    throw withOption(error, typed);
   }
-  if (system.stdin.isTTY)
-    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
-      hint: 'Pipe the export in, or name it.',
-    });
-  return { source: system.stdin, onProgress: () => undefined, done: () => undefined };
 }
 
 function refusedExport(prepared: Prepared, typed: string): SvcError {
-  const { message, facts } = refusedFile(prepared, nameOf(typed));
+  const { message, facts } = refusedFile(prepared, typed === '-' ? STANDARD_INPUT : typed);
   const isAmbiguous = prepared.problems.some(({ rule }) => rule === 'date_order');
   const hint = isAmbiguous ? ' If all such dates are month and year, add --date-order my; else --date-order ym.' : '';
   return new SvcError('refused_input', message, {
@@ -168,15 +136,11 @@ function refusedExport(prepared: Prepared, typed: string): SvcError {
 function withOption(error: unknown, typed: string): unknown {
   const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
   if (!isSvcError(error) || typeof column !== 'string') return error;
-  return new SvcError(error.code, `${nameOf(typed)}: ${error.message}`, {
+  return new SvcError(error.code, `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`, {
     hint: 'Nothing was written. Name the column:',
     next: ['au', 'prepare', typed, '--map', `${column}=NAME`],
     facts: error.facts,
   });
-}
-
-function nameOf(typed: string): string {
-  return typed === '-' ? 'standard input' : typed;
 }
 
 function preparedFile(file: string, prepared: Prepared, { bytes, sha256 }: Sealed): PreparedFile {

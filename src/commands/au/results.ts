@@ -7,6 +7,7 @@ import { needsFile, type ResultsFile, type RunRecord, statusOf } from '../../acc
 import { actionFor, type Actions, type CodeCount, type ResultSummary } from '../../account-updater/result-codes.ts';
 import { countResults, invalidateResults } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
+import { createSpool } from '../../account-updater/spool.ts';
 import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
@@ -70,6 +71,13 @@ export async function deliverResults(
   const results = isFile ? await writeResults(run, destination) : await keepResults(run);
   await copyOut(context, results.file, destination.out);
   return results;
+}
+
+/** A private file for what goes to standard output, a pipe or a device: nothing is passed on before it is proven or checked. */
+export async function openSpool(context: Context): Promise<string> {
+  const spooled = await createSpool(context.system);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
 }
 
 /** Copies a finished file to a pipe, a device or standard output; a target that is a file is left as it is. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { missingError } from '../../account-updater/job.ts';
 import { type PartState, progressOf, type RunRecord, statusOf } from '../../account-updater/record.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
-import { type FoundRuns, listRuns, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
+import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
+import { indexedRuns } from '../../account-updater/run-index.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { repeated } from '../../app/parameter.ts';
 import { requireDirectory, stateDirectory } from '../../config/paths.ts';
@@ -22,12 +23,21 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
   return state === undefined ? undefined : path.join(state, 'runs');
 }
 
-/** The runs recorded on this machine, the newest first. One that cannot be read is left out, with a warning. */
+/** The runs recorded in the state directory, the newest first. One that cannot be read is left out, with a warning. */
 export function recordedRuns(context: Pick<Context, 'system' | 'notices'>): FoundRuns {
   const root = knownRunsRoot(context);
   const found = root === undefined ? { runs: [], unreadable: [] } : listRuns(root);
   for (const { error } of found.unreadable) context.notices.warn(error.message);
-  return found;
+  return { ...found, runs: found.runs.filter(({ record }) => record.pruned_at === undefined) };
+}
+
+/** Every run that was recorded on this machine, also elsewhere (`--run-dir`) and pruned ones. Warns as above. */
+export function everyRun(context: Pick<Context, 'system' | 'notices'>): FoundRuns {
+  const root = knownRunsRoot(context);
+  const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
+  const unreadable = found.flatMap((each) => each.unreadable);
+  for (const { error } of unreadable) context.notices.warn(error.message);
+  return { runs: newestFirst(found.flatMap(({ runs }) => runs)), unreadable };
 }
 
 /** The service that a run's jobs are at. The embedded sandbox is one and the same, wherever it listens. */
@@ -58,7 +68,7 @@ function openNamed(context: Pick<Context, 'system'>, argument: string): RunDirec
   if (run) return run;
   throw new SvcError('not_found', 'there is no such run recorded on this machine', {
     hint: 'Name its directory, or one of the runs recorded here.',
-    next: ['au', 'status'],
+    next: ['au', 'runs'],
   });
 }
 
@@ -134,6 +144,8 @@ export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
 /** A run in one line; null where the record cannot be read. */
 export interface RunRow {
   readonly run: string;
+  /** The one that it was started with. */
+  readonly profile: string | null;
   readonly status: ShownStatus;
   readonly created_at: string | null;
   readonly cycle: string | null;
@@ -150,7 +162,7 @@ export interface RunRow {
 /** How a list of runs is shown. */
 export const runView: View<RunRow> = {
   name: 'run',
-  fields: ['run', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
+  fields: ['run', 'profile', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: toneOf },
@@ -163,9 +175,10 @@ export const runView: View<RunRow> = {
 };
 
 export function runRow(record: RunRecord): RunRow {
-  const { id, created_at, cycle, input, parts } = record;
+  const { id, profile, created_at, cycle, input, parts } = record;
   return {
     run: id,
+    profile,
     status: shownStatus(record),
     created_at,
     cycle: cycle ?? null,

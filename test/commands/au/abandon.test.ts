@@ -37,7 +37,7 @@ describe('svc au abandon', () => {
     expect(stderr).toContain('not uploaded, so neither processed nor paid for: ');
     expect(stderr).not.toContain('au download');
     expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
-    expect((await desk.svc('au status')).stdout).toContain('"status":"abandoned"');
+    expect((await desk.svc('au runs')).stdout).toContain('"status":"abandoned"');
     expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
     expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
     expect(await desk.svc('au sync')).toMatchObject({ code: 11 });

@@ -317,7 +317,7 @@ describe('a record that cannot be read', () => {
   });
 
   it.each([
-    ['runs', [SUBMIT, 'au status', 'au sync']],
+    ['runs', [SUBMIT, 'au runs', 'au sync']],
     ['runs/elsewhere', [SUBMIT]],
   ])('is not looked for in %s while that is no directory', async (place, lines) => {
     const machine = await openMachine();

@@ -308,13 +308,14 @@ describe('svc au sync', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('gives --exec the run as au status shows it, with the counts of its results', async () => {
+  it('gives --exec the run as au runs shows it, with the counts of its results', async () => {
     const { stdout } = await svc('au submit tokens.csv');
     const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
     await svc('au sync --exec cat>seen');
-    const [shown] = (await svc('au status')).stdout.trimEnd().split('\n');
+    const [shown] = (await svc('au runs')).stdout.trimEnd().split('\n');
     const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
-    expect(given).toMatchObject({ ...JSON.parse(shown ?? ''), run, jobs, job_count: 1, status: 'completed' });
+    const { age: _, ...row } = JSON.parse(shown ?? '') as Record<string, unknown>;
+    expect(given).toMatchObject({ ...row, run, jobs, job_count: 1, status: 'completed' });
     expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
   });
 

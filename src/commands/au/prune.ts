@@ -1,0 +1,99 @@
+import { type OldRun, oldRun, pruneRun } from '../../account-updater/prune.ts';
+import { removeOrphanedSpool } from '../../account-updater/spool.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
+import { warnOf } from '../../app/hint.ts';
+import { flag, positiveDuration, value } from '../../app/parameter.ts';
+import { listPrinter, once } from '../../app/print.ts';
+import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
+import { countText, formatBytes, isoTime } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
+import { everyRun, type ShownStatus, shownStatus, toneOf } from './runs.ts';
+
+/** What is removed of one run. */
+interface PrunedRun {
+  readonly run: string;
+  readonly profile: string;
+  readonly cycle: string | null;
+  readonly status: ShownStatus;
+  readonly ended_at: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const prunedRunView: View<PrunedRun> = {
+  name: 'pruned run',
+  fields: ['run', 'profile', 'cycle', 'status', 'ended_at', 'files', 'bytes'],
+  columns: [
+    { path: 'run', kind: 'id' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'profile', kind: 'text', priority: 1 },
+    { path: 'cycle', kind: 'text', priority: 2 },
+    { path: 'ended_at', kind: 'time', priority: 4 },
+    { path: 'files', kind: 'number', priority: 3 },
+    { path: 'bytes', kind: 'number' },
+  ],
+};
+
+/** `svc au runs prune` */
+export const prune = defineCommand({
+  description:
+    'Removes the results that runs keep in their directories: they hold tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
+  examples: [
+    ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
+    ['svc au runs prune --older-than 90d --yes', 'from cron'],
+  ],
+  fields: prunedRunView.fields,
+  worksElsewhere: true,
+  parameters: {
+    olderThan: value('--older-than <duration>', 'how long ago the run must have ended, such as 90d', positiveDuration),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run(context, { olderThan, dryRun }) {
+    if (olderThan === undefined)
+      throw new SvcError('usage', '--older-than is missing', {
+        hint: 'Say how old the runs must be: --older-than 90d.',
+      });
+    const print = await listPrinter(context, prunedRunView);
+    const before = context.clock.now() - olderThan;
+    const old = everyRun(context).runs.flatMap((run) => oldRun(run, before) ?? []);
+    if (!dryRun) await removeOrphanedSpool(context.system);
+    await print(once(old.map(prunedRun)));
+    if (old.length === 0) return context.notices.note('no runs to prune');
+    const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
+    const what = `the results of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
+    if (dryRun) return context.notices.note(`dry run: ${what} would be removed`);
+    if (!(await context.prompts.confirm(`Remove ${what}?`, 'Pass --yes.')))
+      return context.notices.note('nothing was removed');
+    return pruneAll(context, old, before);
+  },
+});
+
+function prunedRun({ run: { record }, ended, files, bytes }: OldRun): PrunedRun {
+  return {
+    run: record.id,
+    profile: record.profile,
+    cycle: record.cycle ?? null,
+    status: shownStatus(record),
+    ended_at: isoTime(ended),
+    files: files.length,
+    bytes,
+  };
+}
+
+/** One that another process holds stops no other. */
+async function pruneAll(context: Context, old: readonly OldRun[], before: number): Promise<number> {
+  const { notices, system, clock, signal } = context;
+  let [pruned, failed] = [0, 0];
+  for (const each of old) {
+    signal.throwIfAborted();
+    try {
+      if (await pruneRun(each, before, system, clock.now())) pruned += 1;
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+      failed += 1;
+      warnOf(context, each.run.record.id, error);
+    }
+  }
+  notices.success(`removed the results of ${countText(pruned, 'run')}`);
+  return failed > 0 ? EXIT_CODES.local : 0;
+}
