@@ -51,7 +51,7 @@ function rowSection(title: string, rows: readonly ReviewRow[] | null, nothing: s
   return `<section class="long"><h2>${title}</h2>\n${content}\n</section>\n`;
 }
 
-const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time'] as const;
+const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time (UTC)'] as const;
 
 // The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
 function tableOf(caption: string, rows: readonly ReviewRow[]): string {
@@ -63,7 +63,8 @@ function tableOf(caption: string, rows: readonly ReviewRow[]): string {
 
 function rowText(row: ReviewRow): string {
   const { operation, entity_type: type, count, first_at: first, last_at: last } = row;
-  const time = first === last ? shownTime(first) : `${shownTime(first)} to ${shownTime(last)}`;
+  const [from, to] = [first.slice(11, 19), last.slice(11, 19)];
+  const time = from === to ? from : `${from} to ${to}`;
   const cells = [operation ?? '', type ?? '', actorText(row), formatNumber(count), time];
   const tags = cells.map((cell, at) => `<td role="cell" data-label="${COLUMNS[at] ?? ''}">${escapeHtml(cell)}</td>`);
   return `<tr role="row">${tags.join('')}</tr>`;
