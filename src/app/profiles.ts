@@ -68,16 +68,13 @@ function refuseConflicts({ globals, input, deps }: ProfilesRun): void {
     '--follow': input['follow'],
     '<dir>': input['dir'],
   };
-  const used = Object.entries(options).find(([, given]) => given !== undefined && given !== false);
-  if (used !== undefined)
-    throw new SvcError('usage', `--profiles and ${used[0]} cannot be used together`, {
-      hint: 'Leave one of them out.',
-    });
   const ofKeys = Object.values(KEY_VARIABLES).flatMap((names) => names.flatMap((name) => [name, `${name}_FILE`]));
-  const variable = ['SVC_BASE_URL', ...ofKeys].find((name) => deps.system.env[name]);
-  if (variable === undefined) return;
-  throw new SvcError('usage', `--profiles and the variable ${variable} cannot be used together`, {
-    hint: `Unset ${variable}: each profile has its own base URL, and its keys go nowhere else.`,
+  const used =
+    Object.entries(options).find(([, given]) => given !== undefined && given !== false)?.[0] ??
+    ['SVC_BASE_URL', ...ofKeys].find((variable) => deps.system.env[variable]);
+  if (used === undefined) return;
+  throw new SvcError('usage', `--profiles and ${used} cannot be used together`, {
+    hint: 'Leave one of them out: each profile has its own base URL, and its keys go nowhere else.',
   });
 }
 

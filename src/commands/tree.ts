@@ -48,20 +48,16 @@ export const TREE: readonly Entry[] = [
 
 /** Words of other tools for commands that stand in the tree above; lists and completion leave them out. */
 const ALIASES: readonly Entry[] = [
-  entry(
-    'version',
-    'show the version',
-    async () =>
-      defineCommand({
-        examples: [['svc version', 'the same as svc --version']],
-        anySettings: true,
-        parameters: {},
-        run: ({ out }) => out.write(`${VERSION}\n`),
-      }),
-    { hidden: true },
-  ),
+  entry('version', 'show the version', async () => version, { hidden: true }),
   entry('auth', 'log in, show who you are, log out', async () => ({ commands: AUTH }), { hidden: true }),
 ];
+
+const version = defineCommand({
+  examples: [['svc version', 'the same as svc --version']],
+  anySettings: true,
+  parameters: {},
+  run: ({ out }) => out.write(`${VERSION}\n`),
+});
 
 const AUTH: readonly Entry<Command>[] = [
   entry('login', 'the same as svc login', async () => (await import('./login.ts')).login),
