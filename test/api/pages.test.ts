@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Pages, type Page } from '../../src/api/pages.ts';
+import { cursorPages, isExpiredCursor, Pages, type Page } from '../../src/api/pages.ts';
+import { SvcError } from '../../src/errors.ts';
+import type { HttpCore } from '../../src/http/core.ts';
+import type { ApiRequest } from '../../src/http/request.ts';
 
 /** A server with these pages; cursors are the given texts, told back byte for byte. */
 function serve(
@@ -92,5 +95,46 @@ describe('pages', () => {
     await items.next();
     await items.return(undefined);
     expect(asked).toEqual([undefined, 'a']);
+  });
+});
+
+function refused(status: number): SvcError {
+  return new SvcError('rejected', 'refused', { status });
+}
+
+describe('a list in the cursor style', () => {
+  it('R26 asks for each page by its cursor, filter and size, and ends where next is null, empty or absent', async () => {
+    for (const end of [{ pagination: { next: null } }, { pagination: { next: '' } }, { pagination: {} }, {}]) {
+      const asked: ApiRequest<unknown>[] = [];
+      const callWithText = async (request: ApiRequest<unknown>) => {
+        asked.push(request);
+        const more = asked.length < 3 ? { pagination: { next: `cursor ${asked.length}` } } : end;
+        return { value: { data: [asked.length], ...more }, text: `page ${asked.length}` };
+      };
+      const core = { callWithText } as unknown as HttpCore;
+      const request = { path: '/logs', query: { entity_id: 'e' } } as unknown as Parameters<typeof cursorPages>[2];
+      const list = cursorPages(core, { start: 'here', pageSize: 50 }, request, (items, text) => [[...items, text]]);
+      expect(await gather(list)).toEqual([
+        [1, 'page 1'],
+        [2, 'page 2'],
+        [3, 'page 3'],
+      ]);
+      expect(asked).toEqual(
+        ['here', 'cursor 1', 'cursor 2'].map((start) => ({
+          path: '/logs',
+          method: 'GET',
+          query: { entity_id: 'e', start, size: 50 },
+        })),
+      );
+    }
+  });
+
+  it('R27 broke off because its cursor expired only after its first page, and only where the service says so', () => {
+    for (const status of [400, 404, 410, 422])
+      expect([isExpiredCursor(refused(status), 1), isExpiredCursor(refused(status), 0)]).toEqual([true, false]);
+    for (const status of [401, 403, 429, 500]) expect(isExpiredCursor(refused(status), 1)).toBe(false);
+    expect(isExpiredCursor(new SvcError('truncated', 'the same cursor twice'), 1)).toBe(true);
+    expect(isExpiredCursor(new SvcError('network', 'reset'), 1)).toBe(false);
+    expect(isExpiredCursor(Object.assign(new Error('other'), { status: 404 }), 1)).toBe(false);
   });
 });
