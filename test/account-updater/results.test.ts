@@ -129,6 +129,27 @@ describe('results that are kept', () => {
     expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }] });
   });
 
+  it('R59 that are no result file at all are known no more, with or without their last line end', async () => {
+    const text = '<html></html>';
+    const run = runOf('downloaded', { sha256: sha256(text) }, text);
+    await invalidateResults(run);
+    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
+  });
+
+  it('R59 of several parts are checked each, and the merged file stays known as the run’s own', async () => {
+    const run = runOf('downloaded', { proof: 'md5' });
+    const [one] = run.record.parts;
+    run.record.parts.push({ ...one!, number: 2, results: { ...one!.results!, file: 'results-0002.csv' } });
+    delete run.record.parts[1]!.results!.proof;
+    expect(hasUnchecked(run.record)).toBe(true);
+    writeFileSync(run.resultsFile({ number: 1 }), 'changed');
+    await invalidateResults(run);
+    expect(saved(run)).toMatchObject({
+      parts: [{ state: 'completed' }, { state: 'completed' }],
+      writing: { file: '/merged.csv' },
+    });
+  });
+
   it('R59 are no concern of a part that is not downloaded', async () => {
     const run = runOf('completed', {}, 'changed');
     expect(hasUnchecked(run.record)).toBe(false);
