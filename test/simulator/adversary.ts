@@ -21,7 +21,7 @@ const JOB_PATH = /^\/account-updater\/jobs\/([^/?]+)$/;
 export type Denial =
   /** By the service itself: those whose upload it acknowledged, as far as it is on record. */
   | 'acknowledged'
-  /** A gateway has a page for each of them, and the list is one that lacks those that are on record. */
+  /** A gateway has a page for each of them, and the list is one that lacks those that were on record then. */
   | 'behind a gateway';
 
 interface Trouble {
@@ -49,6 +49,9 @@ export class Adversary {
   /** Those that did: nobody pays for them. */
   readonly failed = new Set<string>();
   readonly #completed = new Set<string>();
+  readonly #acknowledged = new Set<string>();
+  /** Those on record when the weather began. */
+  #older: ReadonlySet<string> = new Set();
   /** The parts of all runs, as they are on record now. */
   recorded: () => readonly RunPart[] = () => [];
   /** Takes the requests of the other tenant. */
@@ -83,6 +86,9 @@ export class Adversary {
       headers['svc-api-key'] = theirs;
       this.theirs?.(incoming, outgoing);
     };
+    // A gateway comes before all that its service may do.
+    if (trouble.denies === 'behind a gateway' && this.#isDenied(method, url, trouble))
+      return deny(outgoing, trouble.denies);
     const [own, weather] = troubles;
     const through = (): void => (weather === undefined ? answer() : weather.faults(incoming, outgoing, answer));
     if (own === undefined) through();
@@ -96,6 +102,8 @@ export class Adversary {
 
   /** What goes wrong for every process from now on. */
   weather(faults: readonly string[], denies?: Denial): void {
+    this.#acknowledged.clear();
+    this.#older = new Set(this.recorded().flatMap(jobsOf));
     this.#weather = faults.length === 0 && !denies ? undefined : { ...troubleOf(faults, 1), denies };
   }
 
@@ -110,10 +118,17 @@ export class Adversary {
     return denies === 'behind a gateway' || this.#denied(denies).has(job);
   }
 
-  #denied(denies: Denial): Set<string> {
-    const parts = this.recorded();
-    if (denies === 'behind a gateway') return new Set(parts.flatMap(jobsOf));
-    return new Set(parts.flatMap((part) => (sentOf(part) === 'stored' ? (part.job ?? []) : [])));
+  #denied(denies: Denial): ReadonlySet<string> {
+    if (denies === 'behind a gateway') return this.#older;
+    // Once denied, they stay so, whatever comes on record.
+    for (const part of this.recorded())
+      if (sentOf(part) === 'stored' && part.job !== undefined) this.#acknowledged.add(part.job);
+    return this.#acknowledged;
+  }
+
+  /** The machine lost its power: what is on record counts anew. */
+  recordsChanged(): void {
+    this.#acknowledged.clear();
   }
 
   #change(

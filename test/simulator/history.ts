@@ -81,19 +81,23 @@ const SUBMISSIONS = lines(`
   au runs | au status RUN | au jobs | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
 `);
 
-/** A service, or a gateway before it, that denies what it has for long, or breaks it. */
-const WEATHERS: readonly Weather[] = [
-  { faults: [] },
+/** A service, or a gateway before it, that denies what it has for long. */
+const OUTAGES: readonly Weather[] = [
   { faults: [], denies: 'acknowledged' },
-  { faults: [], denies: 'acknowledged' },
-  { faults: [], denies: 'behind a gateway' },
   { faults: [], denies: 'behind a gateway' },
   { faults: [`404@${JOB}`, `stale@${JOBS}`] },
-  { faults: [`404@${JOB}`, `200,${JSON_TYPE},body={"data":[]}@${JOBS}`] },
   { faults: [`404,${PAGE}@${JOB}`, `stale@${JOBS}`] },
+];
+
+/** What may last besides. */
+const WEATHERS: readonly Weather[] = [
+  ...OUTAGES,
+  { faults: [] },
+  { faults: [`404@${JOB}`, `200,${JSON_TYPE},body={"data":[]}@${JOBS}`] },
   { faults: [`503@${JOBS}:0.5`] },
   { faults: [`503,applied@${PUT}`] },
   { faults: [`reset,applied@${PUT}`, `stale@${JOBS}`] },
+  { faults: [`cut@${RESULT}`] },
   { faults: [`cut@${RESULT}`] },
   { faults: ['429,retry-after=2@* /**:0.4'] },
 ];
@@ -121,21 +125,33 @@ export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];
-  const rest = Array.from({ length: chance.between(2, 5) }, () => submissionStep(chance));
+  const rest = Array.from({ length: chance.between(1, 4) }, () => submissionStep(chance));
   return { seed, steps: [...opening, ...rest] };
 }
 
-/** A submission that something befalls at its critical moments, and often an outage of hours. */
+/** A submission that something befalls at its critical moments, often an outage of hours, and those who come then. */
 function accident(chance: Chance): Step[] {
   const type = chance.oneOf(['au submit tokens.csv', 'au submit tokens.csv --wait --timeout 20m']);
-  const submission: Step = chance.happens(0.5)
-    ? { do: 'run', type, faults: [`${chance.oneOf(UNCLEAR)}@${PUT}:#${chance.between(1, 2)}`] }
-    : { do: 'run', type, ending: criticalEnding(chance) };
-  const pause = (probability: number, ...minutes: readonly number[]): Step[] =>
-    chance.happens(probability) ? [{ do: 'pass', minutes: chance.oneOf(minutes) }] : [];
-  const outage: Step[] = chance.happens(0.6) ? [{ do: 'weather', ...chance.oneOf(WEATHERS) }] : [];
-  const next: Step = commandOf(chance, ['au submit tokens.csv', 'au sync'], circumstancesOf(chance, SUBMISSION_CALLS));
-  return [submission, ...pause(0.2, 1, 5, 20), ...outage, ...pause(0.6, 1, 61, 61, 24 * 60), next];
+  const submission: Step = { do: 'run', type, ...misfortuneOf(chance) };
+  const pause: Step[] = chance.happens(0.2) ? [{ do: 'pass', minutes: chance.oneOf([1, 5, 20]) }] : [];
+  // Somebody else's keys, such as those of another terminal.
+  if (chance.happens(0.25)) return [submission, ...pause, { do: 'run', type: 'au sync', keys: 'theirs' }];
+  if (chance.happens(0.25)) return [submission, ...pause, commandOf(chance, SUBMISSIONS, {})];
+  const outage: Step = { do: 'weather', ...chance.oneOf(OUTAGES) };
+  const rounds = Array.from({ length: chance.between(2, 4) }, () => round(chance)).flat();
+  return [submission, ...pause, outage, { do: 'pass', minutes: chance.oneOf([1, 61, 61, 24 * 60]) }, ...rounds];
+}
+
+function misfortuneOf(chance: Chance): Circumstances {
+  if (chance.happens(0.5)) return { ending: criticalEnding(chance) };
+  const call = chance.happens(0.7) ? PUT : CREATE;
+  return { faults: [`${chance.oneOf(UNCLEAR)}@${call}:#${chance.between(1, 3)}`] };
+}
+
+/** What cron does every half hour, or somebody by hand. */
+function round(chance: Chance): Step[] {
+  const pass: Step = { do: 'pass', minutes: 30 };
+  return [commandOf(chance, ['au sync', 'au sync', 'au submit tokens.csv --wait --timeout 20m'], {}), pass];
 }
 
 function lines(text: string): string[] {

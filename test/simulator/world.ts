@@ -101,6 +101,7 @@ export class World {
     this.#outage ??= (async () => {
       await this.time.clock().sleep(60_000);
       runAs(undefined, () => this.#disk?.lose(this.#chance.split()));
+      this.adversary.recordsChanged();
       this.#outage = undefined;
     })();
   }
@@ -116,7 +117,7 @@ export class World {
   /** The first rows of a request file: for one upload, or for several. */
   requestFile(example: string): string {
     const lines = example.split('\n');
-    return `${lines.slice(0, this.#chance.oneOf([9, 9, 9, 2 * LIMITED_ROWS, lines.length - 1])).join('\n')}\n`;
+    return `${lines.slice(0, this.#chance.oneOf([9, 9, 2 * LIMITED_ROWS, lines.length - 1])).join('\n')}\n`;
   }
 
   writeFile(name: string, text: string): void {
