@@ -37,7 +37,7 @@ beforeEach(() => {
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
 function requestFile(letter = 'a', over: Partial<NewRun> = {}): NewRun {
-  const sha256 = letter.repeat(64);
+  const sha256 = letter.repeat(8).padEnd(64, '0');
   const part = { firstRow: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256 };
   const check = { sha256, bytes: 90, rows: 2, headerBytes: 50, parts: [part] } as unknown as RequestFileCheck;
   return { profile: 'p', baseUrl: 'https://a', name: 't.csv', path: '/t.csv', check, now: NOW, ...over };
@@ -62,9 +62,25 @@ describe('a run that begins', () => {
       base_url: 'https://a',
       tenant_id: 't-1',
       cycle: '2026-01',
-      input: { name: 't.csv', path: '/t.csv', rows: 2, bytes: 90, sha256: 'b'.repeat(64), header_bytes: 50 },
+      input: {
+        name: 't.csv',
+        path: '/t.csv',
+        rows: 2,
+        bytes: 90,
+        sha256: 'bbbbbbbb'.padEnd(64, '0'),
+        header_bytes: 50,
+      },
       parts: [
-        { number: 1, first_row: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256: 'b'.repeat(64), state: 'planned' },
+        {
+          number: 1,
+          first_row: 1,
+          rows: 2,
+          start: 50,
+          end: 90,
+          bytes: 90,
+          sha256: 'bbbbbbbb'.padEnd(64, '0'),
+          state: 'planned',
+        },
       ],
     });
   });
