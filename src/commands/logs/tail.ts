@@ -158,6 +158,8 @@ async function follow(
   const begin =
     kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
   let taken = last === undefined ? begin : before(last);
+  // The command that resumes names this file, however soon the tail ends.
+  if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
   const onPosition = (position: TailPosition): void => {
     if (file !== undefined) writeCheckpoint(file, subject, position);
     taken = position;

@@ -8,6 +8,8 @@ export interface LogServer {
   readonly logs: Log[];
   /** Status with which requests are refused, while it is set. */
   refusal: number | undefined;
+  /** How many requests are let through before that. */
+  refuseAfter: number;
   requests: number;
   /** For how many pages a cursor lives. */
   pagesPerCursor: number;
@@ -30,7 +32,7 @@ export async function startLogServer(): Promise<LogServer> {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     response.setHeader('content-type', 'application/json');
     response.setHeader('date', new Date(Date.now() + served.aheadMs).toUTCString());
-    if (served.refusal !== undefined) {
+    if (served.refusal !== undefined && served.requests > served.refuseAfter) {
       response.writeHead(served.refusal).end('{}');
       return;
     }
@@ -67,6 +69,7 @@ export async function startLogServer(): Promise<LogServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     logs: [],
     refusal: undefined,
+    refuseAfter: 0,
     requests: 0,
     pagesPerCursor: Infinity,
     tenant: 't-1',

@@ -149,6 +149,17 @@ describe('svc logs tail', () => {
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
   });
 
+  it('R65 prints a command that resumes from --since though it ended before it had read a page', async () => {
+    server.logs.push(logAgo(600_000, 'early'));
+    Object.assign(server, { refusal: 400, refuseAfter: 1 });
+    const failed = await tail('--checkpoint', 'early.json', '--since', '1h');
+    expect(failed).toMatchObject({ code: 6, stdout: '' });
+    const [, line = ''] = /^ {2}svc (logs tail .*)$/m.exec(failed.stderr) ?? [];
+    server.refusal = undefined;
+    const { stdout } = await home.svc([...line.split(' '), '--idle-exit', '1s'], { env: env() });
+    expect(messages(stdout)).toEqual(['early']);
+  });
+
   it('filters here without confusing what it counts', async () => {
     server.logs.push(
       logAgo(9_000, 'a'),
