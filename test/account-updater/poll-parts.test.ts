@@ -382,7 +382,7 @@ describe('an outcome that is unknown', () => {
         message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
         next: ['au', 'status', 'run-1'],
         alternatives: [
-          ['au', 'list'],
+          ['au', 'jobs'],
           ['au', 'submit', 't.csv', '--again'],
         ],
         facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },

@@ -99,7 +99,7 @@ describe('uploading a file to its job', () => {
     bench = await openBench(inTurn('POST', /jobs$/, answerLost));
     await expect(bench.client.accountUpdater.create()).rejects.toMatchObject({
       code: 'outcome_unknown',
-      next: ['au', 'list'],
+      next: ['au', 'jobs'],
     });
     expect(bench.calls('POST', /jobs$/)).toBe(1);
   });

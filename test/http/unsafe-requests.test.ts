@@ -16,7 +16,7 @@ import {
 } from '../support/fault-steps.ts';
 import { failureOf, makeCore, READ, serve } from './support/core.ts';
 
-const HOW = { hint: 'Check the list.', next: ['au', 'list'] };
+const HOW = { hint: 'Check the list.', next: ['au', 'jobs'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [
   { method: 'POST', path: '/account-updater/jobs', key: 'private', body: {}, whenUnclear: HOW },
   {

@@ -58,7 +58,7 @@ export const wait = defineCommand({
     if (!run && exec !== undefined)
       throw new SvcError('usage', '--exec is about the results of a run, and this is a job', {
         hint: 'Name a run:',
-        next: ['au', 'status'],
+        next: ['au', 'runs'],
       });
     const wakeUpFor = events && (await listenForJobs(context, events));
     if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec });

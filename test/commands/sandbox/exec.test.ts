@@ -123,7 +123,7 @@ describe('svc sandbox exec', () => {
   it('keeps the state where it is told to', async () => {
     const place = ['--directory', home.file('kept'), '--logs', '5'];
     await exec(place, [...SVC, 'au', 'create']);
-    const { stdout } = await exec(place, [...SVC, 'au', 'list', '-o', 'jsonl']);
+    const { stdout } = await exec(place, [...SVC, 'au', 'jobs', '-o', 'jsonl']);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     const seen = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-o', 'jsonl']);
     expect(

@@ -52,7 +52,7 @@ export const CREATE: ApiRequest<undefined> = {
   path: '/account-updater/jobs',
   key: 'private',
   body: {},
-  whenUnclear: { hint: 'Check for the job.', next: ['au', 'list'] },
+  whenUnclear: { hint: 'Check for the job.', next: ['au', 'jobs'] },
 };
 
 /** The error that a call ends in, which must be one of ours and hold no secret. */
