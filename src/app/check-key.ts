@@ -1,12 +1,9 @@
-import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
+import { readCache, writeCache } from '../config/cache-file.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
-import { cacheDirectory, type PathsHost } from '../config/paths.ts';
+import type { PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { makeDirectory } from '../files/directory.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
-import { writeFileAtomicSync } from '../files/draft.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
@@ -107,9 +104,12 @@ export function isAboutKey(error: unknown): error is SvcError {
 }
 
 function tenantIn(tried: readonly Tried[]): TenantFacts | undefined {
-  const answer = tried.find(({ permission }) => permission.name === 'tenant:read')?.answer;
-  if (!isObject(answer)) return undefined;
-  const { id, name, type } = answer;
+  return factsIn(tried.find(({ permission }) => permission.name === 'tenant:read')?.answer);
+}
+
+function factsIn(value: unknown): TenantFacts | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, name, type } = value;
   if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
   return { id, name, type };
 }
@@ -118,33 +118,13 @@ const FILE_NAME = 'tenants.json';
 
 /** The tenant of a profile's key at this base URL when it was last checked, if ever. */
 export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
-  const known = readAll(system)[profile];
-  if (!isObject(known) || known['base_url'] !== baseUrl) return undefined;
-  const { id, name, type } = known;
-  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
-  return { id, name, type };
+  const known = readCache(system, FILE_NAME)[profile];
+  return isObject(known) && known['base_url'] === baseUrl ? factsIn(known) : undefined;
 }
 
-/** Keeps the tenant of a profile. A cache that cannot be written fails no command. */
+/** Keeps the tenant of a profile, where it can be kept. */
 export function rememberTenant(system: PathsHost, profile: string, baseUrl: string, tenant: TenantFacts): void {
-  const directory = cacheDirectory(system);
-  if (directory === undefined) return;
   const { id, name, type } = tenant;
-  const all = { ...readAll(system), [profile]: { base_url: baseUrl, id, name, type } };
-  try {
-    makeDirectory(directory);
-    writeFileAtomicSync(join(directory, FILE_NAME), `${JSON.stringify(all)}\n`);
-  } catch {
-    // It is read again next time.
-  }
-}
-
-function readAll(system: PathsHost): Readonly<Record<string, unknown>> {
-  try {
-    const directory = cacheDirectory(system);
-    const all: unknown = directory === undefined ? {} : JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
-    return isObject(all) ? all : {};
-  } catch {
-    return {};
-  }
+  const known = { base_url: baseUrl, id, name, type };
+  writeCache(system, FILE_NAME, { ...readCache(system, FILE_NAME), [profile]: known });
 }

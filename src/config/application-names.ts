@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-import { makeDirectory } from '../files/directory.ts';
-import { writeFileAtomicSync } from '../files/draft.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
 import { isObject } from '../schema/guards.ts';
-import { cacheDirectory, type PathsHost } from './paths.ts';
+import { readCache, writeCache } from './cache-file.ts';
+import { isPair } from './entity-types.ts';
+import type { PathsHost } from './paths.ts';
 
 /** Names of applications by their ids. */
 export type ApplicationNames = ReadonlyMap<string, string>;
@@ -23,17 +21,10 @@ export function knownNames(system: PathsHost, owner: Owner, now: number): Applic
   return known && new Map(known.names);
 }
 
-/** Keeps them for a day. A cache that cannot be written fails no command. */
+/** Keeps them for a day, where they can be kept. */
 export function rememberNames(system: PathsHost, owner: Owner, names: ApplicationNames, now: number): void {
-  const directory = cacheDirectory(system);
-  if (directory === undefined) return;
   const tenants = { ...readFresh(system, now), [keyOf(owner)]: { at: now, names: [...names] } };
-  try {
-    makeDirectory(directory);
-    writeFileAtomicSync(join(directory, FILE_NAME), `${JSON.stringify({ version: 1, tenants })}\n`);
-  } catch {
-    // They are read again next time.
-  }
+  writeCache(system, FILE_NAME, { version: 1, tenants });
 }
 
 interface Known {
@@ -46,28 +37,16 @@ function keyOf({ service, tenantId }: Owner): string {
   return `${service} ${tenantId}`;
 }
 
-/** What is less than a day old, as far as the cache file is what it should be. */
 function readFresh(system: PathsHost, now: number): Readonly<Record<string, Known>> {
-  try {
-    const directory = cacheDirectory(system);
-    if (directory === undefined) return {};
-    const cache: unknown = JSON.parse(readRegularFileSync(join(directory, FILE_NAME)));
-    const tenants = isObject(cache) && isObject(cache['tenants']) ? cache['tenants'] : {};
-    const fresh = Object.entries(tenants).filter(
-      (entry): entry is [string, Known] => isKnown(entry[1]) && entry[1].at <= now && now < entry[1].at + KEPT_MS,
-    );
-    return Object.fromEntries(fresh);
-  } catch {
-    return {};
-  }
+  const { tenants } = readCache(system, FILE_NAME);
+  const fresh = Object.entries(isObject(tenants) ? tenants : {}).filter(
+    (entry): entry is [string, Known] => isKnown(entry[1]) && entry[1].at <= now && now < entry[1].at + KEPT_MS,
+  );
+  return Object.fromEntries(fresh);
 }
 
 function isKnown(value: unknown): value is Known {
   return (
     isObject(value) && typeof value['at'] === 'number' && Array.isArray(value['names']) && value['names'].every(isPair)
   );
-}
-
-function isPair(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
 }
