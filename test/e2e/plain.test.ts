@@ -11,6 +11,7 @@ const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'commands/tenant/usage.ts': ['tenant usage'],
   'commands/logs/draw-stats.ts': ['logs stats --since 2d'],
   'commands/au/results.ts': ['au submit tokens.csv --wait --out results.csv --force'],
+  'commands/logs/draw-review.ts': ['logs review audit --day 2020-01-01'],
   'account-updater/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
   'output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
 };
@@ -36,6 +37,7 @@ beforeAll(async () => {
   const tokens = fileURLToPath(new URL('../../src/sandbox/data/tokens.csv', import.meta.url));
   await cp(tokens, home.file('tokens.csv'));
   await home.svc(['--sandbox', 'au', 'submit', 'tokens.csv', '--wait', '--out', 'results.csv']);
+  await home.svc(['--sandbox', 'logs', 'archive', 'audit', '--since', '1h']);
 });
 
 afterAll(() => home.remove());

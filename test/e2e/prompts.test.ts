@@ -14,6 +14,7 @@ const ids = { run: '', session: '' };
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
   'commands/au/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
   'commands/au/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
+  'commands/au/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
   'commands/3ds/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,
@@ -27,7 +28,11 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
 
 beforeAll(async () => {
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
-  ids.run = await idOf('--sandbox au submit tokens.csv -o json');
+  const old = home.file(
+    `.local/state/svc/runs/${await idOf('--sandbox au submit tokens.csv --wait -o json')}/run.json`,
+  );
+  writeFileSync(old, readFileSync(old, 'utf8').replaceAll(/"20\d\d-/g, '"2020-'));
+  ids.run = await idOf('--sandbox au submit tokens.csv --again -o json');
   ids.session = await idOf(`--sandbox 3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer -o json`);
   const body = await home.svc(['3ds', 'template', 'payment-transaction', '-o', 'json']);
   writeFileSync(home.file('body.json'), JSON.stringify({ ...JSON.parse(body.stdout), surely_new: 1 }));

@@ -5,7 +5,7 @@
 export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs list': 'logs list --limit 20',
   'logs tail': 'logs tail --since 2d --max 5',
-  'logs archive': 'logs archive audit --keep 13M',
+  'logs archive': 'logs archive another --keep 13M',
   'logs search': 'logs search audit',
   'logs verify': 'logs verify audit',
   'logs stats': 'logs stats --since 2d',

@@ -156,13 +156,17 @@ async function retentionOf({ keep }: ArchiveInput): Promise<Retention | undefine
 async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
   if (keep === undefined)
     throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
-  const [{ findOld, keptFrom }, { findArchive, noArchive }] = await Promise.all([
+  const [{ findOld, keptFrom }, { findArchive }] = await Promise.all([
     import('../../logs/archive/retention.ts'),
     import('../../logs/archive/manifest.ts'),
   ]);
   const print = await listPrinter(context, droppedView);
   const found = await findArchive(store);
-  if (found === undefined) throw await noArchive(store);
+  if (found === undefined) {
+    await print(once([]));
+    context.notices.note('there is no archive yet: nothing would be dropped');
+    return 0;
+  }
   const before = keptFrom(Date.parse(found.last.record.standing.read_to), keep);
   const { months } = await findOld(store, before);
   await print(once(months));
