@@ -4,7 +4,7 @@ import { confirmCost } from '../../app/tenant-mark.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import type { Authentication, AuthenticationResult, ThreeDsSession } from '../../schema/three-ds/session.ts';
+import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters, checkViolations, pathWords, readBody } from './body.ts';
 import {
@@ -57,7 +57,8 @@ export const authenticate = defineCommand({
     if (dryRun) return new Preview((await import('../../api/resources.ts')).authenticateRequest(id, request));
     if (!(await confirmed(context, unknown))) return context.notices.note('nothing was sent');
     const result = await orNewSession(client.threeDs.authenticate(id, request));
-    const final = wait ? await afterChallenge(context, client, id, result, open) : result;
+    const mustWait = wait && (await reportChallenge(context, client, id, result, open));
+    const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
     await print(final);
     await reportOutcome(context, client, id, final);
     if (!wait) await reportChallenge(context, client, id, result, open);
@@ -105,15 +106,4 @@ function warnOfState({ notices }: Context, client: Client, session: ThreeDsSessi
     notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
   const status = session.authentication?.authentication_status;
   if (status) notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
-}
-
-async function afterChallenge(
-  context: Context,
-  client: Client,
-  id: string,
-  result: AuthenticationResult,
-  open: boolean,
-): Promise<Authentication> {
-  const isChallenged = await reportChallenge(context, client, id, result, open);
-  return isChallenged ? orNewSession(waitForOutcome(context, client, id, result)) : result;
 }

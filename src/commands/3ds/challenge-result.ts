@@ -1,5 +1,4 @@
-import type { Client } from '../../api/client.ts';
-import { type Context, defineCommand } from '../../app/command.ts';
+import { defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, flag, text } from '../../app/parameter.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
@@ -38,26 +37,15 @@ export const challengeResult = defineCommand({
     const first = await orNewSession<Authentication>(
       wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
     );
-    const result = wait && isOpen(first) ? await afterChallenge(context, client, id, first, open) : first;
+    const { acs_challenge_url: page, authentication_status: status } = first;
+    const mustWait = wait && isOpen(first);
+    if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
+    const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
     await print(result);
     await reportOutcome(context, client, id, result);
     if (isOpen(result))
       noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
     checkOutcome(id, result, failOn);
   },
-  async request(_, { session: id }) {
-    return (await import('../../api/resources.ts')).challengeResultRequest(id);
-  },
+  request: async (_, { session: id }) => (await import('../../api/resources.ts')).challengeResultRequest(id),
 });
-
-async function afterChallenge(
-  context: Context,
-  client: Client,
-  id: string,
-  first: Authentication,
-  open: boolean,
-): Promise<Authentication> {
-  const { acs_challenge_url: page, authentication_status: status } = first;
-  if (status === 'challenge' && page) await reportPage(context, page, open);
-  return orNewSession(waitForOutcome(context, client, id, first));
-}

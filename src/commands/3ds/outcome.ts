@@ -83,7 +83,8 @@ export async function reportOutcome(
 ): Promise<void> {
   const { notices } = context;
   if (!notices.shows('normal')) return;
-  const more = wantsReason(result) ? await sessionOutcome(client, id) : undefined;
+  const more =
+    !isOpen(result) && result.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
   const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result });
   const tone = statusTone(result.authentication_status);
   notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
@@ -92,10 +93,6 @@ export async function reportOutcome(
     noteNext(context, 'the issuer has a text for the cardholder', {
       command: ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'],
     });
-}
-
-function wantsReason(result: Authentication): boolean {
-  return !isOpen(result) && result.authentication_status !== 'successful';
 }
 
 function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {

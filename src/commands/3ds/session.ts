@@ -91,7 +91,5 @@ export const show = defineCommand({
     await print(session);
     warnOfDeprecated(context, session);
   },
-  async request(_, { session: id }) {
-    return (await import('../../api/resources.ts')).readSessionRequest(id);
-  },
+  request: async (_, { session: id }) => (await import('../../api/resources.ts')).readSessionRequest(id),
 });

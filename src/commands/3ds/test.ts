@@ -7,8 +7,9 @@ import { flag, optionalArgument, requireFile, resolvePath, text, value } from '.
 import { listPrinter, once } from '../../app/print.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { readSuite, refusedSuite } from '../../three-ds/suite.ts';
-import { builtInSuite, builtInSuiteText } from './built-in-suite.ts';
+import { cleanText } from '../../output/text.ts';
+import { readSuite, refusedSuite, type Scenario } from '../../three-ds/suite.ts';
+import { threeDsCards } from '../sandbox/three-ds-cards.ts';
 import { firstRequest } from './run.ts';
 import {
   challengeTimeoutParameter,
@@ -119,10 +120,7 @@ const ENDING = new Set<string>(
 );
 
 async function writeReport({ out }: Context, file: string, results: ScenarioResult[], ms: number): Promise<void> {
-  const [{ junitReport }, { writeFileAtomicSync }] = await Promise.all([
-    import('./junit.ts'),
-    import('../../files/draft.ts'),
-  ]);
+  const { writeFileAtomicSync } = await import('../../files/draft.ts');
   writeFileAtomicSync(file, out.redact(junitReport(results, ms)));
 }
 
@@ -135,4 +133,72 @@ function reportCounts({ notices }: Context, results: readonly ScenarioResult[]):
     ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
     facts: { passed: results.length - failed.length, failed: failed.length },
   });
+}
+
+/** What a test card is to end with: its published name says so. */
+function outcomeOf(scenario: string): string {
+  if (scenario.includes('Directory Server Error')) return '424';
+  if (scenario.includes('Internal 3DS Server Error')) return '500';
+  return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
+}
+
+/** A scenario for every test card. */
+async function builtInSuite(): Promise<Scenario[]> {
+  return (await threeDsCards()).map(({ scenario, network, number }) => ({
+    name: `${scenario}, ${network} ${number.slice(-4)}`,
+    card: number,
+    type: 'customer',
+    expect: outcomeOf(scenario),
+    challenge: 'complete',
+  }));
+}
+
+const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
+#
+# card: a test card of the sandbox: its number, or the beginning of its scenario. At a test tenant, give the id of
+#   a card token in its place (token:), or of a card token intent (token_intent:).
+# expect: a status of the authentication, or the HTTP status of a refusal. An open challenge can be expected too.
+# Of each scenario, or up here for all: type: customer or merchant; body: the file of a request body;
+# challenge: complete or cancel, which is how svc answers a challenge of the sandbox.
+`;
+
+/** The same as the text of a file to start from. */
+async function builtInSuiteText(): Promise<string> {
+  const lines = (await builtInSuite()).map(
+    ({ name, card, expect }) => `  - name: ${name}\n    card: ${card}\n    expect: ${expect}\n`,
+  );
+  return `${HEAD}scenarios:\n${lines.join('')}`;
+}
+
+/** Results as a JUnit report, which CI systems show. Nothing in it comes from a message of the service. */
+function junitReport(results: readonly ScenarioResult[], ms: number): string {
+  const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
+  const errors = results.filter(({ got }) => got === 'error').length;
+  const counts = attributes({ name: '3-D Secure', tests: results.length, failures, errors, time: ms / 1000 });
+  const cases = results.map((result) => `    ${testCase(result)}\n`).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
+}
+
+function testCase({ scenario, result, expected, got, reason, session, seconds }: ScenarioResult): string {
+  const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
+  if (result === 'passed') return `${head}/>`;
+  const why = reason === null ? '' : ` (${reason})`;
+  const where = session === null ? '' : `; session ${session}`;
+  const message = attributes({ message: `expected ${expected}, got ${got}${why}${where}`, type: reason ?? got });
+  return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
+}
+
+function attributes(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeXml(String(value))}"`)
+    .join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+// Characters that XML does not have at all are written out as escapes.
+function escapeXml(text: string): string {
+  return cleanText(text)
+    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '')
+    .replaceAll(/[\uFFFE\uFFFF]/g, '?');
 }

@@ -12,7 +12,6 @@ import { makeDirectory } from '../../files/directory.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
 
-/** `svc au abandon` */
 export const abandon = defineCommand({
   description:
     'For a run that cannot continue, for example because its input file is gone. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',

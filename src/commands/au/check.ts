@@ -12,7 +12,6 @@ import type { View } from '../../output/view.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
 
-/** What is known of a request file that was checked. */
 interface CheckedFileRow {
   readonly file: string;
   readonly rows: number;
@@ -24,7 +23,6 @@ interface CheckedFileRow {
   readonly job_count: number;
 }
 
-/** How a checked request file is shown. */
 export const checkedFileView: View<CheckedFileRow> = {
   name: 'request file',
   fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
@@ -38,13 +36,11 @@ export const checkedFileView: View<CheckedFileRow> = {
   ],
 };
 
-/** A checked file as it is shown. */
 export function checkedFileRow(file: string, check: RequestFileCheck): CheckedFileRow {
   const { rows, bytes, sha256, duplicates, parts } = check;
   return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
 }
 
-/** `svc au check` */
 export const check = defineCommand({
   description:
     'A file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown. On GitHub Actions the problems also stand beside the lines of the file.',
@@ -134,7 +130,7 @@ export const STANDARD_INPUT = 'standard input';
 async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = typed === '-' ? await copyInput(context) : typed;
-  const found = await checkWithProgress(context, file);
+  const found = await readWithProgress(context, 'check', file, checkRequestFile);
   annotate(context, typed, found);
   if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);
   return { name, path: file, check: found };
@@ -155,14 +151,20 @@ export async function copyInput(context: Context): Promise<string> {
 
 const LARGE = 20_000_000;
 
-async function checkWithProgress({ progress, signal }: Context, file: string): Promise<RequestFileCheck> {
+/** Reads a file, with a progress bar where it is large. */
+export async function readWithProgress<T>(
+  { progress, signal }: Context,
+  label: string,
+  file: string,
+  read: (
+    pieces: AsyncIterable<Uint8Array>,
+    how: { readonly signal: AbortSignal; readonly onProgress: (bytes: number) => void },
+  ) => Promise<T>,
+): Promise<T> {
   const source = await fileSource(file);
-  const shown = source.size >= LARGE ? progress.bytes('check', source.size) : undefined;
+  const shown = source.size >= LARGE ? progress.bytes(label, source.size) : undefined;
   try {
-    const found = await checkRequestFile(source.open(), {
-      signal,
-      onProgress: (bytes) => shown?.update(bytes),
-    });
+    const found = await read(source.open(), { signal, onProgress: (bytes) => shown?.update(bytes) });
     shown?.done();
     return found;
   } catch (error) {

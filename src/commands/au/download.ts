@@ -21,7 +21,6 @@ import { showRun } from './progress.ts';
 import { copyOut, openSpool, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
 
-/** A result file that was downloaded. */
 interface Downloaded {
   readonly job: string;
   readonly file: string;
@@ -45,7 +44,6 @@ interface DownloadOptions extends Destination {
   readonly acceptUnproven: boolean;
 }
 
-/** `svc au download` */
 export const download = defineCommand({
   description:
     'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns. What is not is downloaded again, three times in all, and never put in place.',

@@ -13,7 +13,6 @@ const runs: GroupSpec = {
   defaultCommand: 'list',
 };
 
-/** `svc au` */
 export const au: GroupSpec = {
   commands: [
     entry(

@@ -3,7 +3,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { isSvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showRun } from './progress.ts';
 import { explainMissing, jobRequest, namedRun, partRows, partView, toneOf } from './runs.ts';
@@ -11,17 +11,7 @@ import { explainMissing, jobRequest, namedRun, partRows, partView, toneOf } from
 /** How Account Updater jobs are shown. Both addresses are secrets. */
 export const jobView: View<AccountUpdaterJob> = {
   name: 'job',
-  fields: [
-    'id',
-    'tenant_id',
-    'status',
-    'created_by',
-    'created_at',
-    'expires_at',
-    'upload_url',
-    'errors',
-    'download_url',
-  ],
+  fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
   columns: [
     { path: 'id', kind: 'id' },
     { path: 'status', kind: 'status', paint: toneOf },
@@ -32,7 +22,6 @@ export const jobView: View<AccountUpdaterJob> = {
   secret: ['upload_url', 'download_url'],
 };
 
-/** `svc au create` */
 export const create = defineCommand({
   examples: [
     ['svc au create', 'a new job'],
@@ -53,12 +42,9 @@ export const create = defineCommand({
     noteNext(context, `created job ${job.id}; upload a file within the hour`, { command });
     await print(job);
   },
-  async request() {
-    return (await import('../../api/resources.ts')).createJobRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).createJobRequest(),
 });
 
-/** `svc au upload` */
 export const upload = defineCommand({
   description: 'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
@@ -88,12 +74,9 @@ export const upload = defineCommand({
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },
-  async request(_, { job }) {
-    return (await import('../../api/resources.ts')).readJobRequest(job);
-  },
+  request: async (_, { job }) => (await import('../../api/resources.ts')).readJobRequest(job),
 });
 
-/** `svc au status` */
 export const status = defineCommand({
   examples: [
     ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, polled now'],

@@ -33,7 +33,6 @@ const listParameters = {
   since: value('--since <time>', 'only jobs that were created since then', moment),
 } as const;
 
-/** `svc au jobs` */
 export const jobs = defineCommand({
   description:
     'Jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: --status and --since read on until enough match. The runs themselves are listed with svc au runs.',

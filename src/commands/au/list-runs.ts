@@ -1,11 +1,9 @@
-import type { RunRecord } from '../../account-updater/record.ts';
 import { defineCommand } from '../../app/command.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { formatDuration } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { everyRun, type RunRow, runRow, runView } from './runs.ts';
 
-/** A run with its age. */
 interface LocalRun extends RunRow {
   /** Since it was begun, in words. */
   readonly age: string;
@@ -22,7 +20,6 @@ const localRunView: View<LocalRun> = {
   ],
 };
 
-/** `svc au runs` */
 export const listRuns = defineCommand({
   description:
     'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
@@ -37,13 +34,11 @@ export const listRuns = defineCommand({
     const print = await listPrinter(context, localRunView);
     const now = context.clock.now();
     const runs = everyRun(context).runs.filter(({ record }) => record.pruned_at === undefined);
-    const rows = runs.map(({ record }) => localRun(record, now));
+    const rows = runs.map(({ record }) => {
+      const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
+      return { ...runRow(record), age };
+    });
     await print(once(rows));
     if (rows.length === 0) context.notices.note('no runs are recorded on this machine');
   },
 });
-
-function localRun(record: RunRecord, now: number): LocalRun {
-  const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
-  return { ...runRow(record), age };
-}

@@ -24,13 +24,12 @@ import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
 import { csvRow } from '../../output/csv.ts';
 import { countText, formatNumber } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf } from './runs.ts';
 
-/** What a next request file came to. */
 interface NextRequest {
   readonly file: string;
   readonly rows: number;
@@ -49,10 +48,7 @@ const nextRequestView: View<NextRequest> = {
     'file',
     'rows',
     ...GROUPS.map((group) => `groups.${group}`),
-    'unchanged',
-    'excluded_by_code',
-    'excluded_by_code.*',
-    'excluded_file',
+    ...fieldPaths('unchanged excluded_by_code excluded_by_code.* excluded_file'),
   ],
   columns: [
     { path: 'file', kind: 'text' },
@@ -62,7 +58,6 @@ const nextRequestView: View<NextRequest> = {
   ],
 };
 
-/** `svc au next` */
 export const next = defineCommand({
   description:
     'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are left out, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',

@@ -20,11 +20,9 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { Draft, type Sealed } from '../../files/draft.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { fileSource } from '../../transfer/source.ts';
-import { copyInput, refusedFile, STANDARD_INPUT } from './check.ts';
+import { copyInput, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
 import { copyOut, openSpool } from './results.ts';
 
-/** What a request file was made of. */
 interface PreparedFile {
   readonly file: string;
   readonly rows: number;
@@ -47,7 +45,6 @@ const preparedView: View<PreparedFile> = {
   ],
 };
 
-/** `svc au prepare` */
 export const prepare = defineCommand({
   description:
     'Reads CSV with commas, semicolons or tabs, from a database or a spreadsheet, and writes the four columns of a request file; other columns are left out. Columns with well-known names are found, others are named with --map; expiration is a column with month and year in one. Repeated tokens are dropped: the first row stays. Works offline. A card number anywhere in the export is refused, and nothing is written then.',
@@ -102,24 +99,17 @@ function columnChoice(typed: string): ColumnChoice {
   throw new SvcError('usage', `must be one of ${PREPARED_COLUMNS.join(', ')}, =, and the name of a column`);
 }
 
-const LARGE = 20_000_000;
-
 /** @throws SvcError `refused_input` with every problem found */
 async function prepareFile(context: Context, typed: string, draft: Draft, how: PrepareOptions): Promise<Prepared> {
-  const { signal, progress } = context;
-  const source = await fileSource(typed === '-' ? await copyInput(context) : resolvePath(context, typed));
-  const shown = source.size >= LARGE ? progress.bytes('prepare', source.size) : undefined;
-  const onProgress = (bytes: number): void => shown?.update(bytes);
-  try {
-    const write = (lines: string): Promise<void> => draft.write(lines);
-    const prepared = await prepareRequest(source.open(), write, { ...how, signal, onProgress });
+  const file = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
+  const write = (lines: string): Promise<void> => draft.write(lines);
+  return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
+    const prepared = await prepareRequest(pieces, write, { ...how, ...shown });
     if (prepared.problemCount > 0) throw refusedExport(prepared, typed);
-    shown?.done();
     return prepared;
-  } catch (error) {
-    shown?.fail();
+  }).catch((error: unknown) => {
     throw withOption(error, typed);
-  }
+  });
 }
 
 function refusedExport(prepared: Prepared, typed: string): SvcError {

@@ -9,7 +9,6 @@ import { countText, formatBytes, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { everyRun, type ShownStatus, shownStatus, toneOf } from './runs.ts';
 
-/** What is removed of one run. */
 interface PrunedRun {
   readonly run: string;
   readonly profile: string;
@@ -34,7 +33,6 @@ const prunedRunView: View<PrunedRun> = {
   ],
 };
 
-/** `svc au runs prune` */
 export const prune = defineCommand({
   description:
     'Removes the results that runs keep in their directories: they hold tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',

@@ -45,7 +45,6 @@ const parameters = {
   force: flag('--force', 'replace files that exist'),
 } as const;
 
-/** `svc au report` */
 export const report = defineCommand({
   description:
     'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request, each row must match a row of the request, else the exit code is 12.',

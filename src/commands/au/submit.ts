@@ -52,7 +52,6 @@ const parameters = {
 
 type SubmitInput = Input<typeof parameters>;
 
-/** `svc au submit` */
 export const submit = defineCommand({
   description:
     'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',

@@ -15,7 +15,6 @@ import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
 import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 
-/** `svc au sync` */
 export const sync = defineCommand({
   description:
     'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, with 9 when it is unknown whether the service has a file, with 12 when downloaded results could not be verified, else with 11. Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',

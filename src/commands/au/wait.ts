@@ -31,7 +31,6 @@ export const eventsParameter = value(
   },
 );
 
-/** `svc au wait` */
 export const wait = defineCommand({
   description:
     'Polls after 2 s, then with increasing intervals, up to five minutes. A production job takes up to seven days; the wait can be interrupted and resumed at any time. Results are downloaded as parts finish and written to the --out of the run.',

@@ -40,9 +40,7 @@ export const deleteTenant = defineCommand({
     await client.tenant.delete();
     context.notices.success(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
   },
-  async request() {
-    return (await import('../../api/resources.ts')).readTenantRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {

@@ -55,7 +55,5 @@ export const diff = defineCommand({
       facts: { fields },
     });
   },
-  async request() {
-    return (await import('../../api/resources.ts')).readTenantRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });

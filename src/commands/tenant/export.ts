@@ -33,7 +33,5 @@ export const exportTenant = defineCommand({
     const { bodyOf } = await import('../../tenant/change.ts');
     await print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
   },
-  async request() {
-    return (await import('../../api/resources.ts')).readTenantRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });

@@ -18,7 +18,5 @@ export const show = defineCommand({
     if (isForPeople(context)) await context.out.write(`${tenantMark(tenant.type, context.palette)}\n`);
     await print(tenant);
   },
-  async request() {
-    return (await import('../../api/resources.ts')).readTenantRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });

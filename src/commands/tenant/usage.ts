@@ -52,9 +52,7 @@ export const usage = defineCommand({
     if (warnAt === undefined) return;
     checkThreshold(monthlyActive(report), warnAt);
   },
-  async request() {
-    return (await import('../../api/resources.ts')).usageRequest();
-  },
+  request: async () => (await import('../../api/resources.ts')).usageRequest(),
 });
 
 type ReportPrinter = (report: UsageReport) => Promise<void>;
