@@ -26,7 +26,6 @@ const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** What separates the cells of an export. */
 export type Delimiter = (typeof DELIMITERS)[number];
 
 /** What separates the columns of a header: the sign that is most often outside its quotes. */

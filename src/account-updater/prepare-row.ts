@@ -18,7 +18,6 @@ export interface Change {
   readonly lines: readonly number[];
 }
 
-/** What became of the rows of an export. */
 export interface PreparedRows {
   /** Rows written. */
   readonly rows: number;

@@ -15,7 +15,6 @@ import { LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader } from './request-rules.ts';
 import { copiedPieces } from './result-codes.ts';
 
-/** How an export is read. */
 export interface PrepareOptions {
   /** Columns that the operator names; others are known by well-known names. */
   readonly columns?: readonly ColumnChoice[] | undefined;

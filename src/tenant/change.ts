@@ -22,12 +22,6 @@ export interface TenantChange {
 
 type LineOf = (path: readonly string[]) => number | undefined;
 
-/** What a file holds, and where. */
-export interface TenantFile {
-  readonly value: unknown;
-  readonly lineOf: LineOf;
-}
-
 /** The body of PUT /tenants/self. It replaces the tenant, so it holds all that is to stay. */
 export interface TenantBody {
   readonly name: string;
@@ -97,7 +91,7 @@ function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unkno
 }
 
 /** Reads a change from a file: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
-export function changeFromFile({ value, lineOf }: TenantFile): TenantChange {
+export function changeFromFile({ value, lineOf }: { value: unknown; lineOf: LineOf }): TenantChange {
   const { name, settings, ...expected } = objectIn(value, 'the file');
   if (name !== undefined && typeof name !== 'string') throw refused(`name must be a string${inLine(lineOf(['name']))}`);
   return {
@@ -223,10 +217,7 @@ function checkMembers(tenant: Tenant, { expected, lineOf }: TenantChange): void 
   });
 }
 
-/**
- * Checks what a file says of members that cannot be changed. A tenant may be read, edited and sent back, so they may
- * be there, but must be as the tenant has them.
- */
+/** A tenant may be read, edited and sent back: what cannot be changed may be in the file, as the tenant has it. */
 function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;

@@ -71,10 +71,7 @@ const DIGITS_BELONG =
 function cardNumbers(body: unknown): Violation[] {
   return [...textsIn(body)]
     .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
-    .map(({ parts }) => ({
-      path: displayPath(parts),
-      rule: 'looks like a card number; none may be sent in a body',
-    }));
+    .map(({ parts }) => ({ path: displayPath(parts), rule: 'looks like a card number; none may be sent in a body' }));
 }
 
 function mayHoldDigits({ parts, isName }: TextAt): boolean {

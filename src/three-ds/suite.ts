@@ -123,7 +123,6 @@ function missingIn(item: Members): string[] {
   ];
 }
 
-/** What is wrong with a suite as a whole. */
 export function refusedSuite(name: string, problems: readonly (readonly [line: number, words: string])[]): SvcError {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   const sorted = problems.toSorted(([one], [other]) => one - other);

@@ -55,9 +55,8 @@ export const template = defineCommand({
     const { BODY, fieldsBelow } = await import('../../three-ds/fields.ts');
     const fields = fieldsBelow(BODY).filter(({ kind }) => kind !== 'object');
     const view: View = { name: 'request body', fields: fields.map(({ path }) => path), columns: [] };
-    await (
-      await recordPrinter(context, view)
-    )(exampleBody(combination));
+    const print = await recordPrinter(context, view);
+    await print(exampleBody(combination));
   },
 });
 

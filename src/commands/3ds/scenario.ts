@@ -104,7 +104,8 @@ export async function runScenario(
   const started = context.clock.now();
   const { id } = await client.threeDs.create(planned.session);
   const got = await outcomeOf(context, client, id, planned, timeoutMs);
-  const reason = /^(?:successful|[45]\d\d)$/.test(got) ? undefined : await reasonOf(client, id);
+  const outcome = /^(?:successful|[45]\d\d)$/.test(got) ? undefined : await sessionOutcome(client, id);
+  const reason = outcome?.authentication_status_reason ?? outcome?.challenge_cancel_reason ?? undefined;
   return resultOf(planned, got, reason, id, context.clock.now() - started);
 }
 
@@ -173,11 +174,6 @@ async function firstOutcome(
     if (status === expect || status === '424' || status === '500') return status;
     throw error;
   }
-}
-
-async function reasonOf(client: Client, id: string): Promise<string | undefined> {
-  const outcome = await sessionOutcome(client, id);
-  return outcome?.authentication_status_reason ?? outcome?.challenge_cancel_reason ?? undefined;
 }
 
 const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };

@@ -142,7 +142,6 @@ function outcomeOf(scenario: string): string {
   return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
 }
 
-/** A scenario for every test card. */
 async function builtInSuite(): Promise<Scenario[]> {
   return (await threeDsCards()).map(({ scenario, network, number }) => ({
     name: `${scenario}, ${network} ${number.slice(-4)}`,

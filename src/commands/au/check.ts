@@ -124,7 +124,6 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
   });
 }
 
-/** What standard input is called. */
 export const STANDARD_INPUT = 'standard input';
 
 async function checkFile(context: Context, typed: string): Promise<CheckedFile> {

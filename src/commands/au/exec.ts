@@ -31,11 +31,7 @@ export async function runExec(
     throw error;
   });
   const { runLine } = await import('../../security/child-environment.ts');
-  const {
-    code,
-    signal: by,
-    problem,
-  } = await runLine(command, `${JSON.stringify({ ...runRow(record), results })}\n`, {
+  const ended = await runLine(command, `${JSON.stringify({ ...runRow(record), results })}\n`, {
     env: system.env,
     cwd: system.cwd,
     added: { SVC_RUN_ID: record.id, SVC_RESULTS: record.results.file },
@@ -43,11 +39,16 @@ export async function runExec(
     signal,
   });
   signal.throwIfAborted();
+  const { code, problem } = ended;
   if (code !== 0 || problem !== undefined)
-    return new SvcError('local', `the command of --exec ${problem ?? `ended with ${code ?? by ?? 'a signal'}`}`, {
-      hint: 'The results are written. Fix the command, and run it again for this run:',
-      next: ['au', 'wait', run.name, '--exec', '<command>'],
-    });
+    return new SvcError(
+      'local',
+      `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
+      {
+        hint: 'The results are written. Fix the command, and run it again for this run:',
+        next: ['au', 'wait', run.name, '--exec', '<command>'],
+      },
+    );
   delete record.exec;
   run.save();
   return undefined;

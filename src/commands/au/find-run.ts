@@ -267,10 +267,7 @@ function adoptedRun(
   adopt: string,
 ): RunDirectory {
   const run = runs.find((each) => each.record.id === adopt || isIn(each, adopt));
-  if (!run)
-    throw new SvcError('usage', '--adopt names no run of this file at this tenant', {
-      next: ['au', 'runs'],
-    });
+  if (!run) throw new SvcError('usage', '--adopt names no run of this file at this tenant', { next: ['au', 'runs'] });
   const other = ofCycle ?? (run.record.cycle === undefined ? run : undefined);
   if (other === run) return run;
   const problem = ofCycle

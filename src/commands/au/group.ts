@@ -1,6 +1,5 @@
 import { entry, type GroupSpec } from '../../app/command.ts';
 
-/** `svc au runs` */
 const runs: GroupSpec = {
   commands: [
     entry(

@@ -1,3 +1,4 @@
+import type { RunRecord } from '../../account-updater/record.ts';
 import { defineCommand } from '../../app/command.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { formatDuration } from '../../output/time.ts';
@@ -34,11 +35,13 @@ export const listRuns = defineCommand({
     const print = await listPrinter(context, localRunView);
     const now = context.clock.now();
     const runs = everyRun(context).runs.filter(({ record }) => record.pruned_at === undefined);
-    const rows = runs.map(({ record }) => {
-      const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
-      return { ...runRow(record), age };
-    });
+    const rows = runs.map(({ record }) => localRun(record, now));
     await print(once(rows));
     if (rows.length === 0) context.notices.note('no runs are recorded on this machine');
   },
 });
+
+function localRun(record: RunRecord, now: number): LocalRun {
+  const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
+  return { ...runRow(record), age };
+}

@@ -177,10 +177,7 @@ async function requireSplitDirectory(directory: string, force: boolean): Promise
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return;
     if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
-    throw new SvcError('usage', `${directory} is not a directory`, {
-      hint: 'Give a directory.',
-      cause: error,
-    });
+    throw new SvcError('usage', `${directory} is not a directory`, { hint: 'Give a directory.', cause: error });
   }
   throw new SvcError('usage', `${directory} is not empty`, {
     hint: 'Give another directory, or --force to replace the files of an earlier split.',

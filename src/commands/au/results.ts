@@ -16,13 +16,10 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/target.ts';
 import { wrapWords } from '../../output/text.ts';
 import { countText, formatNumber } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { fieldPaths, type View } from '../../output/view.ts';
 import { copyInto, fileSource } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
 import { actionsOf, jobsOf, resumable, shownStatus, toneOf } from './runs.ts';
-
-/** What `--out` takes for standard output. */
-const STANDARD_OUTPUT = '-';
 
 /** Waits for a run whose parts are all uploaded, downloads its results and writes them into one file. */
 export async function finishRun(
@@ -53,7 +50,7 @@ export async function requireDestination(
   destination: Destination,
   run?: RunDirectory,
 ): Promise<void> {
-  if (destination.out !== STANDARD_OUTPUT) return checkDestination(run?.record, destination);
+  if (destination.out !== '-') return checkDestination(run?.record, destination);
   const { globals, query } = context;
   if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
   throw new SvcError('usage', 'with --out - the output is the result file', {
@@ -67,7 +64,7 @@ export async function deliverResults(
   run: RunDirectory,
   destination: Destination,
 ): Promise<ResultsFile> {
-  const isFile = destination.out !== STANDARD_OUTPUT;
+  const isFile = destination.out !== '-';
   const results = isFile ? await writeResults(run, destination) : await keepResults(run);
   await copyOut(context, results.file, destination.out);
   return results;
@@ -82,7 +79,7 @@ export async function openSpool(context: Context): Promise<string> {
 
 /** Copies a finished file to a pipe, a device or standard output; a target that is a file is left as it is. */
 export async function copyOut(context: Context, file: string, out: string): Promise<void> {
-  if (out === STANDARD_OUTPUT) {
+  if (out === '-') {
     for await (const piece of (await fileSource(file)).open()) await context.out.writeBytes(piece);
     return;
   }
@@ -147,26 +144,12 @@ interface Results extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'g
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
 }
 
-/** How a submission is shown. */
 export const submissionView: View<Submission> = {
   name: 'submission',
-  fields: [
-    'run',
-    'status',
-    'file',
-    'rows',
-    'job',
-    'jobs',
-    'results.file',
-    'results.bytes',
-    'results.sha256',
-    'results.updated',
-    'results.warned',
-    'results.errors',
-    'results.unknown',
-    'results.unchanged',
-    'results.codes',
-  ],
+  fields: fieldPaths(`
+    run status file rows job jobs results.file results.bytes results.sha256 results.updated results.warned
+    results.errors results.unknown results.unchanged results.codes
+  `),
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: toneOf },

@@ -83,7 +83,6 @@ export function resultsPath({ notices }: Pick<Context, 'notices'>, { out }: RunR
   return here;
 }
 
-/** Whether the directory of a file exists. */
 export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
 }
@@ -93,9 +92,7 @@ export async function jobRequest(context: Context, argument: string): Promise<Pr
   const run = namedRun(context, argument);
   const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
   if (job !== undefined) return (await import('../../api/resources.ts')).readJobRequest(job);
-  throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, {
-    hint: 'Omit --curl.',
-  });
+  throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, { hint: 'Omit --curl.' });
 }
 
 /** Explains a job that the service does not find by what is recorded of it here. */
@@ -129,14 +126,12 @@ export async function resumable<T>(next: readonly string[], id: string, work: Pr
 /** The status of a run or a part, in the same words everywhere; `unknown` where the service may have its file. */
 export type ShownStatus = 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
 
-/** The status of a run as commands show it. */
 export function shownStatus(record: RunRecord): ShownStatus {
   const status = statusOf(record);
   if (status !== 'open') return status;
   return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
 }
 
-/** The ids of a run's jobs. */
 export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
   return parts.flatMap(({ job }) => job ?? []);
 }
@@ -159,7 +154,6 @@ export interface RunRow {
   readonly progress: string;
 }
 
-/** How a list of runs is shown. */
 export const runView: View<RunRow> = {
   name: 'run',
   fields: ['run', 'profile', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
@@ -190,7 +184,6 @@ export function runRow(record: RunRecord): RunRow {
   };
 }
 
-/** One part of a run. */
 export interface PartRow {
   readonly part: number;
   readonly rows: number;
@@ -201,7 +194,6 @@ export interface PartRow {
   readonly errors: readonly string[];
 }
 
-/** How the parts of a run are shown. */
 export const partView: View<PartRow> = {
   name: 'part',
   fields: ['part', 'rows', 'status', 'progress', 'job', 'errors'],
@@ -234,7 +226,6 @@ const STATUS_OF: Readonly<Partial<Record<PartState, ShownStatus>>> = {
   unknown: 'unknown',
 };
 
-/** The tone of a status, of a run or of a job. */
 export function toneOf(status: unknown): Tone | undefined {
   return TONES.get(status);
 }

@@ -7,7 +7,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { formatNumber } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
 import { execParameter, runExec } from './exec.ts';
 import { RunFinder } from './find-run.ts';
@@ -15,7 +15,6 @@ import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
 import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
 import { eventsParameter, listenForJobs } from './wait.ts';
-import { countText } from '../../output/time.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();

@@ -27,9 +27,7 @@ export const deleteTenant = defineCommand({
   async run(context, input): Promise<Result> {
     if (input.confirm === undefined && !context.prompts.canAsk) {
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
-      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, {
-        hint: INSTEAD,
-      });
+      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, { hint: INSTEAD });
     }
     const client = await context.client();
     const tenant = await client.tenant.read();

@@ -55,9 +55,7 @@ export const usage = defineCommand({
   request: async () => (await import('../../api/resources.ts')).usageRequest(),
 });
 
-type ReportPrinter = (report: UsageReport) => Promise<void>;
-
-async function reportPrinter(context: Context, warnAt: number): Promise<ReportPrinter> {
+async function reportPrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
   const { fields } = context.globals;
   if (isForPeople(context) && fields === undefined) return usagePrinter(context, warnAt);
   if (formatOf(context, 'record') !== 'csv' || fields?.includes('token_report') === true)
@@ -83,11 +81,7 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
     {
       hint: 'Plan for more included tokens, or check which types use them.',
       next: ['tenant', 'usage'],
-      facts: {
-        monthly_active_tokens: active,
-        included_monthly_active_tokens: included,
-        warn_at_percent: warnAt,
-      },
+      facts: { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt },
     },
   );
 }
