@@ -16,6 +16,21 @@ export interface Sealed {
   readonly sha256: string;
 }
 
+/** Writes a private file, which is there whole or not at all. */
+export async function writeWhole(
+  target: string,
+  force: boolean,
+  fill: (draft: Draft) => Promise<void>,
+): Promise<Sealed> {
+  const draft = await Draft.begin(target);
+  try {
+    await fill(draft);
+    return await draft.finish(force);
+  } finally {
+    await draft.discard();
+  }
+}
+
 /** A private file (0600) that is written piece by piece, and gets the name of its target whole or not at all. */
 export class Draft {
   readonly path: string;

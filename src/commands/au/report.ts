@@ -27,7 +27,7 @@ import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { Draft } from '../../files/draft.ts';
+import { Draft, writeWhole } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf, knownRunsRoot } from './runs.ts';
 import { countText } from '../../output/time.ts';
@@ -149,13 +149,8 @@ async function writePage(
   { results, force }: { readonly results: string; readonly force: boolean },
 ): Promise<void> {
   const { reportPage } = await import('../../account-updater/report-page.ts');
-  const file = await Draft.begin(target);
-  try {
-    await file.write(reportPage(made, { madeAt: context.clock.now(), ...subjectOf(context, results) }));
-    await file.finish(force);
-  } finally {
-    await file.discard();
-  }
+  const page = reportPage(made, { madeAt: context.clock.now(), ...subjectOf(context, results) });
+  await writeWhole(target, force, (draft) => draft.write(page));
 }
 
 /** The run that wrote this result file, where it is recorded on this machine, and its tenant. */

@@ -4,8 +4,9 @@ import { flag, type Input, moment, optionalArgument, positiveDuration, text, val
 import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
+import { checkMargin, isoRange, marginHours, marginMs } from '../../logs/archive/coverage.ts';
 import type { DroppedMonth } from '../../logs/archive/record.ts';
-import type { Dropped, Retention } from '../../logs/archive/retention.ts';
+import type { Dropped } from '../../logs/archive/retention.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { countText, formatNumber, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
@@ -103,17 +104,19 @@ export const archive = defineCommand({
   async run(context, input) {
     const location = locationOf(input);
     const print = await recordPrinter(context, archiveView);
-    const [{ runArchive }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }, { serviceOf }] = await Promise.all([
-      import('../../logs/archive/archive.ts'),
-      import('../../logs/entry.ts'),
-      import('../au/runs.ts'),
-    ]);
+    const [{ runArchive }, { Retention }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }, { serviceOf }] =
+      await Promise.all([
+        import('../../logs/archive/archive.ts'),
+        import('../../logs/archive/retention.ts'),
+        import('../../logs/entry.ts'),
+        import('../au/runs.ts'),
+      ]);
     const grace = new Grace(context);
     const store = await openArchive(context, location, grace.signal);
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
     const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
-    const retention = await retentionOf(input);
+    const retention = input.keep === undefined ? undefined : new Retention(input.keep);
     const notices = new ArchiveNotices(context);
     const run = await runArchive(store, () => context.client(), {
       service,
@@ -131,7 +134,6 @@ export const archive = defineCommand({
       onCommit: (written) => notices.committed(written),
     });
     notices.end(run.written);
-    const { marginHours, marginMs } = await import('../../logs/archive/coverage.ts');
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
     const now = (await context.client()).now();
     const hours = {
@@ -145,12 +147,6 @@ export const archive = defineCommand({
     return check(run, input, marginBeforeMs);
   },
 });
-
-async function retentionOf({ keep }: ArchiveInput): Promise<Retention | undefined> {
-  if (keep === undefined) return undefined;
-  const { Retention: Keeping } = await import('../../logs/archive/retention.ts');
-  return new Keeping(keep);
-}
 
 /** Says which months a retention would drop; reads the archive alone. */
 async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
@@ -204,7 +200,7 @@ function summaryOf(
     // The range that this run read, and the gaps it found.
     read_from: isoTime(readTo),
     read_to: isoTime(archivedTo),
-    gaps: written.gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) })),
+    gaps: written.gaps.map(isoRange),
     ...hours,
     // The newest record and its hash, which `svc logs verify --expect` takes.
     record,
@@ -233,7 +229,7 @@ function summaryText(
   ]);
 }
 
-async function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: number): Promise<number> {
+function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: number): number {
   if (run.endedBy) return run.endedBy.exitCode;
   if (input.strict && run.written.gaps.length > 0)
     throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
@@ -241,7 +237,6 @@ async function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: numbe
       facts: { gaps: run.written.gaps.length },
     });
   if (input.retentionMargin === undefined || run.isNew) return 0;
-  const { checkMargin } = await import('../../logs/archive/coverage.ts');
   checkMargin(marginBeforeMs, input.retentionMargin);
   return 0;
 }

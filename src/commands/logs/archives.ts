@@ -40,10 +40,10 @@ async function bucketEnvironment(context: Context): Promise<Environment> {
 /** Does work that reads much of an archive, and shows how many of its bytes are done. */
 export async function withByteProgress<T>(
   context: Context,
-  label: string,
-  total: number,
+  { label, segments }: Pick<Reading, 'label' | 'segments'>,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
+  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   return withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
 }
@@ -66,8 +66,7 @@ export async function readEntries(
     import('../../logs/archive/segment.ts'),
     import('../../logs/archive/store.ts'),
   ]);
-  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  return withByteProgress(context, label, total, async (onBytes) => {
+  return withByteProgress(context, { label, segments }, async (onBytes) => {
     const reading = sideBySide(segments, CONCURRENCY, async (segment) => {
       for await (const batch of readSegment(store, segment, { signal: context.signal, onBytes }))
         for (const log of batch) onEntry(log);
@@ -120,10 +119,12 @@ export function gapSentence(context: Context, gap: TimeRange): Sentence {
 }
 
 /** A time range in words, with its length. */
-export function rangeText({ settings, out, clock }: Context, { from, to }: TimeRange): string {
-  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
-  const shown = (at: number): string => formatTime(isoTime(at), style, clock.now());
-  return `${shown(from)} to ${shown(to)} (${formatDuration(to - from)})`;
+export function rangeText(context: Context, { from, to }: TimeRange): string {
+  return `${shownTime(context, from)} to ${shownTime(context, to)} (${formatDuration(to - from)})`;
+}
+
+export function shownTime({ settings, out, clock }: Pick<Context, 'settings' | 'out' | 'clock'>, at: number): string {
+  return formatTime(isoTime(at), settings.time.value ?? (out.isTerminal ? 'local' : 'utc'), clock.now());
 }
 
 export function gapText({ from, to }: TimeRange): string {

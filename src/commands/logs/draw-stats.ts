@@ -2,7 +2,8 @@ import type { Context } from '../../app/command.ts';
 import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from '../../logs/count.ts';
 import { drawBar, drawSparkline } from '../../output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../output/text.ts';
-import { fixedPercent, countText, formatNumber, formatTime, parseTime } from '../../output/time.ts';
+import { fixedPercent, countText, formatNumber, parseTime } from '../../output/time.ts';
+import { shownTime } from './archives.ts';
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
@@ -96,9 +97,4 @@ function nameOf({ by, value, actor_type: type }: StatsRow): string {
 
 function rowsBy(rows: readonly StatsRow[], by: StatsBy): StatsRow[] {
   return rows.filter((row) => row.by === by);
-}
-
-function shownTime({ settings, out, clock }: Show, at: number): string {
-  const style = settings.time.value ?? (out.isTerminal ? 'local' : 'utc');
-  return formatTime(new Date(at).toISOString(), style, clock.now());
 }

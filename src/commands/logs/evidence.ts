@@ -2,7 +2,7 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import { Draft } from '../../files/draft.ts';
+import { writeWhole } from '../../files/draft.ts';
 import type { Finding } from '../../logs/archive/chain.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { Verified } from '../../logs/archive/verify.ts';
@@ -27,32 +27,17 @@ const parameters = {
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
-/** What a bundle holds. */
-interface Evidence {
-  readonly file: string;
-  readonly bytes: number;
-  /** Of the bundle. */
-  readonly file_sha256: string;
-  /** The days whose entries it holds, UTC. */
-  readonly from: string;
-  readonly to: string;
-  readonly records: number;
-  readonly segments: number;
-  readonly entries: number;
-  readonly gaps: number;
-  readonly problems: number;
-  /** The newest record and its hash, which the script of the bundle takes. */
-  readonly record: number;
-  readonly sha256: string;
-}
-
+const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256'] as const;
 const COUNTS = ['bytes', 'records', 'segments', 'entries', 'gaps', 'problems', 'record'] as const;
+
+/** What a bundle holds: of days (UTC), with the newest record and its hash, which the script of the bundle takes. */
+type Evidence = Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>>;
 
 const evidenceView: View<Evidence> = {
   name: 'evidence bundle',
-  fields: ['file', 'file_sha256', 'from', 'to', 'sha256', ...COUNTS],
+  fields: [...TEXTS, ...COUNTS],
   columns: [
-    ...(['file', 'file_sha256', 'from', 'to', 'sha256'] as const).map((path) => ({ path, kind: 'id' }) as const),
+    ...TEXTS.map((path) => ({ path, kind: 'id' }) as const),
     ...COUNTS.map((path) => ({ path, kind: 'number' }) as const),
   ],
 };
@@ -75,10 +60,31 @@ export const evidence = defineCommand({
     const print = await recordPrinter(context, evidenceView);
     const bounds = intervalOf(input, context.clock.now());
     const store = await openArchive(context, input.dir);
-    const verification = await verified(context, store);
-    const made = await bundle(context, { store, bounds, target, file: input.out, force: input.force, verification });
+    const { result, problems } = await verified(context, store);
+    const { countOf, planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
+    const plan = await planEvidence(store, bounds);
+    const { from, to, records, segments, last } = plan;
+    const bundle = await writeWhole(target, input.force, (draft) =>
+      withByteProgress(context, { label: 'evidence', segments }, (onBytes) =>
+        writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
+      ),
+    );
+    const made = {
+      file: input.out,
+      bytes: bundle.bytes,
+      file_sha256: bundle.sha256,
+      from,
+      to,
+      records: records.length,
+      segments: segments.length,
+      entries: countOf(segments),
+      gaps: result.coverage.gaps().length,
+      problems: problems.length,
+      record: last.record.sequence,
+      sha256: last.sha256,
+    };
     if (isForPeople(context) && context.globals.fields === undefined)
-      await context.out.write(summaryText(context, made, verification.result));
+      await context.out.write(summaryText(context, made, result));
     else await print(made);
     context.notices.warn(
       'the bundle holds the entries as the service sent them, card numbers included: keep it as safe as the archive',
@@ -91,12 +97,7 @@ export const evidence = defineCommand({
   },
 });
 
-interface Checked {
-  readonly result: Verified;
-  readonly problems: readonly Finding[];
-}
-
-async function verified(context: Context, store: ArchiveStore): Promise<Checked> {
+async function verified(context: Context, store: ArchiveStore): Promise<{ result: Verified; problems: Finding[] }> {
   const { Verification } = await import('../../logs/archive/verify.ts');
   return withProgress(context, 'verify', async (onProgress) => {
     const verification = new Verification(store, { signal: context.signal, onProgress });
@@ -104,46 +105,6 @@ async function verified(context: Context, store: ArchiveStore): Promise<Checked>
     for await (const found of verification.findings()) problems.push(...found);
     return { result: verification.result(), problems };
   });
-}
-
-interface Bundle {
-  readonly store: ArchiveStore;
-  readonly bounds: ReturnType<typeof intervalOf>;
-  readonly target: string;
-  readonly file: string;
-  readonly force: boolean;
-  readonly verification: Checked;
-}
-
-async function bundle(context: Context, { store, bounds, target, file, force, verification }: Bundle) {
-  const { countOf, planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
-  const plan = await planEvidence(store, bounds);
-  const { from, to, records, segments, last } = plan;
-  const { result, problems } = verification;
-  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  const draft = await Draft.begin(target);
-  try {
-    await withByteProgress(context, 'evidence', total, (onBytes) =>
-      writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
-    );
-    const { bytes, sha256 } = await draft.finish(force);
-    return {
-      file,
-      bytes,
-      file_sha256: sha256,
-      from,
-      to,
-      records: records.length,
-      segments: segments.length,
-      entries: countOf(segments),
-      gaps: result.coverage.gaps().length,
-      problems: problems.length,
-      record: last.record.sequence,
-      sha256: last.sha256,
-    };
-  } finally {
-    await draft.discard();
-  }
 }
 
 function summaryText(context: Context, made: Evidence, { coverage }: Verified): string {

@@ -2,7 +2,7 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, moment, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import { Draft } from '../../files/draft.ts';
+import { writeWhole } from '../../files/draft.ts';
 import type { Review } from '../../logs/review-page.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
@@ -98,13 +98,8 @@ async function makeReview(context: Context, input: ReviewInput): Promise<Review>
 
 async function writePage(context: Context, target: string, made: Review, force: boolean): Promise<void> {
   const { reviewPage } = await import('../../logs/review-page.ts');
-  const file = await Draft.begin(target);
-  try {
-    await file.write(context.out.redact(reviewPage(made, context.clock.now())));
-    await file.finish(force);
-  } finally {
-    await file.discard();
-  }
+  const page = context.out.redact(reviewPage(made, context.clock.now()));
+  await writeWhole(target, force, (draft) => draft.write(page));
 }
 
 /** @throws SvcError `entries_missing` with --strict, `threshold` where somebody should look */

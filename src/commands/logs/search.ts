@@ -56,9 +56,8 @@ export const search = defineCommand({
     const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
     reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
     const { segments } = manifest;
-    const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
     let read = 0;
-    const shown = await withByteProgress(context, 'search', total, (onBytes) =>
+    const shown = await withByteProgress(context, { label: 'search', segments }, (onBytes) =>
       print(
         searchSegments(store, {
           ...bounds,

@@ -2,10 +2,10 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, sha256, value } from '../../app/parameter.ts';
 import { isForPeople, listPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
+import { isoRange } from '../../logs/archive/coverage.ts';
 import type { DropRecord } from '../../logs/archive/record.ts';
 import type { Verification, Verified } from '../../logs/archive/verify.ts';
-import type { TimeRange } from '../../logs/entry.ts';
-import { countText, formatBytes, isoTime } from '../../output/time.ts';
+import { countText, formatBytes } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import {
   archiveLocation,
@@ -141,10 +141,6 @@ function summaryText(context: Context, found: Verified, findings: number): strin
     verdict,
   ]);
   return findings > 0 ? `\n${text}` : text;
-}
-
-function isoRange({ from, to }: TimeRange): { from: string; to: string } {
-  return { from: isoTime(from), to: isoTime(to) };
 }
 
 /** Every row has the same members; those that do not apply are null. The last row is the archive as a whole. */

@@ -20,8 +20,9 @@ import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 import { isoTime } from '../../output/time.ts';
 
+const DAY_MS = 86_400_000;
 // After a quiet year, not each of its days is searched.
-const MAX_DAYS_BACK_MS = 35 * 86_400_000;
+const MAX_DAYS_BACK_MS = 35 * DAY_MS;
 
 /** The end of an archive's chain, where its writer adds records. Only under the store's lock. */
 export class ChainEnd {
@@ -80,8 +81,6 @@ export class ChainEnd {
     return text === undefined ? standing : parseRecord(text, path).record.standing;
   }
 }
-
-const DAY_MS = 86_400_000;
 
 /** Gives a segment its name in the archive, and returns what its record says of it. */
 export async function storeSegment(

@@ -1,5 +1,5 @@
 import { SvcError } from '../../errors.ts';
-import { formatDuration } from '../../output/time.ts';
+import { formatDuration, isoTime } from '../../output/time.ts';
 import type { TimeRange } from '../entry.ts';
 import type { ArchiveRecord, DropRecord } from './record.ts';
 
@@ -66,6 +66,10 @@ export function without({ from, to }: TimeRange, others: readonly TimeRange[]): 
   }
   if (at < to) left.push({ from: at, to });
   return left;
+}
+
+export function isoRange({ from, to }: TimeRange): { from: string; to: string } {
+  return { from: isoTime(from), to: isoTime(to) };
 }
 
 function rangeOf(from: string, to: string): TimeRange {

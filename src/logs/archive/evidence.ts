@@ -4,9 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Draft } from '../../files/draft.ts';
 import { sha256Of } from '../../files/hash.ts';
-import { isoTime } from '../../output/time.ts';
-import type { TimeRange } from '../entry.ts';
 import { type Finding, readRecords } from './chain.ts';
+import { isoRange } from './coverage.ts';
 import { text as README } from './evidence.md';
 import { text as SCRIPT } from './evidence.sh';
 import { type Bounds, noArchive } from './manifest.ts';
@@ -152,8 +151,4 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
 /** How many entries segments hold. */
 export function countOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { entries }) => sum + entries, 0);
-}
-
-function isoRange({ from, to }: TimeRange): { from: string; to: string } {
-  return { from: isoTime(from), to: isoTime(to) };
 }

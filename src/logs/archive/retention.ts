@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { readRecords } from './chain.ts';
 import { dayIn, dayOf, type DroppedMonth, isDroppedBy, isHidden, type Segment } from './record.ts';
-import { type ArchiveStore, sideBySide } from './store.ts';
+import type { ArchiveStore } from './store.ts';
 
 /** What retention takes: whole months, each with what it held. */
 export interface Dropped {
@@ -46,7 +46,7 @@ export function keptFrom(end: number, months: number): number {
 }
 
 /** What is older than the first moment to keep. */
-export interface OldSegments {
+interface OldSegments {
   /** Months that no record has dropped yet. */
   readonly months: DroppedMonth[];
   /** Files to remove: those of these months, and what a killed run left of earlier ones. */
@@ -87,13 +87,6 @@ function monthsOf(segments: readonly Segment[]): DroppedMonth[] {
     sum.bytes += bytes;
   }
   return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
-}
-
-const CONCURRENCY = 8;
-
-/** Removes the files of months on record as dropped. */
-export async function removeOld(store: ArchiveStore, { paths }: OldSegments): Promise<void> {
-  for await (const _ of sideBySide(paths, CONCURRENCY, (path) => store.remove(path)));
 }
 
 /** Who is at work, as the operating system knows them. */

@@ -56,7 +56,7 @@ function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions, i
       if (isOver()) return;
       for await (const batch of readSegment(store, segment, options)) {
         options.onRead?.(batch.length);
-        const wanted = batch.flatMap((log) => timedIfWanted(log, options));
+        const wanted = batch.map(timed).filter((one) => isWithin(one, options) && options.matches(one.log));
         if (wanted.length > 0) yield wanted;
       }
     },
@@ -75,10 +75,8 @@ function untilOver(lane: Lane, isOver: () => boolean): Lane {
   };
 }
 
-function timedIfWanted(log: Log, { since = -Infinity, until = Infinity, matches }: SearchOptions): Timed[] {
-  const at = parseTime(log.created_at);
-  const isWithin = at === undefined ? since === -Infinity && until === Infinity : at >= since && at < until;
-  return isWithin && matches(log) ? [{ at: at ?? Infinity, log }] : [];
+function isWithin({ at }: Timed, { since = -Infinity, until = Infinity }: Bounds): boolean {
+  return at === Infinity ? since === -Infinity && until === Infinity : at >= since && at < until;
 }
 
 export interface LiveOptions extends Bounds {
@@ -99,11 +97,10 @@ export function liveLane(source: LogSource, position: TailPosition, options: Liv
 async function* read(
   source: LogSource,
   position: TailPosition,
-  { since = -Infinity, until = Infinity, matches, onGap, ...options }: LiveOptions,
+  { since, until = Infinity, matches, onGap, ...options }: LiveOptions,
 ): AsyncGenerator<readonly Timed[]> {
   if (until <= position.settled) return;
-  const isTimed = since !== -Infinity || until !== Infinity;
-  const isWanted = ({ at }: Timed): boolean => (at === Infinity ? !isTimed : at >= since && at < until);
+  const isWanted = (one: Timed): boolean => isWithin(one, { since, until });
   const tail = new Tail(source, {
     ...options,
     begin: position,

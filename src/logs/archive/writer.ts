@@ -6,11 +6,12 @@ import type { TimeRange } from '../entry.ts';
 import { settledBefore, type TailPosition } from '../position.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import type { RecordDraft } from './chain.ts';
+import { isoRange } from './coverage.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
 import type { DroppedMonth, Link, Segment } from './record.ts';
-import { findOld, removeOld } from './retention.ts';
-import type { ArchiveStore } from './store.ts';
+import { findOld } from './retention.ts';
+import { type ArchiveStore, sideBySide } from './store.ts';
 
 export interface WriterOptions {
   readonly tenantId: string;
@@ -35,6 +36,8 @@ export interface Written {
   gaps: TimeRange[];
 }
 
+/** How many files are removed side by side. */
+const REMOVALS = 8;
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
@@ -127,8 +130,7 @@ export class ArchiveWriter {
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
     const position = settledBefore(this.#position, gap.to);
-    const range = { from: isoTime(gap.from), to: isoTime(gap.to) };
-    await this.#wholly(() => this.#append({ kind: 'gap', ...range, ...this.#now(position) }, position));
+    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#now(position) }, position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -143,7 +145,7 @@ export class ArchiveWriter {
     await this.#wholly(async () => {
       const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
       if (old.months.length > 0) await this.#append({ ...draft, ...this.#now(position) }, position);
-      await removeOld(this.#store, old);
+      for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
     });
     return old.months;
   }
