@@ -61,7 +61,7 @@ export const evidence = defineCommand({
     const bounds = intervalOf(input, context.clock.now());
     const store = await openArchive(context, input.dir);
     const { result, problems } = await verified(context, store);
-    const { countOf, planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
+    const { planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { from, to, records, segments, last } = plan;
     const bundle = await writeWhole(target, input.force, (draft) =>
@@ -77,7 +77,7 @@ export const evidence = defineCommand({
       to,
       records: records.length,
       segments: segments.length,
-      entries: countOf(segments),
+      entries: plan.entries,
       gaps: result.coverage.gaps().length,
       problems: problems.length,
       record: last.record.sequence,

@@ -53,9 +53,16 @@ export const review = defineCommand({
   async run(context, input) {
     const isDrawn = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reviewView);
-    const page = await pageOf(context, input);
+    const { html, force } = input;
+    if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+    const page = html === undefined ? undefined : resolvePath(context, html);
+    if (page !== undefined) await requireFile(page, force);
     const made = await makeReview(context, input);
-    if (page !== undefined) await writePage(context, page, made, input.force);
+    if (page !== undefined) {
+      const { reviewPage } = await import('../../logs/review-page.ts');
+      const content = context.out.redact(reviewPage(made, context.clock.now()));
+      await writeWhole(page, force, (draft) => draft.write(content));
+    }
     if (isDrawn) {
       const { drawReview } = await import('./draw-review.ts');
       await context.out.write(drawReview(context, made));
@@ -70,14 +77,6 @@ export const review = defineCommand({
 });
 
 type ReviewInput = Input<typeof parameters>;
-
-/** Where the page goes. @throws SvcError `usage` for what is no file, or exists */
-async function pageOf(context: Context, { html, force }: ReviewInput): Promise<string | undefined> {
-  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
-  const page = html === undefined ? undefined : resolvePath(context, html);
-  if (page !== undefined) await requireFile(page, force);
-  return page;
-}
 
 async function makeReview(context: Context, input: ReviewInput): Promise<Review> {
   const [{ readManifest }, { DayReview, PAST_DAYS }] = await Promise.all([
@@ -96,12 +95,6 @@ async function makeReview(context: Context, input: ReviewInput): Promise<Review>
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };
 }
 
-async function writePage(context: Context, target: string, made: Review, force: boolean): Promise<void> {
-  const { reviewPage } = await import('../../logs/review-page.ts');
-  const page = context.out.redact(reviewPage(made, context.clock.now()));
-  await writeWhole(target, force, (draft) => draft.write(page));
-}
-
 /** @throws SvcError `entries_missing` with --strict, `threshold` where somebody should look */
 function judge(made: Review, strict: boolean): void {
   const { archive, day: date, missing, deletions, changes, new_actors, new_operations } = made;
@@ -116,11 +109,7 @@ function judge(made: Review, strict: boolean): void {
   if (found === 0) return;
   throw new SvcError('threshold', `${countText(found, 'finding')} to look at on ${date}`, {
     hint: 'See the entries themselves, and note down who looked at them.',
-    next: ['logs', 'search', archive, '--since', date, '--until', followingDay(date)],
+    next: ['logs', 'search', archive, '--since', date, '--until', isoTime(Date.parse(date) + DAY_MS).slice(0, 10)],
     facts: Object.fromEntries(Object.entries(counts).map(([name, rows]) => [name, rows.length])),
   });
-}
-
-function followingDay(date: string): string {
-  return isoTime(Date.parse(date) + DAY_MS).slice(0, 10);
 }

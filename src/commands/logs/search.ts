@@ -55,7 +55,7 @@ export const search = defineCommand({
     const manifest = await readManifest(store, bounds);
     const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
     reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
-    const { segments } = manifest;
+    const { segments, allSegments } = manifest;
     let read = 0;
     const shown = await withByteProgress(context, { label: 'search', segments }, (onBytes) =>
       print(
@@ -71,7 +71,10 @@ export const search = defineCommand({
         }),
       ),
     );
-    reportEnd(context, input, { shown, read, manifest });
+    const where = `${segments.length} of ${countText(allSegments, 'segment')}`;
+    context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+    if (input.limit !== undefined && shown >= input.limit)
+      context.notices.note('there may be more: use a larger --limit');
   },
 });
 
@@ -103,15 +106,4 @@ async function liveOf(
     onGap: (gap) =>
       context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
   });
-}
-
-function reportEnd(
-  { notices }: Context,
-  { limit }: SearchInput,
-  { shown, read, manifest }: { shown: number; read: number; manifest: Manifest },
-): void {
-  const { segments, allSegments } = manifest;
-  const where = `${segments.length} of ${countText(allSegments, 'segment')}`;
-  notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
-  if (limit !== undefined && shown >= limit) notices.note('there may be more: use a larger --limit');
 }

@@ -28,30 +28,25 @@ export async function checkSegment(
   else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
     add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
-  else await checkContent(store, segment, { tenantId, add, options });
+  else
+    for (const [problem, message] of await checkContent(store, { segment, tenantId }, options)) add(problem, message);
   return findings;
-}
-
-interface ContentCheck {
-  readonly tenantId: string | undefined;
-  readonly add: (problem: Problem, message: string) => void;
-  readonly options: ReadSegmentOptions;
 }
 
 async function checkContent(
   store: ArchiveStore,
-  segment: Segment,
-  { tenantId, add, options }: ContentCheck,
-): Promise<void> {
+  { segment, tenantId }: Pick<Listed, 'segment' | 'tenantId'>,
+  options: ReadSegmentOptions,
+): Promise<(readonly [Problem, string])[]> {
   const content = new Content(segment, tenantId);
   try {
     for await (const batch of readSegment(store, segment, options)) content.add(batch);
   } catch (error) {
-    if (isSvcError(error, 'not_found')) return add('missing', 'it is missing');
+    if (isSvcError(error, 'not_found')) return [['missing', 'it is missing']];
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    return add('changed', error.message.replace(`${segment.path} was changed: `, ''));
+    return [['changed', error.message.replace(`${segment.path} was changed: `, '')]];
   }
-  for (const problem of content.problems()) add('unfit', problem);
+  return content.problems().map((words) => ['unfit', words]);
 }
 
 const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;

@@ -22,6 +22,7 @@ export interface EvidencePlan {
   readonly to: string;
   readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
   readonly segments: readonly Segment[];
+  readonly entries: number;
 }
 
 /** Chooses what goes into a bundle. @throws SvcError as `readManifest` */
@@ -47,7 +48,8 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const days = segments.map(({ path }) => dayIn(path)).filter((day) => day !== UNKNOWN_DAY);
   const [earliest = from, latest = to] = [days.toSorted()[0], days.toSorted().at(-1)];
   const range = { from: since === undefined ? earliest : from, to: until === undefined ? latest : to };
-  return { first, last, ...range, records, segments };
+  const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
+  return { first, last, ...range, records, segments, entries };
 }
 
 function isOf(day: string, from: string, to: string): boolean {
@@ -139,16 +141,11 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
     sha256: last.sha256,
     records: plan.records.length,
     segments: plan.segments.length,
-    entries: countOf(plan.segments),
+    entries: plan.entries,
     covered: coverage.covered().map(isoRange),
     gaps: coverage.gaps().map(isoRange),
     dropped: coverage.drops.map(({ before, written_at, by, months }) => ({ before, written_at, by, months })),
     verified: { records, segments, entries, bytes, sha256, problems },
   };
   return `${JSON.stringify(description, undefined, 2)}\n`;
-}
-
-/** How many entries segments hold. */
-export function countOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { entries }) => sum + entries, 0);
 }
