@@ -7,7 +7,7 @@ import { errorIn, svcHere } from '../../support/run-here.ts';
 it.each([
   ['au submit q.csv --out -', 'svc au download <run> --out -'],
   ['au report r.csv', 'svc au download <run> --force'],
-  ['au wait 5f0c --exec true', 'svc au status'],
+  ['au wait 5f0c --exec true', 'svc au runs'],
 ])('%s fails with the command that helps', async (line, next) => {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
