@@ -45,6 +45,8 @@ export async function uploadParts(
   const { record } = run;
   const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');
   const failures: unknown[] = [];
+  // Before any part gets a new job, which would look like one of them.
+  await findOrphanJobs(workOn(client, run, options));
   const header = await headerFor(record, file);
   const worker = async (): Promise<void> => {
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
@@ -187,7 +189,6 @@ async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: 
 async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
   await requireOwnTenant(work);
-  if (part.state === 'creating') await findOrphanJobs(work);
   part.state = 'creating';
   part.creating_since = new Date(client.now()).toISOString();
   save();
@@ -295,8 +296,12 @@ function isUnclear(error: unknown): boolean {
  * After a creation without a clear response: reports which jobs may have come of it. They are not taken over, since
  * another process may own them: a job that gets no file is deleted after an hour and costs nothing.
  */
-async function findOrphanJobs({ client, part, record, onEvent }: PartWork): Promise<void> {
-  const since = Date.parse(part.creating_since ?? '') - 60_000;
+async function findOrphanJobs(work: RunWork): Promise<void> {
+  const { client, record, onEvent } = work;
+  const unclear = record.parts.filter(({ state }) => state === 'creating');
+  if (unclear.length === 0) return;
+  await requireOwnTenant(work);
+  const since = Math.min(...unclear.map(({ creating_since: begun = '' }) => Date.parse(begun))) - 60_000;
   const ours = new Set(record.parts.map(({ job }) => job));
   for await (const jobs of jobPages(client)) {
     const recent = jobs.filter((job) => Date.parse(job.created_at ?? '') >= since);
