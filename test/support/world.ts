@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -107,6 +107,8 @@ export class World {
   #copyOfTemplate(): string {
     const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
     cpSync(this.#template, directory, { recursive: true });
+    // Later Nodes do not copy the modes of directories.
+    chmodSync(join(directory, '.config/svc'), 0o700);
     return directory;
   }
 
