@@ -48,9 +48,22 @@ export async function prepareRequest(
   write: (text: string) => Promise<void>,
   options: PrepareOptions = {},
 ): Promise<Prepared> {
-  const { CsvError, parse } = await import('csv-parse');
   const hash = createHash('sha256');
   const pieces = copiedPieces(watched(source, hash, options));
+  try {
+    return { ...(await prepareFrom(pieces, write, options)), sha256: hash.digest('hex') };
+  } finally {
+    // Where it ends before all was read, the file is closed. A pipe that is silent is not waited for.
+    pieces.return(undefined).catch(() => undefined);
+  }
+}
+
+async function prepareFrom(
+  pieces: AsyncGenerator<Uint8Array>,
+  write: (text: string) => Promise<void>,
+  options: PrepareOptions,
+): Promise<Omit<Prepared, 'sha256'>> {
+  const { CsvError, parse } = await import('csv-parse');
   const head = await readHead(pieces);
   const header = head.subarray(0, head.indexOf(LF) === -1 ? head.length : head.indexOf(LF));
   requireText(header.at(-1) === CR ? header.subarray(0, -1) : header);
@@ -79,13 +92,7 @@ export async function prepareRequest(
     reader.malformed(error.code);
   }
   await write(reader.flush().join(''));
-  return { ...reader.finish(), delimiter, sha256: hash.digest('hex'), hasByteOrderMark: header[0] === 0xef };
-}
-
-/** A row as the parser gives it: its cells, and its text with the first character of its line end. */
-interface ParsedRow {
-  readonly record: readonly string[];
-  readonly raw: string;
+  return { ...reader.finish(), delimiter, hasByteOrderMark: header[0] === 0xef };
 }
 
 const LF = 10;
