@@ -95,6 +95,7 @@ async function prepareFrom(
   return { ...reader.finish(), delimiter, hasByteOrderMark: header[0] === 0xef };
 }
 
+type ParsedRow = Readonly<{ record: readonly string[]; raw: string }>;
 const LF = 10;
 const CR = 13;
 
@@ -154,7 +155,6 @@ class ExportReader {
     this.#options = options;
   }
 
-  /** Lines of the request file, many at a time. */
   take({ record: cells, raw }: ParsedRow): string[] | null {
     const line = this.#line;
     this.#line += 1 + (raw.slice(0, -1).match(/\n/g)?.length ?? 0);
