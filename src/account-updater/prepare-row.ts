@@ -6,7 +6,7 @@ import { type Finding, type Problem, Problems } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';
 
-/** What was changed in rows, in the order in which it is told. Stable names, for scripts. */
+/** What was changed in rows, in the order in which it is printed. Stable names, for scripts. */
 const CHANGES = ['line_ends', 'spaces', 'expirations', 'years', 'months', 'blank_lines', 'repeated_tokens'] as const;
 
 export type ChangeKind = (typeof CHANGES)[number];
