@@ -10,6 +10,7 @@ const QUICK = [
   { script: 'csv-check.mjs', args: ['100', '1'] },
   { script: 'files.mjs', args: ['500000', '1'] },
   { script: 'transfer.mjs', args: ['300', '3'] },
+  { script: 'archive.mjs', args: ['2000000', '1'] },
 ];
 
 const rows = [];

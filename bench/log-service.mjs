@@ -74,7 +74,7 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
 
   function entry(number) {
     const time = new Date(timeOf(number)).toISOString().slice(0, 19);
-    return `{"tenant_id":"${TENANT}","actor_id":"${id(number % 7)}","actor_type":"application","entity_type":"token","entity_id":"${id(number)}","operation":"create","message":"Token created","created_at":"${time}Z"}`;
+    return `{"tenant_id":"${TENANT}","actor_id":"${idOf(number % 7)}","actor_type":"application","entity_type":"token","entity_id":"${idOf(number)}","operation":"create","message":"Token created","created_at":"${time}Z"}`;
   }
 
   function close() {
@@ -84,7 +84,7 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
 }
 
 /** A UUID like any other, the same for the same number. */
-function id(number) {
+export function idOf(number) {
   const hex = (salt) => (Math.imul(number + salt, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
   const [one, two, three, four] = [hex(1), hex(70_001), hex(900_001), hex(11_000_001)];
   return `${one}-${two.slice(0, 4)}-4${two.slice(5)}-a${three.slice(5)}-${three.slice(0, 4)}${four}`;

@@ -1,0 +1,79 @@
+// An archive of many entries (2 million, 52 MB, unless told otherwise): search, stats and verify beside DuckDB, which
+// reads the same files, and zcat with grep. Whole commands, from start to end.
+//   node bench/archive.mjs [entries] [runs]      ARCHIVE=<dir> keeps the archive there, and takes the one it finds
+// Build first. The entries come from a log service on this machine, through the command that archives them.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { idOf, startLogService } from './log-service.mjs';
+import { median, plainEnvironment, report, runNode, runProgram } from './support/measure.mjs';
+
+const HOUR = 3_600_000;
+const GOALS = { search: 0.8, stats: 1.6, verify: 2.2 };
+const self = fileURLToPath(import.meta.url);
+const launcher = fileURLToPath(new URL('../bin/svc.js', import.meta.url));
+
+if (process.argv[2] === 'sql') await query(process.argv[3]);
+else await main(Number(process.argv[2] ?? 2_000_000), Number(process.argv[3] ?? 3));
+
+async function main(entries, runs) {
+  const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  try {
+    const archive = process.env.ARCHIVE ?? join(home, 'archive');
+    const env = plainEnvironment(home);
+    if (!existsSync(archive)) await build(archive, entries, env);
+    const id = idOf(Math.floor(entries * 0.6));
+    report(`an archive of ${entries} entries, median of ${runs} runs`, await measure(archive, id, runs, env));
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function measure(archive, id, runs, env) {
+  const all = `read_json('${archive}/tenant=*/date=*/*.jsonl.gz', hive_partitioning = true, union_by_name = true)`;
+  const files = readdirSync(archive, { recursive: true }).filter((path) => path.endsWith('.gz'));
+  const svc = (...args) => runNode([launcher, 'logs', ...args], env);
+  const sql = (text) => runProgram(process.execPath, [self, 'sql', text], env);
+  const find = `zcat "$@" | LC_ALL=C grep -F ${id}`;
+  const programs = {
+    'DuckDB: one entity': () => sql(`SELECT * FROM ${all} WHERE entity_id = '${id}'`),
+    'DuckDB: one group-by': () => sql(`SELECT date, entity_type, operation, count(*) FROM ${all} GROUP BY ALL`),
+    'zcat with grep': () => runProgram('sh', ['-c', find, 'sh', ...files.map((path) => join(archive, path))], env),
+    search: () => svc('search', archive, '--entity-id', id),
+    stats: () => svc('stats', archive),
+    verify: () => svc('verify', archive),
+  };
+  const taken = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
+  for (let run = 0; run < runs; run += 1)
+    for (const [name, program] of Object.entries(programs)) taken[name].push(await program());
+  const seconds = (name) => median(taken[name].map(({ ms }) => ms)) / 1000;
+  const memory = (name) => median(taken[name].map(({ mb }) => mb));
+  const rows = Object.keys(programs).map((name) => ({ name, figure: seconds(name), unit: 's', goal: GOALS[name] }));
+  for (const name of Object.keys(GOALS)) rows.push({ name: `${name}: memory`, figure: memory(name), unit: 'MB' });
+  return [
+    ...rows,
+    { name: 'search over DuckDB', figure: seconds('search') / seconds('DuckDB: one entity'), unit: 'x', goal: 0.35 },
+    { name: 'stats over DuckDB', figure: seconds('stats') / seconds('DuckDB: one group-by'), unit: 'x', goal: 1 },
+  ];
+}
+
+async function build(archive, entries, env) {
+  const service = await startLogService({ entries, spanMs: 23 * HOUR, untilMs: Date.now() - HOUR / 4 });
+  try {
+    const key = { SVC_BASE_URL: service.url, SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_PACING: 'off' };
+    await runNode([launcher, 'logs', 'archive', archive], { ...env, ...key });
+  } finally {
+    await service.close();
+  }
+}
+
+/** Runs one query in DuckDB; offline. */
+async function query(text) {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
+  const instance = await DuckDBInstance.create(':memory:', { autoinstall_known_extensions: 'false' });
+  const connection = await instance.connect();
+  const rows = await connection.runAndReadAll(text);
+  if (rows.currentRowCount === 0) throw new Error('nothing was found');
+  connection.closeSync();
+}
