@@ -183,11 +183,18 @@ function preferResponse(connector: Connector, onBroken: (error: Error | undefine
         // Ahead of undici's own listener, so that the error is known when undici acts on it.
         onBroken(undefined);
         socket.on('error', onBroken);
+        // A reset that comes with the last bytes is reported as a plain end. Only the system knows: a connection that was
+        // ended still has another side, one that was reset has none. (Asked once; an earlier answer would be kept.)
+        socket.once('end', () => socket.remoteAddress ?? onBroken(resetByPeer()));
         holdWriteErrors(socket);
         callback(null, socket);
       } else callback(error, null);
     });
   };
+}
+
+function resetByPeer(): Error {
+  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 }
 
 /** Reports a failed write only once what had been received before it was read. */

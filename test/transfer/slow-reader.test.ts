@@ -51,4 +51,15 @@ describe('a reader slower than the network', () => {
       await expect(reading).rejects.toMatchObject({ name: 'TransportFailure', kind: 'reset' });
     }
   });
+
+  it('R46 is told of a break that comes together with the last bytes, where the end of the connection is the end of the body', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const reading = readLate((call) => {
+        call.raw(`HTTP/1.1 200 OK\r\n${HEADS[0]}\r\n`);
+        call.socket.write(BYTES.subarray(0, 30_000));
+        call.reset();
+      });
+      await expect(reading).rejects.toMatchObject({ name: 'TransportFailure', kind: 'reset' });
+    }
+  });
 });
