@@ -5,8 +5,10 @@ import { warnOf } from '../../app/hint.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
+import { openSummary, summaryParameter } from '../../app/summary.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
+import type { Summary } from '../../output/markdown.ts';
 import { cleanText } from '../../output/text.ts';
 import { readSuite, refusedSuite, type Scenario } from '../../three-ds/suite.ts';
 import { threeDsCards } from '../sandbox/three-ds-cards.ts';
@@ -40,24 +42,33 @@ export const test = defineCommand({
     suite: optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'),
     only: value('--only <text>', 'only scenarios whose name contains this', text),
     junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
+    summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
     challengeTimeout: challengeTimeoutParameter,
     dryRun: dryRunParameter,
   },
-  async run(context, { suite, only, junit, print: isPrinted, challengeTimeout, dryRun }): Promise<Result> {
+  async run(context, { suite, only, junit, summary, print: isPrinted, challengeTimeout, dryRun }): Promise<Result> {
     if (isPrinted) return context.out.write(await builtInSuiteText());
     const print = await listPrinter(context, scenarioView);
     const report = junit === undefined ? undefined : resolvePath(context, junit);
     if (report !== undefined) await requireFile(report, true);
+    const addSummary = await openSummary(context, summary);
     const planned = await readPlanned(context, suite, only);
     if (dryRun) return new Preview(await firstRequest(planned[0]));
     if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
     const client = await context.client();
     const started = context.clock.now();
-    const results = await runAll(context, client, planned, challengeTimeout);
-    if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
-    await print(once(results));
-    reportCounts(context, results);
+    const results: ScenarioResult[] = [];
+    try {
+      await runAll(context, client, planned, { timeoutMs: challengeTimeout, results });
+      if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
+      await print(once(results));
+      reportCounts(context, results);
+    } catch (error) {
+      await addSummary?.(summaryOf(results, planned.length), error);
+      throw error;
+    }
+    await addSummary?.(summaryOf(results, planned.length));
   },
   request: async (context, { suite, only }) => firstRequest((await readPlanned(context, suite, only))[0]),
 });
@@ -84,15 +95,14 @@ async function readPlanned(context: Context, file: string | undefined, only: str
   });
 }
 
-/** Runs all scenarios, several at once. What is wrong with the key ends them all. */
+/** Runs all scenarios, several at once, and adds their results. What is wrong with the key ends them all. */
 async function runAll(
   context: Context,
   client: Client,
   planned: Planned,
-  timeoutMs: number | undefined,
-): Promise<ScenarioResult[]> {
+  { timeoutMs, results }: { readonly timeoutMs: number | undefined; readonly results: ScenarioResult[] },
+): Promise<void> {
   const shown = context.progress.watching('3-D Secure scenarios');
-  const results: ScenarioResult[] = [];
   const fatal: unknown[] = [];
   const waiting = planned.entries();
   const work = async (): Promise<void> => {
@@ -112,7 +122,6 @@ async function runAll(
   shown?.done();
   if (fatal.length > 0) throw fatal[0];
   context.signal.throwIfAborted();
-  return results;
 }
 
 const ENDING = new Set<string>(
@@ -133,6 +142,28 @@ function reportCounts({ notices }: Context, results: readonly ScenarioResult[]):
     ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
     facts: { passed: results.length - failed.length, failed: failed.length },
   });
+}
+
+/** The scenarios that ran, those that failed first. A summary may be there although others never did. */
+function summaryOf(results: readonly ScenarioResult[], planned: number): Summary {
+  const ran = results.filter(Boolean);
+  const failed = ran.filter(({ result }) => result === 'failed');
+  const rows = [...failed, ...ran.filter(({ result }) => result === 'passed')];
+  const left = planned - ran.length;
+  const counts = `${ran.length - failed.length} passed, ${failed.length} failed${left > 0 ? `, ${left} not run` : ''}`;
+  return {
+    title: `3-D Secure: ${counts}`,
+    facts: [],
+    head: ['result', 'scenario', 'expected', 'got', 'reason', 'session'],
+    rows: rows.map(({ result, scenario, expected, got, reason, session }) => [
+      result,
+      scenario,
+      expected,
+      got,
+      reason ?? '',
+      session ?? '',
+    ]),
+  };
 }
 
 /** What a test card is to end with: its published name says so. */

@@ -138,7 +138,8 @@ export interface Submission {
 }
 
 /** The results of a run in numbers. */
-interface Results extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
+export interface Results
+  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
   /** Rows that came back without any result, because nothing about them changed. */
   readonly unchanged: number;
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];

@@ -6,6 +6,7 @@ import { type Context, defineCommand, Preview, type PreviewRequest } from '../..
 import { noteNext } from '../../app/hint.ts';
 import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { openSummary, summaryParameter } from '../../app/summary.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
@@ -14,6 +15,7 @@ import { RunFinder } from './find-run.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
 import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
+import { summarized } from './summary.ts';
 import { eventsParameter, listenForJobs } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
@@ -47,6 +49,7 @@ const parameters = {
   ]),
   events: eventsParameter,
   exec: execParameter,
+  summary: summaryParameter,
 } as const;
 
 type SubmitInput = Input<typeof parameters>;
@@ -84,6 +87,7 @@ async function firstRequest(context: Context, input: SubmitInput): Promise<Previ
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkOptions(input);
   const print = await recordPrinter(context, submissionView);
+  const addSummary = await openSummary(context, input.summary);
   const file = await openRequestFile(context, input.file);
   const finder = new RunFinder(context, input, file);
   const known = await finder.find();
@@ -94,22 +98,22 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const run = known ?? (await finder.findOrBegin());
   const wasCompleted = statusOf(run.record) === 'completed';
-  const failure = await run.hold(context.system, async () => {
-    finder.update(run, out);
-    await uploadRest(context, run, file);
-    if (input.wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force: input.force }, { wakeUp: wakeUpFor?.(run.record), exec: input.exec });
-    return runExec(context, run, input.exec);
-  });
-  const status = wasCompleted ? { status: 'already_submitted' } : {};
-  const show = (submission: Submission): Promise<void> => print({ ...submission, ...status });
-  if (input.wait) {
-    await showResults(context, show, run.record, failure ? undefined : input.failOn);
+  const show = (submission: Submission): Promise<void> =>
+    print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
+  await summarized(context, addSummary, run, async () => {
+    const failure = await run.hold(context.system, async () => {
+      finder.update(run, out);
+      await uploadRest(context, run, file);
+      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
+      if (input.wait || (wasCompleted && input.out !== undefined))
+        await finishRun(context, run, { out, force: input.force }, how);
+      return runExec(context, run, input.exec);
+    });
+    if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
     if (failure) throw failure;
-    return;
-  }
-  await show(submissionOf(run.record));
-  if (!wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
+    if (!input.wait) await show(submissionOf(run.record));
+  });
+  if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
 }
 
 function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {

@@ -8,12 +8,14 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext, warnOf } from '../../app/hint.ts';
 import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
+import { type AddSummary, openSummary, summaryParameter } from '../../app/summary.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { hashFile } from '../../transfer/source.ts';
 import { execParameter, runExec } from './exec.ts';
 import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
 import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { summarized } from './summary.ts';
 
 export const sync = defineCommand({
   description:
@@ -30,13 +32,15 @@ export const sync = defineCommand({
   parameters: {
     dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
     exec: execParameter,
+    summary: summaryParameter,
   },
-  async run(context, { exec, dryRun }) {
+  async run(context, { exec, dryRun, summary }) {
     const print = await listPrinter(context, runView);
+    const addSummary = await openSummary(context, summary);
     const { runs, unreadable } = dueRuns(context, exec);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0) context.notices.note('no open runs of this profile');
-    const isRefused = !dryRun && (await advanceAll(context, runs, exec));
+    const isRefused = !dryRun && (await advanceAll(context, runs, { exec, addSummary }));
     await print(once(runs.map(({ record }) => runRow(record))));
     if (dryRun) return undefined;
     const code = codeFor(runs, exec, unreadable.length > 0);
@@ -89,11 +93,16 @@ function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUn
  * Advances every run once. One that another process holds, or that fails, stops no other.
  * @returns whether results of one were refused
  */
-async function advanceAll(context: Context, runs: readonly RunDirectory[], exec: string | undefined): Promise<boolean> {
+async function advanceAll(
+  context: Context,
+  runs: readonly RunDirectory[],
+  { exec, addSummary }: { readonly exec: string | undefined; readonly addSummary: AddSummary | undefined },
+): Promise<boolean> {
   let isRefused = false;
   for (const run of runs) {
     try {
-      await run.hold(context.system, () => advance(context, run, exec));
+      const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, exec));
+      await summarized(context, addSummary, run, work);
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
       isRefused ||= error instanceof RefusedResults;

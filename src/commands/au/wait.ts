@@ -4,12 +4,14 @@ import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, hostName, integer, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { type AddSummary, openSummary, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
 import { execParameter, runExec } from './exec.ts';
 import { jobView } from './jobs.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, submissionView } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
+import { summarized } from './summary.ts';
 
 /** Where a wait listens for the events of its jobs. */
 export interface EventsAddress {
@@ -51,40 +53,56 @@ export const wait = defineCommand({
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     events: eventsParameter,
     exec: execParameter,
+    summary: summaryParameter,
   },
-  async run(context, { for: name, events, exec }) {
+  async run(context, { for: name, events, exec, summary }) {
     const run = namedRun(context, name);
     if (!run && exec !== undefined)
       throw new SvcError('usage', '--exec is about the results of a run, and this is a job', {
         hint: 'Name a run:',
         next: ['au', 'runs'],
       });
+    const addSummary = await openSummary(context, summary);
     const wakeUpFor = events && (await listenForJobs(context, events));
-    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec });
-    else await waitForNamedJob(context, name, wakeUpFor?.({ parts: [{ job: name }] }));
+    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec, addSummary });
+    else await waitForNamedJob(context, name, { wakeUp: wakeUpFor?.({ parts: [{ job: name }] }), addSummary });
   },
   request: (context, { for: name }) => jobRequest(context, name),
 });
 
+interface How {
+  readonly wakeUp: WakeUp | undefined;
+  readonly addSummary: AddSummary | undefined;
+}
+
 async function waitForNamedRun(
   context: Context,
   run: RunDirectory,
-  how: { readonly wakeUp: WakeUp | undefined; readonly exec: string | undefined },
+  { addSummary, ...how }: How & { readonly exec: string | undefined },
 ): Promise<void> {
   const print = await recordPrinter(context, submissionView);
-  const failure = await run.hold(context.system, async () => {
-    await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
-    return runExec(context, run, how.exec);
+  await summarized(context, addSummary, run, async () => {
+    const failure = await run.hold(context.system, async () => {
+      await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
+      return runExec(context, run, how.exec);
+    });
+    await showResults(context, print, run.record);
+    if (failure) throw failure;
   });
-  await showResults(context, print, run.record);
-  if (failure) throw failure;
 }
 
-async function waitForNamedJob(context: Context, job: string, wakeUp?: WakeUp): Promise<void> {
+async function waitForNamedJob(context: Context, job: string, { wakeUp, addSummary }: How): Promise<void> {
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const waiting = waitForJob(client, job, { onEvent: showRun(context), wakeUp });
-  await print(await resumable(['au', 'wait', job], job, explainMissing(context, job, waiting)));
+  const summary = { title: 'Account Updater: completed', facts: [['job', job] as const] };
+  try {
+    await print(await resumable(['au', 'wait', job], job, explainMissing(context, job, waiting)));
+  } catch (error) {
+    await addSummary?.({ ...summary, title: 'Account Updater: not completed' }, error);
+    throw error;
+  }
+  await addSummary?.(summary);
 }
 
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
