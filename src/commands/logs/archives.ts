@@ -63,7 +63,7 @@ export async function readEntries(
   onEntry: (log: Log) => void,
 ): Promise<number> {
   const [{ readSegment }, { sideBySide }] = await Promise.all([
-    import('../../logs/archive/segment.ts'),
+    import('../../logs/archive/read-segment.ts'),
     import('../../logs/archive/store.ts'),
   ]);
   return withByteProgress(context, { label, segments }, async (onBytes) => {

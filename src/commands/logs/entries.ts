@@ -125,6 +125,12 @@ export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolea
   );
 }
 
+/** Values of which every entry that passes all filters has one: those of one filter, of all given the rarest. */
+export function valuesAmong({ entityId, actor, operation, entityType, actorType }: EntryInput & EntityInput): string[] {
+  const filters = [[entityId], actor, operation, [entityType], actorType];
+  return filters.map((values) => values.filter((one) => one !== undefined)).find(({ length }) => length > 0) ?? [];
+}
+
 export function matches(log: Log, input: EntryInput & EntityInput): boolean {
   const { entityId, entityType } = input;
   // The API documents an id together with its type: a service may ignore an id alone, so it is checked here.

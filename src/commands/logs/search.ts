@@ -14,6 +14,7 @@ import {
   isAbout,
   matches,
   UNMARKED_ENTRY_PARAMETERS,
+  valuesAmong,
 } from './entries.ts';
 import { logView } from './views.ts';
 
@@ -63,6 +64,7 @@ export const search = defineCommand({
           ...bounds,
           segments,
           matches: (log) => isAbout(log, input) && matches(log, input),
+          among: valuesAmong(input),
           limit: input.limit,
           more,
           signal: context.signal,

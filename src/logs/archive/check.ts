@@ -2,7 +2,7 @@ import { isSvcError } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Finding, Problem } from './chain.ts';
 import { dayIn, dayOf, entryTime, isRawSegment, type Segment, segmentName, tenantFolder } from './record.ts';
-import { readSegment, type ReadSegmentOptions } from './segment.ts';
+import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
 export interface Listed {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TimeRange } from '../entry.ts';
@@ -6,7 +7,7 @@ import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { Bounds } from './manifest.ts';
 import type { Segment } from './record.ts';
-import { readSegment, type ReadSegmentOptions } from './segment.ts';
+import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
 import type { ArchiveStore } from './store.ts';
 
 export interface Timed {
@@ -17,12 +18,16 @@ export interface Timed {
 /** Entries in order of time that are read when they are needed. */
 export interface Lane {
   readonly first: number;
+  /** Whether it may be begun before its turn; it then pauses at its first batch. */
+  readonly mayBeginEarly?: boolean;
   read(): AsyncGenerator<readonly Timed[]>;
 }
 
 export interface SearchOptions extends Bounds, ReadSegmentOptions {
   readonly segments: readonly Segment[];
   readonly matches: (log: Log) => boolean;
+  /** Values of which every entry that matches has one, so that other lines need not be parsed. */
+  readonly among?: readonly string[] | undefined;
   readonly limit?: number | undefined;
   /** Entries from elsewhere to merge with those of the segments. */
   readonly more?: Lane | undefined;
@@ -30,6 +35,8 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
 }
 
 const BATCH_SIZE = 500;
+/** How many lanes are begun before their turn: the threads that decompress are four at most. */
+const AHEAD = Math.min(availableParallelism(), 4);
 
 /**
  * Entries in order of time, those without one last. Every segment opened is read to its end, and so checked.
@@ -38,9 +45,9 @@ const BATCH_SIZE = 500;
 export async function* searchSegments(store: ArchiveStore, options: SearchOptions): AsyncGenerator<readonly Log[]> {
   let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
-  const lanes = options.segments.map((segment) => laneOf(store, segment, options, isOver));
+  const lanes = options.segments.map((segment) => laneOf(store, segment, options));
   const all = options.more ? [...lanes, untilOver(options.more, isOver)] : lanes;
-  for await (const batch of merged(all, Math.min(left, BATCH_SIZE))) {
+  for await (const batch of merged(all, { batchSize: Math.min(left, BATCH_SIZE), isOver })) {
     if (isOver()) continue;
     const wanted = batch.slice(0, left);
     left -= wanted.length;
@@ -48,17 +55,16 @@ export async function* searchSegments(store: ArchiveStore, options: SearchOption
   }
 }
 
-function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions, isOver: () => boolean): Lane {
+function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions): Lane {
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
+    mayBeginEarly: true,
     async *read() {
-      // Once all is found, no further segment is opened.
-      if (isOver()) return;
       for await (const batch of readSegment(store, segment, options)) {
-        options.onRead?.(batch.length);
         const wanted = batch.map(timed).filter((one) => isWithin(one, options) && options.matches(one.log));
         if (wanted.length > 0) yield wanted;
       }
+      options.onRead?.(segment.entries);
     },
   };
 }
@@ -130,26 +136,36 @@ function byTime(one: Timed, other: Timed): number {
   return one.at - other.at || 0;
 }
 
+interface MergeOptions {
+  readonly batchSize?: number;
+  /** Once it is true, no further lane is opened. */
+  readonly isOver?: () => boolean;
+}
+
 /** Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held. */
-export async function* merged(lanes: readonly Lane[], batchSize = BATCH_SIZE): AsyncGenerator<readonly Timed[]> {
+export async function* merged(
+  lanes: readonly Lane[],
+  { batchSize = BATCH_SIZE, isOver = () => false }: MergeOptions = {},
+): AsyncGenerator<readonly Timed[]> {
   const waiting = lanes
-    .map((lane, order) => ({ lane, order }))
-    .toSorted((one, other) => one.lane.first - other.lane.first);
+    .map((lane, order) => new OpenLane(lane, order))
+    .toSorted((one, other) => one.first - other.first);
   let open: OpenLane[] = [];
   let batch: Timed[] = [];
   try {
-    for (let next = 0; next < waiting.length || open.length > 0;) {
+    while (waiting.length > 0 || open.length > 0) {
+      if (isOver()) await closeAll(waiting.splice(0));
       open = open.toSorted(inTurn);
       const [lane, other] = open;
-      const due = waiting[next];
-      if (due && (lane === undefined || due.lane.first <= lane.at)) {
-        next += 1;
-        const opened = new OpenLane(due.lane, due.order);
-        if (await opened.fill()) open.push(opened);
+      const [due] = waiting;
+      if (due && (lane === undefined || due.first <= lane.at)) {
+        waiting.shift();
+        for (const next of waiting.slice(0, AHEAD)) next.beginEarly();
+        if (await due.fill()) open.push(due);
         continue;
       }
       if (lane === undefined) continue;
-      const limit = Math.min(due?.lane.first ?? Infinity, other?.at ?? Infinity);
+      const limit = Math.min(due?.first ?? Infinity, other?.at ?? Infinity);
       lane.moveInto(batch, limit);
       if (batch.length >= batchSize) {
         yield batch;
@@ -159,29 +175,49 @@ export async function* merged(lanes: readonly Lane[], batchSize = BATCH_SIZE): A
     }
     if (batch.length > 0) yield batch;
   } finally {
-    for (const lane of open) await lane.close();
+    await closeAll([...open, ...waiting]);
   }
+}
+
+async function closeAll(lanes: readonly OpenLane[]): Promise<void> {
+  await Promise.all(lanes.map((lane) => lane.close()));
 }
 
 class OpenLane {
   readonly order: number;
+  readonly #lane: Lane;
   readonly #source: AsyncGenerator<readonly Timed[]>;
+  #begun: Promise<IteratorResult<readonly Timed[]>> | undefined;
   #batch: readonly Timed[] = [];
   #index = 0;
 
   constructor(lane: Lane, order: number) {
     this.order = order;
+    this.#lane = lane;
     this.#source = lane.read();
+  }
+
+  /** The time of its first entry. */
+  get first(): number {
+    return this.#lane.first;
   }
 
   get at(): number {
     return this.#batch[this.#index]?.at ?? Infinity;
   }
 
+  beginEarly(): void {
+    if (this.#lane.mayBeginEarly !== true) return;
+    this.#begun ??= this.#source.next();
+    // A failure shows in its turn.
+    this.#begun.catch(() => undefined);
+  }
+
   /** Reads the next entry, if it has none; false at its end. */
   async fill(): Promise<boolean> {
     while (this.#index >= this.#batch.length) {
-      const { done, value } = await this.#source.next();
+      const { done, value } = await (this.#begun ?? this.#source.next());
+      this.#begun = undefined;
       if (done === true) return false;
       this.#batch = value;
       this.#index = 0;

@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createGzip, type Gzip } from 'node:zlib';
-import { logFromLine, oddityOf } from '../../api/logs.ts';
-import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import { constants, createGzip, type Gzip } from 'node:zlib';
+import { writeFailure } from '../../errors.ts';
 import { Draft, type Sealed } from '../../files/draft.ts';
-import type { Log } from '../../schema/log.ts';
-import { isRawSegment, type Segment } from './record.ts';
-import type { ArchiveStore, LocalFile } from './store.ts';
+import type { LocalFile } from './store.ts';
 
 /** What a segment holds: entries of one tenant and one day (UTC, or `unknown`), late ones or not, raw ones or not. */
 export interface SegmentKind {
@@ -109,87 +104,4 @@ async function writeOut(gzip: Gzip, file: string): Promise<Sealed> {
 
 function ignore(): void {
   // The promise of the whole file reports it.
-}
-
-export interface ReadSegmentOptions {
-  /** Called with the bytes of each piece of the compressed file. */
-  readonly onBytes?: ((bytes: number) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The longest line of an entry, in characters: a file without line ends must not fill the memory. */
-const LONGEST_LINE = 16 * 1024 * 1024;
-
-/**
- * The entries of a segment, in flat memory. Whether the file was changed is known only at the end: read to the end.
- * @throws SvcError `checksum_mismatch` when it was, `not_found` when it is gone
- */
-export async function* readSegment(
-  store: ArchiveStore,
-  segment: Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>,
-  options: ReadSegmentOptions = {},
-): AsyncGenerator<readonly Log[]> {
-  const { path } = segment;
-  const seen = { hash: createHash('sha256'), bytes: 0 };
-  let [rest, entries] = ['', 0];
-  for await (const text of unzipped(path, watched(store.read(path), seen, options))) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) throw changed(path, 'it holds a line too long to be an entry');
-    entries += lines.length;
-    if (lines.length > 0) yield lines.map((line) => readLine(path, line));
-  }
-  if (seen.bytes !== segment.bytes)
-    throw changed(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
-  if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
-  if (rest !== '') throw changed(path, 'its last line has no end');
-  if (entries !== segment.entries)
-    throw changed(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
-}
-
-function changed(path: string, problem: string): SvcError {
-  return new SvcError('checksum_mismatch', `${path} was changed: ${problem}`, {
-    hint: 'Verify the archive to see all problems; restore the file from a backup.',
-    facts: { path },
-  });
-}
-
-async function* watched(
-  source: AsyncIterable<Uint8Array>,
-  seen: { hash: ReturnType<typeof createHash>; bytes: number },
-  { onBytes, signal }: ReadSegmentOptions,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of source) {
-    signal?.throwIfAborted();
-    seen.hash.update(piece);
-    seen.bytes += piece.byteLength;
-    onBytes?.(piece.byteLength);
-    yield piece;
-  }
-}
-
-async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const gunzip = createGunzip({ chunkSize: 32 * 1024 });
-  const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
-  // Its failure comes out of the other end.
-  feeding.catch(() => undefined);
-  gunzip.setEncoding('utf8');
-  try {
-    yield* gunzip as AsyncIterable<string>;
-  } catch (error) {
-    throw systemCodeOf(error)?.startsWith('Z_') === true ? changed(path, 'it cannot be decompressed') : error;
-  } finally {
-    gunzip.destroy();
-  }
-}
-
-function readLine(path: string, line: string): Log {
-  let log: Log;
-  try {
-    log = logFromLine(line);
-  } catch {
-    throw changed(path, 'it holds a line that is not JSON');
-  }
-  if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
-  throw changed(path, 'it holds a line that is not a log entry');
 }

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { logFromLine, oddityOf } from '../../api/logs.ts';
+import { SvcError, systemCodeOf } from '../../errors.ts';
+import type { Log } from '../../schema/log.ts';
+import { isRawSegment, type Segment } from './record.ts';
+import type { ArchiveStore } from './store.ts';
+
+export interface ReadSegmentOptions {
+  /** Called with the bytes of each piece of the compressed file. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Described = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
+
+/** Every entry, unless it certainly has none of `among` as the value of a member. @throws as `readLines` */
+export async function* readSegment(
+  store: ArchiveStore,
+  segment: Described,
+  { among = [], ...options }: ReadSegmentOptions & { readonly among?: readonly string[] | undefined } = {},
+): AsyncGenerator<readonly Log[]> {
+  const needles = needlesFor(among);
+  for await (const block of readLines(store, segment, options)) {
+    for (const lines of needles ? [[...linesWith(block, needles)]] : allLines(block))
+      if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line));
+  }
+}
+
+/** The longest line of an entry, in bytes: a file without line ends must not fill the memory. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+const LINE_END = 0x0a;
+
+/**
+ * The lines of a segment in blocks of whole ones, in flat memory. Whether the file was changed is known only at the
+ * end: read to the end.
+ * @throws SvcError `checksum_mismatch` when it was, `not_found` when it is gone
+ */
+async function* readLines(
+  store: ArchiveStore,
+  segment: Described,
+  options: ReadSegmentOptions = {},
+): AsyncGenerator<Buffer> {
+  const { path } = segment;
+  const seen = { hash: createHash('sha256'), bytes: 0 };
+  let entries = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of unzipped(path, watched(store.read(path), seen, options))) {
+    const begin = rest.length === 0 ? 0 : chunk.indexOf(LINE_END) + 1;
+    const end = chunk.lastIndexOf(LINE_END) + 1;
+    // Only the line that two chunks share is copied.
+    const first = end === 0 ? [] : [Buffer.concat([rest, chunk.subarray(0, begin)])];
+    for (const block of [...first, chunk.subarray(begin, end)]) {
+      if (block.length === 0) continue;
+      entries += countLines(block);
+      yield block;
+    }
+    rest = end === 0 ? Buffer.concat([rest, chunk]) : chunk.subarray(end);
+    if (rest.length > LONGEST_LINE) throw changed(path, 'it holds a line too long to be an entry');
+  }
+  if (seen.bytes !== segment.bytes)
+    throw changed(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
+  if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
+  if (rest.length > 0) throw changed(path, 'its last line has no end');
+  if (entries !== segment.entries)
+    throw changed(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
+}
+
+function countLines(block: Buffer): number {
+  let lines = 0;
+  for (let at = block.indexOf(LINE_END); at !== -1; at = block.indexOf(LINE_END, at + 1)) lines += 1;
+  return lines;
+}
+
+/** What is parsed at once: little enough to be collected while it is young. */
+const PARSED_BYTES = 32 * 1024;
+
+function* allLines(block: Buffer): Generator<string[]> {
+  for (let at = 0; at < block.length;) {
+    const end = block.indexOf(LINE_END, Math.min(at + PARSED_BYTES, block.length - 1));
+    yield block.toString('utf8', at, end).split('\n');
+    at = end + 1;
+  }
+}
+
+/** A value may be written with escapes: of these characters only in these ways. */
+const PRINTABLE = /^[ -~]*$/;
+const ESCAPES = [String.raw`\u00`, String.raw`\/`];
+
+/** What a line holds whose members have one of these values; undefined where that cannot be told from its bytes. */
+function needlesFor(values: readonly string[]): Buffer[] | undefined {
+  if (values.length === 0 || values.some((value) => !PRINTABLE.test(value) || /["\\]/.test(value))) return undefined;
+  return [...values.map((value) => `"${value}"`), ...ESCAPES].map((text) => Buffer.from(text));
+}
+
+/** The lines of a block that hold a needle, in order: parsing takes a hundred times as long as this. */
+function* linesWith(block: Buffer, needles: readonly Buffer[]): Generator<string> {
+  const found = needles.map((needle) => ({ needle, at: block.indexOf(needle) }));
+  for (;;) {
+    const next = Math.min(...found.map(({ at }) => (at === -1 ? Infinity : at)));
+    if (next === Infinity) return;
+    const end = block.indexOf(LINE_END, next);
+    yield block.toString('utf8', block.lastIndexOf(LINE_END, next) + 1, end);
+    for (const one of found) if (one.at !== -1 && one.at < end) one.at = block.indexOf(one.needle, end);
+  }
+}
+
+function changed(path: string, problem: string): SvcError {
+  return new SvcError('checksum_mismatch', `${path} was changed: ${problem}`, {
+    hint: 'Verify the archive to see all problems; restore the file from a backup.',
+    facts: { path },
+  });
+}
+
+async function* watched(
+  source: AsyncIterable<Uint8Array>,
+  seen: { hash: ReturnType<typeof createHash>; bytes: number },
+  { onBytes, signal }: ReadSegmentOptions,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of source) {
+    signal?.throwIfAborted();
+    seen.hash.update(piece);
+    seen.bytes += piece.byteLength;
+    onBytes?.(piece.byteLength);
+    yield piece;
+  }
+}
+
+/** Small chunks cost a trip to another thread each, larger ones leave the processor's cache. */
+const CHUNK_BYTES = 256 * 1024;
+
+async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
+  // Its failure comes out of the other end.
+  feeding.catch(() => undefined);
+  try {
+    yield* gunzip as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw systemCodeOf(error)?.startsWith('Z_') === true ? changed(path, 'it cannot be decompressed') : error;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function readLine(path: string, line: string): Log {
+  let log: Log;
+  try {
+    log = logFromLine(line);
+  } catch {
+    throw changed(path, 'it holds a line that is not JSON');
+  }
+  if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
+  throw changed(path, 'it holds a line that is not a log entry');
+}
