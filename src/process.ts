@@ -10,6 +10,8 @@ import { type System, systemClock } from './system.ts';
 const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
   SIGHUP: { code: 'hangup', words: 'the terminal went away' },
   SIGINT: { code: 'interrupted', words: 'interrupted' },
+  // Ctrl-Break on Windows.
+  SIGBREAK: { code: 'interrupted', words: 'interrupted' },
   SIGTERM: { code: 'terminated', words: 'ended by a signal' },
 };
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
+import { isSamePath } from '../files/windows.ts';
 import { isObject } from '../schema/guards.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
@@ -15,7 +16,7 @@ const INDEX = 'elsewhere';
 /** Records where a run is, so that its file is recognized by all who have the same runs root. */
 export function indexRun(root: string, { path: directory, record: { id: run } }: RunDirectory): void {
   const absolute = path.resolve(directory);
-  if (path.dirname(absolute) === path.resolve(root)) return;
+  if (isSamePath(path.dirname(absolute), root)) return;
   makeDirectory(path.join(root, INDEX));
   const entry = { version: 1, run, directory: absolute };
   writeFileAtomicSync(entryFile(root, run), `${JSON.stringify(entry)}\n`);
@@ -46,7 +47,7 @@ function openIndexed(root: string, run: string): FoundRuns {
 /** The entries that name a directory; an entry that is damaged is named by its own path. */
 export function indexEntriesOf(root: string, directory: string): string[] {
   const entries = indexedIds(root).map((id) => entryFile(root, id));
-  return entries.filter((file) => file === directory || directoryIn(file) === path.resolve(directory));
+  return entries.filter((file) => isSamePath(directoryIn(file) ?? file, directory) || file === directory);
 }
 
 function indexedIds(root: string): string[] {
@@ -105,7 +106,8 @@ export function findOutdated(root: string, file: NewRun): RunDirectory | undefin
   return listRuns(root).runs.find(
     ({ record }) =>
       file.path !== undefined &&
-      record.input.path === path.resolve(file.path) &&
+      record.input.path !== undefined &&
+      isSamePath(record.input.path, file.path) &&
       record.profile === file.profile &&
       record.base_url === file.baseUrl &&
       !isOf(record, file) &&

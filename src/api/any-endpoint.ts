@@ -91,6 +91,9 @@ export interface EndpointPath {
  * @throws SvcError `usage`, which never repeats what was typed
  */
 export function readEndpointPath(typed: string): EndpointPath {
+  // Git Bash turns /logs into C:/Program Files/Git/logs.
+  if (/^[a-z]:[/\\]/i.test(typed))
+    throw wrong('must be a path at the service, and is one of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
   if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed)) {
     throw wrong('must be a path, not an address: a key goes to the base URL and nowhere else');
   }

@@ -150,7 +150,7 @@ function reportFailure(error: unknown, { system, terminal, globals, asked, ...na
     palette: terminal.noticePalette,
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adviceFor: optionAdvice,
-    writeCommand: (words) => nextCommand(words, globals),
+    writeCommand: (words) => nextCommand(words, globals, system),
   });
   terminal.progress.end();
   terminal.notices.report(report);

@@ -1,7 +1,9 @@
 import { SANDBOX_PROFILE } from '../config/values.ts';
 import type { SvcError } from '../errors.ts';
+import type { System } from '../system.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './parameter.ts';
+import { shellFor } from './shell.ts';
 
 const DAY_S = 86_400;
 
@@ -24,22 +26,22 @@ export interface NextCommand {
 
 /** A note on what to do next, and below it the command, written out with the service that was named on this one. */
 export function noteNext(
-  { notices, globals }: Pick<Context, 'notices' | 'globals'>,
+  { notices, globals, system }: Pick<Context, 'notices' | 'globals' | 'system'>,
   text: string,
   { command }: NextCommand,
 ): void {
   notices.note(`${text}:`);
-  notices.command(nextCommand(command, globals));
+  notices.command(nextCommand(command, globals, system));
 }
 
 /** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
 export function warnOf(
-  { notices, globals }: Pick<Context, 'notices' | 'globals'>,
+  { notices, globals, system }: Pick<Context, 'notices' | 'globals' | 'system'>,
   what: string,
   error: SvcError,
 ): void {
   notices.warn([`${what}: ${error.message}`, error.hint].filter((part) => part !== undefined).join('. '));
-  for (const words of error.commands) notices.command(nextCommand(words, globals), 'quiet');
+  for (const words of error.commands) notices.command(nextCommand(words, globals, system), 'quiet');
 }
 
 /** Commands that a sandbox has no use for: they are about stored keys. */
@@ -52,24 +54,26 @@ const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'commands',
 ]);
 
+type ShellHost = Pick<System, 'platform' | 'env'>;
+
 /** A command to run next, ready to be pasted into a shell: with the service that was named on this command line. */
-export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined): string {
+export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
   const [group] = words;
   const isElsewhere =
     words.includes('--profile') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
   const options = globals === undefined || isElsewhere ? [] : serviceOptions(globals);
-  return ['svc', ...options, ...words].map(shellWord).join(' ');
+  return written(['svc', ...options, ...words], system);
 }
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
 
 /**
- * A command line that can be pasted into a POSIX shell as it stands: with the service that was named on this one, and
- * with the form in which data was wanted.
+ * A command line that can be pasted into a shell as it stands: with the service that was named on this one, and with
+ * the form in which data was wanted.
  */
-export function typedCommand(words: readonly string[], globals: Named): string {
+export function typedCommand(words: readonly string[], globals: Named, system: ShellHost): string {
   const { output, fields, jq, time } = globals;
   const form = [
     ...option('--output', output),
@@ -77,7 +81,7 @@ export function typedCommand(words: readonly string[], globals: Named): string {
     ...option('--jq', jq),
     ...option('--time', time),
   ];
-  return ['svc', ...serviceOptions(globals), ...words, ...form].map(shellWord).join(' ');
+  return written(['svc', ...serviceOptions(globals), ...words, ...form], system);
 }
 
 type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
@@ -93,8 +97,8 @@ export function option(name: string, value: string | readonly string[] | undefin
   return values.flatMap((one) => (one.startsWith('-') ? [`${name}=${one}`] : [name, one]));
 }
 
-function shellWord(text: string): string {
+function written(words: readonly string[], system: ShellHost): string {
+  const shell = shellFor(system);
   // <file> stands for what the reader has to put in.
-  if (/^<\w+>$/.test(text)) return text;
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return words.map((word) => (/^<\w+>$/.test(word) ? word : shell.word(word))).join(' ');
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
+import { refuseWindowsName } from '../files/windows.ts';
 import type { System } from '../system.ts';
 
 /** One option or argument of a command, as data: the parser, help and completion are made from it. */
@@ -219,7 +220,8 @@ export const nameValue: ValueParser<NameValue> = (typed) => {
   return { name: typed.slice(0, at), value: typed.slice(at + 1) };
 };
 
-export function resolvePath({ system }: { readonly system: Pick<System, 'cwd'> }, typed: string): string {
+export function resolvePath({ system }: { readonly system: Pick<System, 'cwd' | 'platform'> }, typed: string): string {
+  refuseWindowsName(typed, system.platform);
   return path.resolve(system.cwd, typed);
 }
 

@@ -5,6 +5,7 @@ import type { View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext } from './hint.ts';
 import { recordPrinter } from './print.ts';
+import { type Shell, shellFor } from './shell.ts';
 
 /** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
@@ -59,14 +60,15 @@ async function showPlan(context: Context, { method, url, key, body, file, isSecr
 
 async function showCurl(context: Context, { method, url, headers, key, body, file, isSecret }: Planned): Promise<void> {
   const { system, out, notices } = context;
-  const command = curlCommand({
+  const request = {
     method,
     url: isSecret ? { variable: 'STORE_URL' } : url,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-length')),
     keyVariable: key && keyVariable(system, key),
     body,
     upload: file?.name,
-  });
+  };
+  const command = curlCommand(request, shellFor(system));
   await out.write(command);
   if (out.redact(command) !== command)
     notices.warn('secrets and what looks like a card number are hidden: put them back before you run this');
@@ -124,24 +126,23 @@ export interface CurlRequest {
   readonly upload?: string | undefined;
 }
 
-/** A curl command for a POSIX shell, an option a line, with a newline at its end. Keys and secret addresses are variables. */
-export function curlCommand({ method, url, headers, keyVariable, body, upload }: CurlRequest): string {
+/** A curl command, an option a line, with a newline at its end. Keys and secret addresses are variables. */
+export function curlCommand(
+  { method, url, headers, keyVariable, body, upload }: CurlRequest,
+  { literal, variable, continues }: Shell,
+): string {
   const options = [
     ...(method === 'GET' ? [] : [`--request ${method}`]),
-    ...Object.entries(headers).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
+    ...Object.entries(headers).map(([name, value]) => `--header ${literal(`${name}: ${value}`)}`),
     // The shell puts the key in: it stands in no file and no history.
-    ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: $${keyVariable}"`]),
-    ...(body === undefined ? [] : [`--data-raw ${quoted(visible(body))}`]),
-    ...(upload === undefined ? [] : [`--upload-file ${quoted(upload)}`]),
+    ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: ${variable(keyVariable)}"`]),
+    ...(body === undefined ? [] : [`--data-raw ${literal(visible(body))}`]),
+    ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
     // curl takes brackets and braces for patterns otherwise.
     ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
-    typeof url === 'string' ? quoted(url) : `"$${url.variable}"`,
+    typeof url === 'string' ? literal(url) : `"${variable(url.variable)}"`,
   ];
-  return `curl ${options.join(' \\\n  ')}\n`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `curl ${options.join(` ${continues}\n  `)}\n`;
 }
 
 // Control and invisible characters are written as JSON escapes.

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { type LockHost, withLock } from '../files/lock.ts';
+import { whileBusy } from '../files/windows.ts';
 import { OwnLogs, type PacedRequest, type SendLog, type SendLogs } from '../http/pacer.ts';
 
 const SECRET_BYTES = 32;
@@ -53,7 +54,7 @@ export class SharedLogs implements SendLogs {
     const value = change(log);
     const draft = `${file}.new`;
     fs.writeFileSync(draft, JSON.stringify(log), { mode: 0o600 });
-    fs.renameSync(draft, file);
+    whileBusy(() => fs.renameSync(draft, file));
     // What goes on alone after a failure must know what was sent.
     await this.#own.update(request, (own) => {
       own.slots = log.slots;
@@ -78,7 +79,7 @@ export class SharedLogs implements SendLogs {
 function createSecret(file: string): void {
   if (fs.existsSync(file)) return;
   fs.writeFileSync(`${file}.new`, randomBytes(SECRET_BYTES), { mode: 0o600 });
-  fs.renameSync(`${file}.new`, file);
+  whileBusy(() => fs.renameSync(`${file}.new`, file));
 }
 
 /** The log in a file; an empty one where there is none that makes sense, or where the clock was set back since. */

@@ -36,9 +36,9 @@ export async function openSummary(context: Context, named: string | undefined): 
   };
 }
 
-function outcome(error: SvcError, facts: Summary['facts'], { globals }: Context): Partial<Summary> {
+function outcome(error: SvcError, facts: Summary['facts'], { globals, system }: Context): Partial<Summary> {
   const reason = [error.message, error.hint].filter((part) => part !== undefined).join('. ');
-  const commands = error.commands.map((words) => nextCommand(words, globals));
+  const commands = error.commands.map((words) => nextCommand(words, globals, system));
   return { facts: [...facts, ['reason', reason]], commands };
 }
 

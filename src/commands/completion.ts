@@ -50,7 +50,10 @@ const install = defineCommand({
   },
   async run(context, { shell: chosen, dryRun, force }) {
     const print = await recordPrinter(context, completionInstallView);
-    const shell = chosen ?? shellOf(path.posix.basename(context.system.env['SHELL'] ?? ''));
+    const { env, platform } = context.system;
+    const own = env['SHELL'] ?? (platform === 'win32' ? 'powershell' : '');
+    // Git Bash names its shell as /usr/bin/bash.exe.
+    const shell = chosen ?? shellOf(path.win32.basename(own, '.exe'));
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });

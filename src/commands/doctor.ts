@@ -53,10 +53,10 @@ export const doctor = defineCommand({
   },
 });
 
-function rowOf({ next, code, ...finding }: Finding, { globals, settings }: Context): FindingRow {
+function rowOf({ next, code, ...finding }: Finding, { globals, settings, system }: Context): FindingRow {
   // A profile that does not exist may be a key in the wrong place (R05).
   const named = settings.profile.value === globals.profile ? globals : { ...globals, profile: undefined };
-  return { ...finding, next: next ? nextCommand(next, named) : null, code };
+  return { ...finding, next: next ? nextCommand(next, named, system) : null, code };
 }
 
 // A check that waits for the network must not delay an interrupt: it ends with the process.

@@ -21,7 +21,7 @@ export const welcome = defineCommand({
     const { system, settings, globals, out, palette, plain } = context;
     const kinds = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
     const steps = [...stepsFor(settings.sandbox, kinds), ...MORE].map(([words, does]): Step => [
-      nextCommand(words.split(' '), words.startsWith('--') ? undefined : globals),
+      nextCommand(words.split(' '), words.startsWith('--') ? undefined : globals, system),
       does,
     ]);
     const width = Math.max(...steps.map(([line]) => line.length));

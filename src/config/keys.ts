@@ -193,7 +193,8 @@ async function readKeyFile(file: string, cwd: string, variable: string, waiting:
     const why = WHY[systemCodeOf(error) ?? ''] ?? 'could not be read';
     throw badFile(file, variable, why, error);
   });
-  const text = bytes.toString('utf8');
+  // Windows PowerShell writes UTF-16 with a byte order mark.
+  const text = bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
   if (bytes.length > LARGEST_BYTES) throw badFile(file, variable, 'is too large to be a key');
   if (text.trim() === '') throw badFile(file, variable, 'is empty');
   return text;

@@ -60,7 +60,8 @@ function directory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind)
   const below = (part: string): string | undefined => (home ? path.join(home, part) : undefined);
   if (platform === 'win32') {
     const [variable, folder, name] = WINDOWS[kind];
-    const base = env[variable] || below(folder);
+    const appData = env[variable];
+    const base = appData !== undefined && path.isAbsolute(appData) ? appData : below(folder);
     return base === undefined ? undefined : path.join(base, name);
   }
   const [variable, folder] = XDG[kind];

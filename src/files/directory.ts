@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { syncDirectory } from './target.ts';
+import { refuseWindowsName } from './windows.ts';
 
 /**
  * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the
@@ -11,6 +12,7 @@ import { syncDirectory } from './target.ts';
  * @throws SvcError `local`
  */
 export function makeDirectory(directory: string, mode = 0o700): void {
+  refuseWindowsName(directory);
   try {
     makeLevel(directory, mode);
   } catch (error) {
@@ -111,10 +113,12 @@ export function readPrivateFile<T>(file: string, read: (descriptor: number) => T
   }
 }
 
-// O_NONBLOCK: a named pipe in the file's place must not hold us up. Windows knows neither flag; undefined counts as 0.
+// O_NONBLOCK: a named pipe in the file's place must not hold us up. Windows has neither flag; undefined counts as 0.
 function openPlain(file: string): number {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   try {
+    if (os.platform() === 'win32' && fs.lstatSync(file).isSymbolicLink())
+      throw Object.assign(new Error('a link'), { code: 'ELOOP' });
     return fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (systemCodeOf(error) !== 'ELOOP' && systemCodeOf(error) !== 'EMLINK') throw error;
@@ -134,8 +138,9 @@ export function isShared(found: fs.Stats): boolean {
   return os.platform() !== 'win32' && (found.mode & 0o077) !== 0;
 }
 
-/** The permission bits, as in 0644. */
+/** The permission bits, as in 0644; those of Windows say nothing of who may read a file. */
 export function modeText(found: fs.Stats): string {
+  if (os.platform() === 'win32') return 'access not checked on Windows';
   return (found.mode & 0o7777).toString(8).padStart(4, '0');
 }
 

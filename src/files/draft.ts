@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../errors.ts';
 import { moveIntoPlace, syncDirectory } from './target.ts';
+import { whileBusy } from './windows.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;
@@ -133,7 +134,7 @@ export function writeFileAtomicSync(
   const temporary = temporaryName(file);
   try {
     writeFlushed(temporary, data, mode, calls);
-    calls.renameSync(temporary, file);
+    whileBusy(() => calls.renameSync(temporary, file));
     syncDirectory(path.dirname(file), calls);
   } catch (error) {
     removeQuietly(temporary, calls);

@@ -7,6 +7,7 @@ import type { System } from '../system.ts';
 import { writeFlushed } from './draft.ts';
 import { readRegularFileSync } from './read-pipe.ts';
 import { NO_LINKS } from './target.ts';
+import { whileBusy } from './windows.ts';
 
 interface LockOptions {
   /** How long to wait, in milliseconds. */
@@ -79,7 +80,7 @@ function tryLock(file: string, host: LockHost): string | undefined {
 /** Gives back a lock, if `token` still holds it. */
 function releaseLock(file: string, token: string): void {
   held.delete(token);
-  if (readOwner(file)?.token === token) fs.rmSync(file, { force: true });
+  if (readOwner(file)?.token === token) whileBusy(() => fs.rmSync(file, { force: true }));
 }
 
 // Tokens that this process holds: a lock with our pid and another token was left by an earlier process of that pid.
@@ -96,7 +97,7 @@ function clearDead(file: string, owner: LockOwner, host: LockHost): void {
   const token = tryLock(claim, host);
   if (token === undefined) return;
   try {
-    if (readOwner(file)?.token === owner.token) fs.unlinkSync(file);
+    if (readOwner(file)?.token === owner.token) whileBusy(() => fs.unlinkSync(file));
   } finally {
     releaseLock(claim, token);
   }
@@ -134,7 +135,7 @@ function create(file: string, host: LockHost): string | undefined {
     throw writeFailure(file, error);
   } finally {
     if (!isTaken) held.delete(token);
-    fs.rmSync(draft, { force: true });
+    whileBusy(() => fs.rmSync(draft, { force: true }));
   }
 }
 
@@ -149,7 +150,7 @@ function linkOrCopy(draft: string, file: string): boolean {
     if (!NO_LINKS.has(code)) throw error;
   }
   try {
-    fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL);
+    whileBusy(() => fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL));
     return true;
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return false;

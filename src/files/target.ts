@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import nodePath from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { refuseWindowsName, whileBusy } from './windows.ts';
 
 /** What is found where a file is to be written. */
 export type Target =
@@ -11,6 +12,7 @@ export type Target =
 
 /** Inspects a target before any request. @throws SvcError `usage` when it exists and may not be overwritten */
 export async function inspectTarget(path: string, overwrite: boolean): Promise<Target> {
+  refuseWindowsName(path);
   const stat = await fs.promises.stat(path).catch(() => undefined);
   if (stat?.isFIFO()) return { kind: 'pipe', path };
   if (stat?.isCharacterDevice()) return { kind: 'device', path };
@@ -31,15 +33,15 @@ export async function inspectTarget(path: string, overwrite: boolean): Promise<T
 export function moveIntoPlace(draft: string, target: string, overwrite: boolean): void {
   try {
     if (!overwrite && !linkUnlessTaken(draft, target)) throw existsError(target);
-    if (overwrite) fs.renameSync(draft, target);
+    if (overwrite) whileBusy(() => fs.renameSync(draft, target));
     syncDirectory(nodePath.dirname(target));
   } catch (error) {
     throw writeFailure(target, error);
   }
 }
 
-/** Codes of a file system without hard links. */
-export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+/** Codes of a file system without hard links; `EISDIR` is that of exFAT on Windows. */
+export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR']);
 
 /**
  * Gives a flushed file its name if that is free, and takes the old one away; false when it is taken. Of several writers,
@@ -53,9 +55,9 @@ export function linkUnlessTaken(from: string, to: string): boolean {
     if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
     // A file system without links: check and rename, with a moment in between.
     if (isTaken(to)) return false;
-    fs.renameSync(from, to);
+    whileBusy(() => fs.renameSync(from, to));
   }
-  fs.rmSync(from, { force: true });
+  whileBusy(() => fs.rmSync(from, { force: true }));
   return true;
 }
 

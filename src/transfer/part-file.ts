@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { writeFailure } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
+import { whileBusy } from '../files/windows.ts';
 
 const PIECE = 1024 * 1024;
 
@@ -112,7 +113,7 @@ export class PartFile {
 
   /** Gives the closed file another name, under which no download resumes it. */
   moveTo(path: string): void {
-    this.#guard(() => fs.renameSync(this.path, path));
+    this.#guard(() => whileBusy(() => fs.renameSync(this.path, path)));
   }
 
   /** Removes the note once the bytes are in place. */
@@ -141,7 +142,7 @@ export class PartFile {
     this.close();
     this.version = undefined;
     this.length = 0;
-    this.#guard(() => fs.rmSync(this.path, { force: true }));
+    this.#guard(() => whileBusy(() => fs.rmSync(this.path, { force: true })));
     this.forget();
   }
 

@@ -14,7 +14,7 @@ describe('the next command', () => {
     [['login', '--profile', '<name>'], { profile: 'p' }, 'svc login --profile <name>'],
     [['sandbox', 'start'], { profile: 'p' }, 'svc sandbox start'],
   ])('%o is written out with the service that was named: %o', (words, named, line) => {
-    expect(nextCommand(words, { ...globals, ...named })).toBe(line);
+    expect(nextCommand(words, { ...globals, ...named }, { platform: 'linux', env: {} })).toBe(line);
   });
 });
 

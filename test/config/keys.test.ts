@@ -17,7 +17,7 @@ interface Given {
   readonly flags?: SettingFlags;
   readonly profile?: object;
   /** Content of a file `key` in the working directory. */
-  readonly file?: string;
+  readonly file?: string | Buffer;
 }
 
 async function keyOf(kind: KeyType, { env = {}, flags = {}, profile = {}, file }: Given): Promise<Setting<string>> {
@@ -82,6 +82,15 @@ describe('a key', () => {
     expect(error.message).toContain(`no ${kind} key for profile default`);
     expect(error.hint).toContain(`SVC_${kind.toUpperCase()}_API_KEY or SVC_API_KEY`);
     expect(error.next).toEqual(['login']);
+  });
+
+  it.each([
+    ['with the line end of Windows', `${CANARY}\r\n`],
+    ['with a byte order mark', `\uFEFF${CANARY}\r\n`],
+    ['as Windows PowerShell writes it', Buffer.from(`\uFEFF${CANARY}\r\n`, 'utf16le')],
+  ])('is read from a file %s', async (_how, content) => {
+    const { value } = await keyOf('private', { env: { SVC_API_KEY_FILE: 'key' }, file: content });
+    expect(value).toBe(CANARY);
   });
 
   it('stored as a member that this version does not know is none', async () => {

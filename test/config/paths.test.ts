@@ -35,6 +35,23 @@ describe('the directories', () => {
     ]);
   });
 
+  it('are below the profile on Windows where AppData is named by no absolute path', () => {
+    for (const APPDATA of ['', 'relative', 'C:relative'])
+      expect(places({ platform: 'win32', home: 'C:\\Users\\op', env: { APPDATA } })[0]).toBe(
+        'C:\\Users\\op\\AppData\\Roaming\\svc\\Config',
+      );
+  });
+
+  it.each([
+    ['C:\\own', 'C:\\own'],
+    ['C:own', 'C:\\here\\own'],
+    ['own/deep', 'C:\\here\\own\\deep'],
+    ['\\\\server\\share', '\\\\server\\share\\'],
+    ['/own', 'C:\\own'],
+  ])('are where SVC_CONFIG_DIR says on Windows: %s', (SVC_CONFIG_DIR, expected) => {
+    expect(places({ platform: 'win32', cwd: 'C:\\here', env: { SVC_CONFIG_DIR } })[0]).toBe(expected);
+  });
+
   it('are where SVC_…_DIR says, before all else, as they are', () => {
     for (const home of ['/h', undefined])
       expect(places({ home, env: { ...XDG, ...OWN } })).toEqual(['/here/c', '/own/s', '/k']);

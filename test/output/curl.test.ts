@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { curlCommand } from '../../src/app/preview.ts';
+import { type CurlRequest, curlCommand } from '../../src/app/preview.ts';
+import { shellFor } from '../../src/app/shell.ts';
+
+const curl = (request: CurlRequest): string => curlCommand(request, shellFor({ platform: 'linux', env: {} }));
 
 /** The words that a shell would start curl with. */
 function wordsOf(command: string, env: Record<string, string> = {}): string[] {
@@ -17,7 +20,7 @@ describe('a curl command', () => {
     assert(
       property(LINE, LINE, (body, path) => {
         const url = new URL(`https://api.example/${path}`).href;
-        const words = wordsOf(curlCommand({ method: 'POST', url, headers: { 'x-a': 'it\'s "x"' }, body }));
+        const words = wordsOf(curl({ method: 'POST', url, headers: { 'x-a': 'it\'s "x"' }, body }));
         expect(words.filter((word) => word !== '--globoff')).toEqual([
           '--request',
           'POST',
@@ -33,7 +36,7 @@ describe('a curl command', () => {
   });
 
   it('takes the key from its variable when it runs', () => {
-    const command = curlCommand({
+    const command = curl({
       method: 'GET',
       url: 'https://a.example/logs',
       headers: {},
@@ -44,12 +47,19 @@ describe('a curl command', () => {
 
   it('writes what a reader could overlook as JSON does', () => {
     const body = JSON.stringify({ a: 'x\u202Ey\u{E0041}\u0085' });
-    const [, , , sent = ''] = wordsOf(curlCommand({ method: 'PUT', url: 'https://a.example/', headers: {}, body }));
+    const [, , , sent = ''] = wordsOf(curl({ method: 'PUT', url: 'https://a.example/', headers: {}, body }));
     expect(sent).toMatch(/^[ -~]+$/);
     expect(JSON.parse(sent)).toEqual(JSON.parse(body));
   });
 
+  it('is written for PowerShell on Windows', () => {
+    const request = { method: 'PUT', url: 'https://a.example/', headers: {}, keyVariable: 'SVC_API_KEY', body: "it's" };
+    expect(curlCommand(request, shellFor({ platform: 'win32', env: {} }))).toBe(
+      "curl --request PUT `\n  -H \"SVC-API-KEY: $env:SVC_API_KEY\" `\n  --data-raw 'it''s' `\n  'https://a.example/'\n",
+    );
+  });
+
   it('lets curl take brackets as they are', () => {
-    expect(wordsOf(curlCommand({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain('--globoff');
+    expect(wordsOf(curl({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain('--globoff');
   });
 });

@@ -25,6 +25,8 @@ export interface HereOptions {
   readonly home?: string;
   /** In place of a stream that keeps what is written. */
   readonly stdout?: Writable;
+  /** Linux by default. */
+  readonly platform?: NodeJS.Platform;
   /** Aborts as a signal to the process would. */
   readonly signal?: AbortSignal;
 }
@@ -45,7 +47,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
   const service = baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };
   const code = await main(argv, {
     env: { HOME: home, LANG: 'C.UTF-8', ...service, ...env },
-    platform: 'linux',
+    platform: options.platform ?? 'linux',
     home,
     cwd,
     pid: process.pid,

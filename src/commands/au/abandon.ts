@@ -8,6 +8,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, flag, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError, writeFailure } from '../../errors.ts';
+import { isSamePath, whileBusy } from '../../files/windows.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
@@ -111,7 +112,7 @@ function unreadableRun(context: Context, name: string): UnreadableRun | undefine
   const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
   const found = isRun && isDirectory ? openRuns([directory]).unreadable : [];
   const indexed = root === undefined ? [] : indexedRuns(root, () => true).unreadable;
-  return [...found, ...indexed].find((each) => path.resolve(each.directory) === directory);
+  return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
 }
 
 /** Moves such a run to `damaged/` beside it, after showing the newest jobs. Undefined when the operator declined. */
@@ -159,7 +160,7 @@ function moveToDamaged(directory: string, now: number): string {
   const target = fs.existsSync(free) ? `${free}.${now}` : free;
   try {
     makeDirectory(path.dirname(target));
-    fs.renameSync(directory, target);
+    whileBusy(() => fs.renameSync(directory, target));
     return target;
   } catch (error) {
     throw writeFailure(target, error);

@@ -7,6 +7,7 @@ import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '.
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
 import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
+import { isSamePath } from '../../files/windows.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
 import { annotateWarning, type RequestFile } from './check.ts';
@@ -170,7 +171,7 @@ export class RunFinder {
 }
 
 function isIn(run: RunDirectory, directory: string | undefined): boolean {
-  return directory !== undefined && path.resolve(run.path) === path.resolve(directory);
+  return directory !== undefined && isSamePath(run.path, directory);
 }
 
 function requireSameFile(runDir: string, wanted: NewRun): void {

@@ -22,6 +22,7 @@ import { argument, flag, requireFile, resolvePath, text, value } from '../../app
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
+import { isSamePath } from '../../files/windows.ts';
 import { csvRow } from '../../output/csv.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
@@ -124,7 +125,10 @@ interface NextInput {
 async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
   const { force, actions } = input;
   const targets = [input.out, input.excluded].filter((name) => name !== undefined && name !== '-');
-  for (const target of targets) await requireFile(resolvePath(context, target ?? ''), force);
+  const [first, second] = targets.map((target) => resolvePath(context, target ?? ''));
+  if (first !== undefined && second !== undefined && isSamePath(first, second, context.system.platform))
+    throw new SvcError('usage', '--out and --excluded name the same file', { hint: 'Give each its own name.' });
+  for (const target of [first, second]) if (target !== undefined) await requireFile(target, force);
   const { source, answers } = await matchedResults(context, input);
   const files: Draft[] = [];
   const begin = async (name: string): Promise<Draft> => {

@@ -27,7 +27,7 @@ export async function summarized(
     // Results that were moved away, or that the operator vouched for, may not be countable.
     const counting = record.results && countedResults(record, actionsOf(context, []));
     const summary = await runSummary(record, await counting?.catch(() => undefined));
-    const next = [nextCommand(['au', 'wait', run.name], context.globals)];
+    const next = [nextCommand(['au', 'wait', run.name], context.globals, context.system)];
     await add(shownStatus(record) === 'pending' ? { ...summary, commands: next } : summary, failure);
   }
 }

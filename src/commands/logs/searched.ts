@@ -81,7 +81,7 @@ export class Searched {
     reportFiltered(context, this.#input, seen, rest === undefined ? range : '');
     if (rest === undefined) return reportRest(context, seen, 'no log entries');
     context.notices.note(`searched ${countText(seen.read, 'entry')}${range}; to search on`);
-    context.notices.command(typedCommand(rest, context.globals));
+    context.notices.command(typedCommand(rest, context.globals, context.system));
   }
 
   #restOf({ next }: ListProgress): string[] | undefined {

@@ -39,7 +39,7 @@ export function resumeCommand(
     ...option('--retention', durationText(input.retention)),
     ...(input.strict ? ['--strict'] : []),
   ];
-  return { command: typedCommand(words, context.globals), mayRepeat: file === undefined };
+  return { command: typedCommand(words, context.globals, context.system), mayRepeat: file === undefined };
 }
 
 function durationText(ms: number | undefined): string | undefined {

@@ -103,6 +103,8 @@ async function runChild(
   } catch (error) {
     const why = systemCodeOf(error);
     notices.warn(`the command could not be started (${why ?? 'unknown reason'})`);
+    // Windows starts programs alone; npm and npx are scripts there.
+    if (system.platform === 'win32') notices.note(`start a script by its shell: -- cmd /c ${words[0] ?? ''} …`);
     return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;
   } finally {
     signal.removeEventListener('abort', end);

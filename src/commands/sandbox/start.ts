@@ -1,6 +1,7 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import { integer, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
+import { shellFor } from '../../app/shell.ts';
 import { isSvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
@@ -44,7 +45,7 @@ export const start = defineCommand({
       store_bucket: bucket,
       directory,
     });
-    const { notices } = context;
+    const { notices, system } = context;
     notices.note(`to use it, and its bucket s3://${bucket}, in another shell:`);
     const variables = {
       SVC_BASE_URL: sandbox.url,
@@ -54,7 +55,8 @@ export const start = defineCommand({
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
     };
-    for (const [name, text] of Object.entries(variables)) notices.command(`export ${name}=${text}`);
+    const shell = shellFor(system);
+    for (const [name, text] of Object.entries(variables)) notices.command(shell.setVariable(name, text));
     notices.note('stop it with Ctrl-C');
     return untilEnded(context);
   },

@@ -29,6 +29,15 @@ function place(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('svc au next', () => {
+  it('refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
+    const { cwd, next } = place();
+    const same = await next('--out', 'n.csv', '--excluded', './n.csv', '--force');
+    expect([same.code, errorIn(same)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);
+    const words = ['au', 'next', 'q.csv', 'r.csv', '--out', 'n.csv', '--excluded', 'N.CSV'];
+    expect((await svcHere(words, { cwd, platform: 'darwin' })).code).toBe(2);
+    expect((await svcHere(words, { cwd })).code).toBe(0);
+  });
+
   it('puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
     const { next, read, cwd } = place();
     const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
@@ -52,6 +53,15 @@ describe('svc completion install', () => {
     const { stdout } = await home.svc(['completion', 'install', '--shell', 'zsh']);
     expect(readFileSync(home.file('.zshrc'), 'utf8')).toBe('# mine\n');
     expect(stdout).toContain(`fpath+=(${home.file('.zfunc')})`);
+  });
+
+  it.each([
+    [{}, 'powershell'],
+    [{ SHELL: 'C:/Program Files/Git/usr/bin/bash.exe' }, 'bash'],
+    [{ SHELL: '/usr/bin/zsh.exe' }, 'zsh'],
+  ])('is for PowerShell on Windows, unless SHELL names another: %o', async (env, shell) => {
+    const { stdout } = await svcHere(['completion', 'install', '--dry-run'], { env, platform: 'win32' });
+    expect(JSON.parse(stdout)).toMatchObject({ shell });
   });
 
   it('writes no file for PowerShell, and says the line for its profile', async () => {
