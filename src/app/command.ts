@@ -85,14 +85,23 @@ export interface Program {
   readonly welcome: Entry<Command>;
 }
 
-/** Lists a command or group: its word, one line for lists, and how its file is loaded. */
-export function entry<Spec extends CommandSpec | GroupSpec>(
-  name: string,
+/** A word as the name of an export: `entityTypes` for `entity-types`. */
+type ExportName<Word extends string> = Word extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<ExportName<Tail>>}`
+  : Word;
+
+/** Lists a command or group: its word, one line for lists, and its module, which exports it by that word. */
+export function entry<
+  const Word extends string,
+  Module extends { readonly [Name in ExportName<Word>]: CommandSpec | GroupSpec },
+>(
+  name: Word,
   summary: string,
-  load: () => Promise<Spec>,
+  load: () => Promise<Module>,
   { hidden = false } = {},
-): Entry<Spec & Named> {
-  return { name, summary, hidden, load: async () => ({ ...(await load()), name, summary }) };
+): Entry<Module[ExportName<Word>] & Named> {
+  const exported = name.replaceAll(/-./g, ([, letter = '']) => letter.toUpperCase()) as ExportName<Word>;
+  return { name, summary, hidden, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
 export function isGroup(node: Group | Command): node is Group {

@@ -78,8 +78,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 export const completion: GroupSpec = {
   commands: [
-    entry('install', 'install the script where the shell looks for it', async () => install),
-    ...SHELLS.map((shell) => entry(shell.name, `print the script for ${shell.name}`, async () => printCommand(shell))),
+    entry('install', 'install the script where the shell looks for it', async () => ({ install })),
+    ...SHELLS.map((shell) =>
+      entry(shell.name, `print the script for ${shell.name}`, async () => ({ [shell.name]: printCommand(shell) })),
+    ),
   ],
 };
 

@@ -263,6 +263,6 @@ function command(name: string, parameters: Parameters): Entry<Command> {
 function counted<Spec extends CommandSpec | GroupSpec>(name: string, summary: string, spec: Spec) {
   return entry(name, summary, () => {
     loaded.push(name);
-    return Promise.resolve(spec);
+    return Promise.resolve({ [name]: spec });
   });
 }

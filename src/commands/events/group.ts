@@ -5,9 +5,9 @@ export const events: GroupSpec = {
     entry(
       'listen',
       'receive webhook events on this machine and print them as they arrive',
-      async () => (await import('./listen.ts')).listen,
+      () => import('./listen.ts'),
     ),
-    entry('replay', 'send events of a journal again, in order', async () => (await import('./replay.ts')).replay),
-    entry('trigger', 'send a sample event, as the service would', async () => (await import('./trigger.ts')).trigger),
+    entry('replay', 'send events of a journal again, in order', () => import('./replay.ts')),
+    entry('trigger', 'send a sample event, as the service would', () => import('./trigger.ts')),
   ],
 };
