@@ -1,5 +1,4 @@
-/** The two kinds of key, as endpoints ask for them. */
-export type KeyType = 'management' | 'private';
+import type { KeyType } from '../schema/key-type.ts';
 
 /** What a key may do. */
 export type Permission =
@@ -73,6 +72,11 @@ export const SANDBOX_KEYS: readonly SandboxKey[] = TABLE.map(([value, kind, perm
   application: index + 1,
   expired: value.endsWith('-expired'),
 }));
+
+/** The type of key that this permission is one of. */
+export function keyTypeOf(permission: Permission): KeyType {
+  return MANAGEMENT.includes(permission) ? 'management' : 'private';
+}
 
 /** Finds a key by the header's value. */
 export function findKey(value: string | undefined): SandboxKey | undefined {

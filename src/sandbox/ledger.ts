@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { parsedJson } from '../schema/guards.ts';
 import { findKey } from './keys.ts';
 import { statePaths } from './state/journal.ts';
 
@@ -112,17 +113,9 @@ export class Ledger {
 
 /** The requests that all sandboxes of a state directory received, in the order of their ends. */
 export function readLedger(directory: string): LedgerEntry[] {
-  const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n').filter(Boolean);
-  return lines.flatMap(readEntry);
-}
-
-// A killed process may have left an incomplete line.
-function readEntry(line: string): LedgerEntry[] {
-  try {
-    return [JSON.parse(line) as LedgerEntry];
-  } catch {
-    return [];
-  }
+  const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n');
+  // A killed process may have left an incomplete line.
+  return lines.map((line) => parsedJson(line) as LedgerEntry | undefined).filter((entry) => entry !== undefined);
 }
 
 function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {

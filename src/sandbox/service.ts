@@ -2,7 +2,7 @@ import type { Env } from 'hono';
 import type { Shape } from '../schema/response.ts';
 import type { Processing } from './account-updater/processing.ts';
 import type { ObjectFiles } from './buckets/objects.ts';
-import type { KeyType, Permission, SandboxKey } from './keys.ts';
+import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/entities.ts';
 import type { SandboxState } from './state/state.ts';
@@ -96,14 +96,14 @@ export interface ApiRoute {
   /** Variable parts are written `:name`. */
   readonly path: string;
   readonly summary: string;
-  readonly kind: KeyType;
+  /** It also says which type of key is needed. */
   readonly permission: Permission;
   readonly audit: AuditSubject;
   readonly query?: readonly QueryParameter[];
   readonly request?: Shape;
   readonly response?: Shape;
-  /** The status of success. */
-  readonly status: number;
+  /** The status of success; 200 by default. */
+  readonly status?: number;
   /** Returns the body of the response, or throws a `problem`. */
   handle(call: Call): unknown;
 }

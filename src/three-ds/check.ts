@@ -4,7 +4,7 @@ import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest } from '../security/typed-word.ts';
-import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from './fields.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
 import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
 import { exampleBody } from './template.ts';
 

@@ -3,7 +3,7 @@ import { isObject } from '../schema/guards.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 import { looksLikeName } from './check.ts';
-import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from './fields.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
 
 export interface Setting {
   /** Dotted path of a field. */

@@ -1,5 +1,5 @@
 import { isObject } from '../schema/guards.ts';
-import { BODY, type Field } from './fields.ts';
+import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
 
 /** A body with the fields that this combination needs and no other, each with the example of its schema. */

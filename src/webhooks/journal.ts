@@ -1,8 +1,8 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
-import { isObject } from '../schema/guards.ts';
-import { headersToKeep, parsedJson, type ReceivedEvent, textIn } from './received.ts';
+import { isObject, parsedJson } from '../schema/guards.ts';
+import { headersToKeep, type ReceivedEvent, textIn } from './received.ts';
 
 export interface JournalEntry {
   /** ISO 8601. */

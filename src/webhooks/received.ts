@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject } from '../schema/guards.ts';
+import { isObject, parsedJson } from '../schema/guards.ts';
 
 /** The body of a delivery: of the event only its id and type are required, all else is kept as sent. */
 export interface Delivery {
@@ -65,14 +65,6 @@ function isFilled(value: unknown): boolean {
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

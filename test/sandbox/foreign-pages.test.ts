@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/loopback.ts';
+import { keyTypeOf } from '../../src/sandbox/keys.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
 import { toBucket } from './buckets/bucket-request.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from './harness.ts';
@@ -75,8 +76,8 @@ describe('the sandbox', () => {
 
   it.each(FOREIGN_PAGES)('R67 refuses what a page of another site asks with a key: %j', async (page) => {
     const { url, call } = await sandbox();
-    for (const { method, path, kind } of API_ROUTES) {
-      const headers = { ...(kind === 'private' ? PRIVATE : MANAGEMENT), ...page, 'content-length': 0 };
+    for (const { method, path, permission } of API_ROUTES) {
+      const headers = { ...(keyTypeOf(permission) === 'private' ? PRIVATE : MANAGEMENT), ...page, 'content-length': 0 };
       expect([method, path, (await raw(url + path, { method, headers })).status]).toEqual([method, path, 403]);
     }
     const bucket = await toBucket(url, { path: '/sandbox', headers: page });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkBody } from '../../src/three-ds/check.ts';
-import { BODY, fieldAt, fieldsBelow } from '../../src/three-ds/fields.ts';
+import { BODY, fieldAt, fieldsBelow } from '../../src/schema/three-ds/fields.ts';
 import { changed, fullBody } from './bodies.ts';
 
 const RUNS = process.env['SOAK'] === '1' ? 20_000 : 500;

@@ -3,7 +3,7 @@ import { blankComments } from '../../src/app/json-body.ts';
 import { plainValue, readJson } from '../../src/config/json-text.ts';
 import { AUTHENTICATION_CATEGORIES, SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';
 import { checkBody } from '../../src/three-ds/check.ts';
-import { BODY, fieldsBelow } from '../../src/three-ds/fields.ts';
+import { BODY, fieldsBelow } from '../../src/schema/three-ds/fields.ts';
 import type { Combination } from '../../src/three-ds/rules.ts';
 import { commentedTemplate, exampleBody } from '../../src/three-ds/template.ts';
 import { changed } from './bodies.ts';

@@ -52,7 +52,7 @@ export const template = defineCommand({
     const { commentedTemplate, exampleBody } = await import('../../three-ds/template.ts');
     if (format === 'table' && globals.fields === undefined && !query)
       return context.out.write(commentedTemplate(combination));
-    const { BODY, fieldsBelow } = await import('../../three-ds/fields.ts');
+    const { BODY, fieldsBelow } = await import('../../schema/three-ds/fields.ts');
     const fields = fieldsBelow(BODY).filter(({ kind }) => kind !== 'object');
     const view: View = { name: 'request body', fields: fields.map(({ path }) => path), columns: [] };
     const print = await recordPrinter(context, view);

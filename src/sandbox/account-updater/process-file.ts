@@ -34,6 +34,8 @@ export interface ProcessedFile {
   readonly errors: readonly string[];
 }
 
+const MOST_USED = 1000;
+
 /** Writes the result of a request file, row by row. `resultPath` must not exist. */
 export async function processRequestFile(
   requestPath: string,
@@ -43,7 +45,19 @@ export async function processRequestFile(
 ): Promise<ProcessedFile> {
   const file = await open(resultPath, 'wx', 0o600);
   const md5 = createHash('md5');
-  let bytes = 0;
+  let [bytes, newTokens] = [0, 0];
+  const used = new Set<string>();
+  const watched: Vault = {
+    find(token) {
+      const card = vault.find(token);
+      if (card !== undefined && used.size < MOST_USED) used.add(token);
+      return card;
+    },
+    renew(token, row) {
+      newTokens += 1;
+      return vault.renew(token, row);
+    },
+  };
   const write = async (lines: readonly string[]): Promise<void> => {
     const chunk = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     md5.update(chunk);
@@ -51,36 +65,10 @@ export async function processRequestFile(
     await file.writeFile(chunk);
   };
   try {
-    const watched = new WatchedVault(vault);
     const { rows, errors } = await processRows(linesOf(requestPath, signal), watched, write);
-    const { newTokens, used } = watched;
     return { rows, bytes, md5: md5.digest('hex'), newTokens, used: [...used], errors };
   } finally {
     await file.close();
-  }
-}
-
-const MOST_USED = 1000;
-
-/** Notes what the usage report will count. */
-class WatchedVault implements Vault {
-  newTokens = 0;
-  readonly used = new Set<string>();
-  readonly #vault: Vault;
-
-  constructor(vault: Vault) {
-    this.#vault = vault;
-  }
-
-  find(token: string): VaultCard | undefined {
-    const card = this.#vault.find(token);
-    if (card !== undefined && this.used.size < MOST_USED) this.used.add(token);
-    return card;
-  }
-
-  renew(token: string, row: number): string {
-    this.newTokens += 1;
-    return this.#vault.renew(token, row);
   }
 }
 

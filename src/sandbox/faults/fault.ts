@@ -1,4 +1,4 @@
-import { mix } from '../seed/random.ts';
+import { kept, mix } from '../seed/random.ts';
 
 /** What goes wrong with an exchange. Several can be combined; `malformed` and a hang at the head stand alone. */
 export interface Effect {
@@ -102,17 +102,10 @@ export function matchesCall(pattern: CallPattern, method: string, target: string
   return expressionOf(pattern.path).test(path);
 }
 
-const known = new Map<string, RegExp>();
-
-function expressionOf(path: string): RegExp {
-  let expression = known.get(path);
-  if (expression === undefined) {
-    const parts = path.split(/(\*\*|\*)/).map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
-    expression = new RegExp(`^${parts.join('')}$`, 's');
-    known.set(path, expression);
-  }
-  return expression;
-}
+const expressionOf = kept((path: string) => {
+  const parts = path.split(/(\*\*|\*)/).map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('')}$`, 's');
+});
 
 const WILD: Readonly<Record<string, string>> = { '*': '[^/]+', '**': '.*' };
 
@@ -161,33 +154,24 @@ const UNKNOWN_EFFECT =
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
-  switch (name) {
-    case 'body':
-      return { body: value ?? '' };
-    case 'latency':
-      return { latency: milliseconds(value) };
-    case 'trickle':
-      return { trickle: milliseconds(value) };
-    case 'hang':
-      if (value !== undefined && value !== 'head' && value !== 'body')
-        throw new FaultSyntaxError('must say hang or hang=body');
-      return { hang: value ?? 'head' };
-    case 'reset':
-      return { reset: value === undefined ? 'head' : bytes(value) };
-    case 'truncate':
-      return { truncate: bytes(value) };
-    case 'redirect':
-      return { redirect: address(value) };
-    case 'malformed':
-      return { malformed: true };
-    case 'applied':
-      return { applied: true };
-    case 'accept-second-put':
-      return { acceptSecondPut: true };
-    default:
-      return undefined;
-  }
+  return Object.hasOwn(EFFECTS, name) ? EFFECTS[name]?.(value) : undefined;
 }
+
+const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> = {
+  body: (value = '') => ({ body: value }),
+  latency: (value) => ({ latency: milliseconds(value) }),
+  trickle: (value) => ({ trickle: milliseconds(value) }),
+  hang(value = 'head') {
+    if (value === 'head' || value === 'body') return { hang: value };
+    throw new FaultSyntaxError('must say hang or hang=body');
+  },
+  reset: (value) => ({ reset: value === undefined ? 'head' : bytes(value) }),
+  truncate: (value) => ({ truncate: bytes(value) }),
+  redirect: (value) => ({ redirect: address(value) }),
+  malformed: () => ({ malformed: true }),
+  applied: () => ({ applied: true }),
+  'accept-second-put': () => ({ acceptSecondPut: true }),
+};
 
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater.ts';
 import { problemSchema, type Shape } from '../../schema/response.ts';
+import { keyTypeOf } from '../keys.ts';
 import { API_ROUTES } from '../routes/api.ts';
 import type { ApiRoute } from '../service.ts';
 import { componentSchemas, EXAMPLES, reference } from './components.ts';
@@ -37,19 +38,19 @@ function allPaths(): Json {
 }
 
 function operation(route: ApiRoute): Json {
-  const { method, path, summary, permission, kind, request } = route;
+  const { method, path, summary, permission, request, status = 200 } = route;
   const parameters = [...pathParameters(path), ...(route.query ?? [])];
   const example = EXAMPLES[`${method} ${path}`];
   return {
     operationId: operationId(method, path),
     summary,
     'x-permission': permission,
-    'x-key-kind': kind,
+    'x-key-kind': keyTypeOf(permission),
     ...(parameters.length > 0 && { parameters }),
     ...(request !== undefined && {
       requestBody: { required: true, content: { 'application/json': content(request, example?.request) } },
     }),
-    responses: { [route.status]: success(route, example?.response), ...refusals(route) },
+    responses: { [status]: success(route, example?.response), ...refusals(route) },
   };
 }
 

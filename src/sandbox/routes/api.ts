@@ -2,7 +2,7 @@ import type { Context, Env, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
-import { findKey, type SandboxKey } from '../keys.ts';
+import { findKey, keyTypeOf, type SandboxKey } from '../keys.ts';
 import { invalid, jsonResponse, problem } from '../problem.ts';
 import { type ApiRoute, type AuditNote, auditNote, recordAudit, type Service } from '../service.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
@@ -79,7 +79,7 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
   });
   if (service.auditReads || route.audit.entityType !== 'log')
     recordAudit(service, key, auditNote(service, route.audit, false, id));
-  return jsonResponse(route.status, body);
+  return jsonResponse(route.status ?? 200, body);
 }
 
 function parseJson(text: string): unknown {
@@ -111,7 +111,8 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
   });
 }
 
-function checkPermission({ kind, permission }: ApiRoute, key: SandboxKey): void {
+function checkPermission({ permission }: ApiRoute, key: SandboxKey): void {
+  const kind = keyTypeOf(permission);
   if (key.kind !== kind) throw problem(403, `A ${kind} key with the permission ${permission} is needed here.`);
   if (!key.permissions.includes(permission)) throw problem(403, `The key lacks the permission ${permission}.`);
 }

@@ -12,7 +12,6 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
     method: 'POST',
     path: '/tokens',
     summary: 'Create a card token',
-    kind: 'private',
     permission: 'token:create',
     audit: { entityType: 'card', noun: 'Card', operation: 'create' },
     request: createCardTokenSchema,

@@ -1,5 +1,5 @@
 import { TEST_CARDS } from '../vault/test-cards.ts';
-import { hex, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
+import { hex, kept, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
 /** A kind of entity in the sandbox's tenant. */
 export interface EntityKind {
@@ -49,22 +49,13 @@ export function kindOf(hash: number): EntityKind | undefined {
 
 /** Chooses an entity of a kind. */
 export function entityId(kind: EntityKind, seed: number, hash: number): string {
-  return idsOf(kind, seed)[mix(hash) % kind.count] ?? '';
+  return idsOf(kind)(seed)[mix(hash) % kind.count] ?? '';
 }
-
-const idsBySeed = new WeakMap<EntityKind, Map<number, readonly string[]>>();
 
 // Logs name the same few entities over and over, so their ids are made once.
-function idsOf(kind: EntityKind, seed: number): readonly string[] {
-  const known = idsBySeed.get(kind) ?? new Map<number, readonly string[]>();
-  idsBySeed.set(kind, known);
-  let ids = known.get(seed);
-  if (ids === undefined) {
-    ids = Array.from({ length: kind.count }, (_, index) => kind.id(seed, index));
-    known.set(seed, ids);
-  }
-  return ids;
-}
+const idsOf = kept((kind: EntityKind) =>
+  kept((seed: number) => Array.from({ length: kind.count }, (_, index) => kind.id(seed, index))),
+);
 
 const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 
@@ -118,13 +109,4 @@ function readDerived(seed: number, token: string): CardOrigin | undefined {
   return derivedToken(seed, job, row, index) === token ? { kind: 'derived', index, job, row } : undefined;
 }
 
-const known = new Map<number, ReadonlyMap<string, number>>();
-
-function seededTokens(seed: number): ReadonlyMap<string, number> {
-  let tokens = known.get(seed);
-  if (tokens === undefined) {
-    tokens = new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index]));
-    known.set(seed, tokens);
-  }
-  return tokens;
-}
+const seededTokens = kept((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));

@@ -37,6 +37,16 @@ export function hex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0');
 }
 
+/** The same function, which keeps what it made of each value. */
+export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>();
+  return (key) => {
+    const found = made.get(key) ?? make(key);
+    made.set(key, found);
+    return found;
+  };
+}
+
 /** Namespaces keep the hashes of different kinds of thing apart. */
 export const NAMESPACE = {
   tenant: 1,

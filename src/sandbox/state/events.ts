@@ -1,3 +1,4 @@
+import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { TenantType } from '../../schema/tenant.ts';
 import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../three-ds/networks.ts';
@@ -190,18 +191,11 @@ export type JournalEvent =
 
 /** Reads one line; undefined for an incomplete or empty one. */
 export function readEvent(line: string): JournalEvent | undefined {
-  if (line === '') return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isEvent(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
+  return isEvent(value) ? value : undefined;
 }
 
 // Events of types that a later version adds are ignored where they are applied.
 function isEvent(value: unknown): value is JournalEvent {
-  return (
-    typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'number'
-  );
+  return isObject(value) && 'type' in value && typeof value['at'] === 'number';
 }

@@ -1,5 +1,6 @@
 import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema } from '../../schema/three-ds/authenticate.ts';
+import { type FieldType, fieldAt, ownValue } from '../../schema/three-ds/fields.ts';
 import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
 import { invalidFields, problem } from '../problem.ts';
@@ -44,7 +45,7 @@ const MAX_DECOUPLED_MINUTES = 10_080;
 
 /** What a body says of the device. The interface shows these members only in responses. */
 export function postedDevice(body: unknown): PostedDevice | undefined {
-  const [device, info] = [at(body, ['device']), at(body, ['device_info'])];
+  const [device, info] = [ownValue(body, ['device']), ownValue(body, ['device_info'])];
   const posted = {
     ...(typeof device === 'string' && { device }),
     ...(typeof info === 'object' && info !== null && !Array.isArray(info) && { device_info: { ...info } }),
@@ -95,26 +96,42 @@ export function checkAuthenticate(body: unknown, sessionType: SessionType): Auth
 function removeUnknownMembers(body: unknown): void {
   for (const issue of authenticateSchema.safeParse(body).error?.issues ?? []) {
     if (issue.code !== 'unrecognized_keys') continue;
-    const holder = at(body, issue.path);
+    const holder = ownValue(body, issue.path.map(String));
     if (typeof holder !== 'object' || holder === null) continue;
     for (const key of issue.keys) Reflect.deleteProperty(holder, key);
   }
 }
 
 function brokenFields(issues: readonly { readonly path: readonly PropertyKey[] }[], body: unknown): Broken[] {
-  return issues.map(({ path }) => [
-    path.map(String).join('.') || 'body',
-    at(body, path) === undefined ? 'Is required.' : `Must be ${describe(authenticateSchema, path)}.`,
-  ]);
+  return issues.map(({ path }) => {
+    const parts = path.map(String);
+    const isMissing = ownValue(body, parts) === undefined;
+    return [parts.join('.') || 'body', isMissing ? 'Is required.' : `Must be ${described(parts)}.`];
+  });
 }
+
+/** What is said of the field that a path leads to: it reads well behind "must be". */
+function described(parts: readonly string[]): string {
+  const field = fieldAt(parts.join('.'));
+  if (field?.choices !== undefined) return `one of ${field.choices.join(', ')}`;
+  return (field && (KINDS[field.kind] ?? field.description)) || 'of another form';
+}
+
+// These need no closer words, and what is described of them tells what they mean, not what they must be.
+const KINDS: Readonly<Partial<Record<FieldType, string>>> = {
+  flag: 'true or false',
+  object: 'an object',
+  free: 'an object',
+  list: 'an array',
+};
 
 function between(body: unknown, sessionType: SessionType): Broken[] {
   return brokenConditions({
-    category: at(body, ['authentication_category']),
-    type: at(body, ['authentication_type']),
-    decoupled: at(body, ['request_decoupled_challenge']),
+    category: ownValue(body, ['authentication_category']),
+    type: ownValue(body, ['authentication_type']),
+    decoupled: ownValue(body, ['request_decoupled_challenge']),
     sessionType,
-    has: (path) => at(body, path.split('.')) !== undefined,
+    has: (path) => ownValue(body, path.split('.')) !== undefined,
   });
 }
 
@@ -122,47 +139,6 @@ function grouped(broken: readonly Broken[]): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const [path, message] of broken) (errors[path] ??= []).push(message);
   return errors;
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = Reflect.get(found, name);
-  }
-  return found;
-}
-
-/** What is said of the member of a shape that a path leads to: it reads well behind "must be". */
-function describe(shape: unknown, path: readonly PropertyKey[]): string {
-  let found = unwrapped(shape);
-  for (const name of path)
-    found = unwrapped(typeof name === 'number' ? get(found, 'element') : get(get(found, 'shape'), name));
-  const values = get(found, 'options');
-  if (Array.isArray(values)) return `one of ${values.join(', ')}`;
-  return TYPES[String(get(get(found, 'def'), 'type'))] ?? descriptionOf(found) ?? 'of another form';
-}
-
-// These need no closer words, and what is described of them tells what they mean, not what they must be.
-const TYPES: Readonly<Record<string, string>> = {
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'an array',
-};
-
-// Optional members are wrapped once.
-function unwrapped(shape: unknown): unknown {
-  return get(get(shape, 'def'), 'innerType') ?? shape;
-}
-
-function descriptionOf(shape: unknown): string | undefined {
-  const text = get(shape, 'description');
-  return typeof text === 'string' ? text : undefined;
-}
-
-function get(value: unknown, name: PropertyKey): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** A member of a body that breaks a rule between fields, and what it must be. */

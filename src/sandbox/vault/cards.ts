@@ -1,6 +1,6 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/entities.ts';
-import { NAMESPACE, uuidOf } from '../seed/random.ts';
+import { kept, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { TokenEvent } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
 import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
@@ -158,22 +158,10 @@ function updateAt(index: number | undefined): Pick<Card, 'update' | 'updaterCard
   return { update: TEST_CARDS[index ?? -1], updaterCard: index ?? 0 };
 }
 
-interface Positions {
-  readonly tokens: ReadonlyMap<string, number>;
-  readonly intents: ReadonlyMap<string, number>;
-}
-
-const positionsBySeed = new Map<number, Positions>();
-
-function threeDsPositions(seed: number): Positions {
-  let positions = positionsBySeed.get(seed);
-  if (positions === undefined) {
-    const cards = sandboxThreeDsCards(seed);
-    positions = {
-      tokens: new Map(cards.map(({ token }, index) => [token, index])),
-      intents: new Map(cards.map(({ token_intent }, index) => [token_intent, index])),
-    };
-    positionsBySeed.set(seed, positions);
-  }
-  return positions;
-}
+const threeDsPositions = kept((seed: number) => {
+  const cards = sandboxThreeDsCards(seed);
+  return {
+    tokens: new Map(cards.map(({ token }, index) => [token, index])),
+    intents: new Map(cards.map(({ token_intent }, index) => [token_intent, index])),
+  };
+});

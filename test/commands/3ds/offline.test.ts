@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { template } from '../../../src/commands/3ds/body.ts';
-import { BODY } from '../../../src/three-ds/fields.ts';
+import { BODY } from '../../../src/schema/three-ds/fields.ts';
 import { Place } from './support.ts';
 
 const place = new Place();

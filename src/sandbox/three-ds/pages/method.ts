@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { isObject, parsedJson } from '../../../schema/guards.ts';
 import type { BrowserDetails } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import {
@@ -82,10 +83,6 @@ function methodPage({ id }: Session): Page {
 }
 
 function namesSession(form: URLSearchParams, session: Session): boolean {
-  try {
-    const data: unknown = JSON.parse(Buffer.from(form.get(METHOD_FIELD) ?? '', 'base64').toString());
-    return typeof data === 'object' && data !== null && Reflect.get(data, 'threeDSServerTransID') === session.id;
-  } catch {
-    return false;
-  }
+  const data = parsedJson(Buffer.from(form.get(METHOD_FIELD) ?? '', 'base64').toString());
+  return isObject(data) && data['threeDSServerTransID'] === session.id;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
+import { authenticateSchema } from './authenticate.ts';
 
 /** What a field of the authenticate request holds; `free` takes any object. */
 export type FieldType = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
