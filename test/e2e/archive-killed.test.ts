@@ -136,7 +136,7 @@ async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
   await store.lock(async () => {
     const found = await findArchive(store);
     if (!found) throw new Error('there is no archive');
-    const writer = new ArchiveWriter(store, found.last, { tenantId, now: () => systemClock.now() });
+    const writer = await ArchiveWriter.open(store, found.last, { tenantId, now: () => systemClock.now() });
     const { settled, readTo } = writer.position;
     await writer.add(days.map((day) => ({ tenant_id: tenantId, created_at: day.toISOString() })));
     await writer.commit({ settled, readTo: readTo + 1, newest: undefined, passed: [] });
@@ -150,6 +150,6 @@ async function archivedBefore(home: Home, time: string): Promise<{ first: string
   const { logs, links, gaps } = await readArchive(new DirectoryStore(home.file('audit'), host));
   if (gaps.length > 0) throw new Error('there is a gap');
   const archived = logs.filter(({ created_at }) => Date.parse(created_at) < Date.parse(time));
-  const first = links[0]?.record.standing.read_to ?? '';
+  const first = links[0]?.record.position.read_to ?? '';
   return { first, archived: archived.map((log) => JSON.stringify(log)).toSorted() };
 }

@@ -163,7 +163,7 @@ async function showOld(context: Context, store: ArchiveStore, keep: number | und
     context.notices.note('there is no archive yet: nothing would be dropped');
     return 0;
   }
-  const before = keptFrom(Date.parse(found.last.record.standing.read_to), keep);
+  const before = keptFrom(Date.parse(found.last.record.position.read_to), keep);
   const { months } = await findOld(store, before);
   await print(once(months));
   context.notices.note(months.length === 0 ? `nothing is older than ${isoTime(before)}` : 'nothing was dropped');

@@ -86,11 +86,11 @@ async function liveOf(
   input: SearchInput,
   { store, manifest, bounds }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds },
 ): Promise<Lane> {
-  const [{ liveLane }, { checkSubject }, { fromStored }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
+  const [{ liveLane }, { checkSubject }, { readPosition }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
     await Promise.all([
       import('../../logs/archive/search.ts'),
       import('../../logs/archive/manifest.ts'),
-      import('../../logs/checkpoint.ts'),
+      import('../../logs/archive/side-files.ts'),
       import('../../logs/archive/record.ts'),
       import('../../logs/read-range.ts'),
       import('../au/runs.ts'),
@@ -99,7 +99,7 @@ async function liveOf(
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  const position = fromStored(manifest.last.record.standing);
+  const position = await readPosition(store, manifest.last);
   return liveLane(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,

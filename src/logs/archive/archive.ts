@@ -72,8 +72,8 @@ async function runLocked(
   const now = client.now();
   const before = await findArchive(store);
   const { first, last } = before ?? (await begun(store, tenantId, now, options));
-  checkSubject(store, { first, last }, { service: options.service, tenantId });
-  const writer = new ArchiveWriter(store, last, {
+  checkSubject(store, { first }, { service: options.service, tenantId });
+  const writer = await ArchiveWriter.open(store, last, {
     tenantId: first.tenant_id,
     isTenantInDoubt: tenantId === undefined,
     now: () => client.now(),
@@ -82,7 +82,7 @@ async function runLocked(
     isNew: before === undefined,
     tenantId: first.tenant_id,
     readTo: writer.position.readTo,
-    since: Date.parse(first.standing.read_to),
+    since: Date.parse(first.position.read_to),
     now,
   };
   options.onBegin?.(begin);
@@ -147,7 +147,7 @@ async function explained(
   try {
     const found = await findArchive(store);
     if (!found) return error;
-    const readTo = Date.parse(found.last.record.standing.read_to);
+    const readTo = Date.parse(found.last.record.position.read_to);
     return withMargin(error, marginMs(readTo, retentionMs, client.now()));
   } catch {
     return error;

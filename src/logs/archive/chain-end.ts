@@ -2,20 +2,22 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256OfAll } from '../../files/hash.ts';
 import type { TimeRange } from '../entry.ts';
-import { appendRecord, type RecordDraft } from './chain.ts';
-import { fromStored, type StoredPosition } from '../checkpoint.ts';
+import type { TailPosition } from '../position.ts';
+import { appendRecord } from './chain.ts';
 import {
   type ArchiveRecord,
   dayOf,
   type Link,
   parseRecord,
   partPrefix,
+  type RecordContent,
   recordPath,
   type Segment,
   segmentName,
   tenantFolder,
   UNKNOWN_DAY,
 } from './record.ts';
+import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 import type { ClosedSegment } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 import { isoTime } from '../../output/time.ts';
@@ -49,36 +51,40 @@ export class ChainEnd {
   }
 
   /**
-   * Commits a record, and with the first one removes what a killed run left: segments with the number of the newest
+   * Commits a record with the position behind it, and with the first one removes what a killed run left: segments with the number of the newest
    * record, or of the next one. The former are removed before there is a next one, so none of earlier numbers are left.
    * @throws SvcError `conflict` when another writer was faster: then these segments are removed
    */
-  async append(draft: RecordDraft, segments: readonly Segment[]): Promise<void> {
+  async append(content: RecordContent, behind: TailPosition, segments: readonly Segment[]): Promise<void> {
     const isFirst = !this.#hasCleaned;
-    const { standing } = this.#last.record;
+    const before = this.#last;
     if (isFirst) await this.#clean(await this.#positionBefore());
     this.#hasCleaned = true;
+    // A crash from here on leaves files that no record names, and later those of older records: a commit removes both.
+    const position = await storePosition(this.#store, this.next, behind);
+    const checkpoint = await nextCheckpoint(this.#store, before);
     try {
-      this.#last = await appendRecord(this.#store, this.#last, draft);
+      this.#last = await appendRecord(this.#store, before, { ...content, position, checkpoint });
     } catch (error) {
       if (isSvcError(error, 'conflict')) await dropSegments(this.#store, this.next, segments);
       throw error;
     }
-    if (isFirst) await this.#clean(standing);
+    if (isFirst) await this.#clean(before.record.position);
+    await removeOutdated(this.#store, this.#last, before);
   }
 
   /** Removes segments with the newest record's number that it does not name; `before` is the position before it. */
-  async #clean(before: StoredPosition): Promise<void> {
-    const { settled, readTo } = fromStored(before);
-    const range = { from: Math.max(settled, readTo - MAX_DAYS_BACK_MS), to: this.#now() };
+  async #clean({ settled, read_to: readTo }: ArchiveRecord['position']): Promise<void> {
+    const from = Math.max(Date.parse(settled), Date.parse(readTo) - MAX_DAYS_BACK_MS);
+    const range = { from, to: this.#now() };
     await removeOrphans(this.#store, this.#tenantId, this.#last.record, range);
   }
 
-  async #positionBefore(): Promise<StoredPosition> {
-    const { sequence, standing } = this.#last.record;
+  async #positionBefore(): Promise<ArchiveRecord['position']> {
+    const { sequence, position } = this.#last.record;
     const path = recordPath(Math.max(0, sequence - 1));
     const text = await this.#store.readText(path);
-    return text === undefined ? standing : parseRecord(text, path).record.standing;
+    return text === undefined ? position : parseRecord(text, path).record.position;
   }
 }
 

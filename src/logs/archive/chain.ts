@@ -8,22 +8,19 @@ import {
   isHidden,
   type Link,
   MANIFEST,
+  NEWEST_VERSION,
   parseRecord,
+  type RecordContent,
   recordPath,
   recordText,
   sequenceOf,
+  sideNumber,
 } from './record.ts';
 import { parsedJson } from '../../schema/guards.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
 
-/** A new record without its position in the chain. */
-export type RecordDraft = ArchiveRecord extends infer Each
-  ? Each extends ArchiveRecord
-    ? Pick<Each, Exclude<KnownKeys<Each>, 'version' | 'sequence' | 'previous'>>
-    : never
-  : never;
-
-type KnownKeys<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
+/** A new record without its place in the chain. */
+export type RecordDraft = RecordContent & Pick<ArchiveRecord, 'position' | 'checkpoint'>;
 
 const headSchema = z.looseObject({
   version: z.literal(1),
@@ -69,7 +66,8 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Fi
   let last: ChainState | undefined;
   for await (const { path, sequence, text, problem } of recordTexts(store)) {
     if (sequence === undefined) {
-      if (path !== HEAD && !isHidden(path)) yield found('unlisted', path, 'it is not a record');
+      if (path !== HEAD && !isHidden(path) && Number.isNaN(sideNumber(path)))
+        yield found('unlisted', path, 'it is not a record');
       continue;
     }
     if (text === undefined && problem === undefined) continue;
@@ -175,7 +173,7 @@ async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
 }
 
 /** What is wrong with a file, in words. @throws any other error */
-function damageOf(error: unknown, path: string): string {
+export function damageOf(error: unknown, path: string): string {
   if (!isSvcError(error, 'checksum_mismatch')) throw error;
   return error.message.replace(`${path} is damaged: `, '');
 }
@@ -191,17 +189,31 @@ export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
     for await (const link of readRecords(store)) last = link;
     return last;
   }
-  const path = recordPath(head.sequence);
-  const text = await store.readText(path);
-  if (text === undefined) throw damaged(path, 'it is missing');
-  last = parseRecord(text, path);
-  if (last.sha256 !== head.sha256) throw damaged(path, `${HEAD} names another hash of it`);
+  last = await readRecord(store, head.sequence);
+  if (last.sha256 !== head.sha256) throw damaged(last.path, `${HEAD} names another hash of it`);
   for (;;) {
     const after = recordPath(next(last));
     const more = await store.readText(after);
     if (more === undefined) return last;
     last = checked(parseRecord(more, after), last);
   }
+}
+
+/** The records from a number up to `last`, checked. @throws SvcError as `readRecords` */
+export async function* readRecordsFrom(store: ArchiveStore, first: number, last: Link): AsyncGenerator<Link> {
+  const numbers = Array.from({ length: last.record.sequence + 1 - first }, (_, index) => first + index);
+  let before: Link | undefined;
+  for await (const link of sideBySide(numbers, READ_AHEAD, (number) => readRecord(store, number))) {
+    yield (before = checked(link, before, before === undefined ? first : next(before)));
+  }
+  if (before?.sha256 !== last.sha256) throw damaged(last.path, 'it was changed meanwhile');
+}
+
+async function readRecord(store: ArchiveStore, sequence: number): Promise<Link> {
+  const path = recordPath(sequence);
+  const text = await store.readText(path);
+  if (text === undefined) throw damaged(path, 'it is missing');
+  return parseRecord(text, path);
 }
 
 /** The first record, which says what is archived. @throws SvcError as `readRecords` */
@@ -217,7 +229,12 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
  */
 export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
-  const record: ArchiveRecord = { version: 1, sequence, previous: last?.sha256 ?? null, ...draft };
+  const record: ArchiveRecord = {
+    version: NEWEST_VERSION,
+    sequence,
+    previous: last?.sha256 ?? null,
+    ...draft,
+  };
   const [path, text] = [recordPath(sequence), recordText(record)];
   // In a store without conditional writes, another writer may have been last.
   if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
@@ -246,9 +263,9 @@ function parseHead(text: string): Head | undefined {
   return headSchema.safeParse(parsedJson(text)).data;
 }
 
-function checked(link: Link, last: Link | undefined): Link {
+function checked(link: Link, last: Link | undefined, due = next(last)): Link {
   const before = last && { sequence: last.record.sequence, sha256: last.sha256 };
-  for (const { path, message } of contradictions(link, next(last), before)) throw damaged(path, message);
+  for (const { path, message } of contradictions(link, due, before)) throw damaged(path, message);
   return link;
 }
 

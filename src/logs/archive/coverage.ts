@@ -1,7 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import { formatDuration, isoTime } from '../../output/time.ts';
 import type { TimeRange } from '../entry.ts';
-import type { ArchiveRecord, DropRecord } from './record.ts';
+import type { DropRecord, RecordContent } from './record.ts';
 
 /** Which time ranges an archive covers, and in which entries may be missing. */
 export class Coverage {
@@ -10,7 +10,7 @@ export class Coverage {
   /** The months that retention took, in order. */
   readonly drops: DropRecord[] = [];
 
-  add(record: ArchiveRecord): void {
+  add(record: RecordContent): void {
     if (record.kind === 'segments') join(this.#read, rangeOf(record.read_from, record.read_to));
     if (record.kind === 'gap') join(this.#lost, rangeOf(record.from, record.to));
     if (record.kind !== 'dropped') return;

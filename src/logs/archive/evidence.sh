@@ -11,7 +11,8 @@ sums=$(sha256sum -c SHA256SUMS 2> /dev/null) || fail 'files are not as SHA256SUM
 number=0 previous=null files=0 entries=0
 while record=_manifest/$(printf %08d "$number").json; [ -f "$record" ]; do
   IFS= read -r rest < "$record" || fail "$record has no end"
-  case $rest in "{\"version\":1,\"sequence\":$number,\"previous\":$previous,"*) ;; *) fail "$record does not chain" ;; esac
+  case $rest in "{\"version\":"[12]",\"sequence\":$number,\"previous\":$previous,"*) ;; *) fail "$record does not chain" ;; esac
+  case $rest in *'"segments":['*) rest=${rest#*'"segments":['} && rest=${rest%%]*} ;; *) rest= ;; esac
   while [ "${rest#*\"path\":\"}" != "$rest" ]; do
     rest=${rest#*\"path\":\"} && path=${rest%%\"*}
     rest=${rest#*\"entries\":} && count=${rest%%,*}

@@ -1,10 +1,19 @@
 import { SvcError } from '../../errors.ts';
-import { toStored } from '../checkpoint.ts';
 import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../position.ts';
-import { appendRecord, readFirst, readLast, readRecords } from './chain.ts';
+import { appendRecord, readFirst, readLast } from './chain.ts';
 import { Coverage } from './coverage.ts';
-import { type BeginRecord, damaged, isDroppedBy, type Link, MANIFEST, recordPath, type Segment } from './record.ts';
+import {
+  type ArchiveRecord,
+  type BeginRecord,
+  damaged,
+  isDroppedBy,
+  type Link,
+  MANIFEST,
+  recordPath,
+  type Segment,
+} from './record.ts';
+import { readContents, storePosition } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
@@ -24,17 +33,17 @@ export interface Manifest {
 }
 
 /**
- * Reads the manifest of an archive, with its chain checked.
+ * Reads the manifest of an archive: its newest checkpoint, and the chain from there, checked.
  * @throws SvcError `not_found` where there is no archive, `checksum_mismatch` where it is damaged, `config` where it is newer
  */
 export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
+  const last = await readLast(store);
+  if (last === undefined) throw await noArchive(store);
   const coverage = new Coverage();
   let segments: Segment[] = [];
   let allSegments = 0;
-  let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
-  for await (const link of readRecords(store)) {
-    last = link;
-    const { record } = link;
+  let first: BeginRecord | undefined;
+  for await (const record of readContents(store, last)) {
     coverage.add(record);
     if (record.kind === 'begin') first = record;
     if (record.kind === 'dropped') {
@@ -45,7 +54,6 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     allSegments += record.segments.length;
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
   }
-  if (last === undefined) throw await noArchive(store);
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
   return { first, last, coverage, segments, allSegments };
 }
@@ -83,7 +91,7 @@ export interface Beginning {
 }
 
 export interface FoundArchive {
-  readonly first: BeginRecord;
+  readonly first: BeginRecord & ArchiveRecord;
   readonly last: Link;
 }
 
@@ -101,7 +109,7 @@ export async function findArchive(store: ArchiveStore): Promise<FoundArchive | u
 /** @throws SvcError `config` where something else is archived */
 export function checkSubject(
   store: ArchiveStore,
-  { first }: FoundArchive,
+  { first }: Pick<Manifest, 'first'>,
   { service, tenantId }: { readonly service?: string | undefined; readonly tenantId?: string | undefined },
 ): void {
   if (service !== undefined && service !== first.service) {
@@ -144,6 +152,6 @@ export async function beginArchive(
     tenant_id: tenantId,
     since: since === undefined ? null : isoTime(since),
     written_at: isoTime(now),
-    standing: toStored(position),
+    position: await storePosition(store, 0, position),
   });
 }

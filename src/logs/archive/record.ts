@@ -3,7 +3,7 @@ import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { parseTime } from '../../output/time.ts';
-import { parsedJson } from '../../schema/guards.ts';
+import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
 
@@ -32,37 +32,63 @@ const monthSchema = z.looseObject({
   bytes: count,
 });
 
-const base = {
-  version: z.literal(1),
+const SIDE_FILE = /^_manifest\/(?:position|checkpoint)-(\d{8,})-[0-9a-f]{12}\.json$/;
+const sideFileSchema = z.looseObject({
+  path: z.string().regex(SIDE_FILE),
+  sha256,
+});
+
+const linkSchema = z.looseObject({
+  version: z.literal([1, 2]),
   sequence: count,
   previous: sha256.nullable(),
-  written_at: time,
-  standing: positionSchema,
-};
+  /** Where the log is read on. Many entries passed on are in a file of their own, which only the next writer reads. */
+  position: positionSchema.extend({ passed: z.union([positionSchema.shape.passed, sideFileSchema]) }),
+  /** The newest copy of the content of all records so far. */
+  checkpoint: sideFileSchema.optional(),
+});
 
-const recordSchema = z.discriminatedUnion('kind', [
+/** What a record adds to the archive. */
+export const contentSchema = z.discriminatedUnion('kind', [
   z.looseObject({
-    ...base,
     kind: z.literal('begin'),
+    written_at: time,
     service: z.string(),
     tenant_id: z.string(),
     /** The requested beginning; without one the archive begins with what the service still had. */
     since: time.nullish(),
   }),
   z.looseObject({
-    ...base,
     kind: z.literal('segments'),
+    written_at: time,
     segments: z.array(segmentSchema),
     read_from: time,
     read_to: time,
   }),
-  z.looseObject({ ...base, kind: z.literal('gap'), from: time, to: time }),
+  z.looseObject({ kind: z.literal('gap'), written_at: time, from: time, to: time }),
   /** Whole months that retention took: of the segments that earlier records list, all of days before `before`. */
-  z.looseObject({ ...base, kind: z.literal('dropped'), before: time, months: z.array(monthSchema), by: z.string() }),
+  z.looseObject({
+    kind: z.literal('dropped'),
+    written_at: time,
+    before: time,
+    months: z.array(monthSchema),
+    by: z.string(),
+  }),
 ]);
+
+const recordSchema = z.intersection(contentSchema, linkSchema);
+
+/** Of records: since the second, the position that a record keeps is small. Older svc must not go on with such a chain. */
+export const NEWEST_VERSION = 2;
 
 /** One closed file of entries. Times are RFC 3339, UTC, with milliseconds. */
 export type Segment = z.infer<typeof segmentSchema>;
+
+/** A file beside the records; its hash, which a record names, proves it. */
+export type SideFile = z.infer<typeof sideFileSchema>;
+
+/** What a record adds to the archive, whatever its number. */
+export type RecordContent = z.infer<typeof contentSchema>;
 
 /** One link of an archive's chain; creating it commits all that it names. */
 export type ArchiveRecord = z.infer<typeof recordSchema>;
@@ -71,10 +97,10 @@ export type ArchiveRecord = z.infer<typeof recordSchema>;
 export type DroppedMonth = z.infer<typeof monthSchema>;
 
 /** A record of months that were dropped, when and by whom. */
-export type DropRecord = Extract<ArchiveRecord, { kind: 'dropped' }>;
+export type DropRecord = Extract<RecordContent, { kind: 'dropped' }>;
 
 /** The first record: it names the service and the tenant. */
-export type BeginRecord = Extract<ArchiveRecord, { kind: 'begin' }>;
+export type BeginRecord = Extract<RecordContent, { kind: 'begin' }>;
 
 /** A record with the hash of its bytes, which the next one names. */
 export interface Link {
@@ -126,6 +152,16 @@ export function sequenceOf(path: string): number | undefined {
   return digits === undefined || recordPath(Number(digits)) !== path ? undefined : Number(digits);
 }
 
+/** The path of a file beside the records, for the record with this number to name. */
+export function sidePath(kind: 'position' | 'checkpoint', sequence: number, sha256: string): string {
+  return `${MANIFEST}${kind}-${String(sequence).padStart(8, '0')}-${sha256.slice(0, 12)}.json`;
+}
+
+/** The number of the record that may name such a file; NaN for any other file. */
+export function sideNumber(path: string): number {
+  return Number(SIDE_FILE.exec(path)?.[1] ?? Number.NaN);
+}
+
 export function recordText(record: ArchiveRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
@@ -138,11 +174,14 @@ export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
   const { version } = z.looseObject({ version: z.unknown() }).catch({ version: undefined }).parse(value);
-  if (typeof version === 'number' && version > 1)
+  if (typeof version === 'number' && version > NEWEST_VERSION)
     throw new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
       hint: 'Update svc on this machine.',
     });
-  const result = recordSchema.safeParse(value);
+  // The first version called the position so.
+  const result = recordSchema.safeParse(
+    version === 1 && isObject(value) ? { ...value, position: value['standing'] } : value,
+  );
   if (!result.success) {
     const where = result.error.issues[0]?.path.join('.') ?? '';
     throw damaged(path, where === '' ? 'it is not a record' : `${where} is not valid`);

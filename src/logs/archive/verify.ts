@@ -8,12 +8,15 @@ import {
   type DropRecord,
   isDroppedBy,
   isHidden,
+  type Link,
   MANIFEST,
   parseRecord,
+  type RecordContent,
   recordPath,
   type Segment,
   tenantFolder,
 } from './record.ts';
+import { checkSideFiles, contentOf } from './side-files.ts';
 import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
 
 export interface VerifyOptions {
@@ -66,6 +69,9 @@ export class Verification {
   /** Segments that are missing, by their paths, unless a record drops them. */
   readonly #missing = new Map<string, Finding>();
   #kept: Counted[] = [];
+  readonly #contents: RecordContent[] = [];
+  /** The two newest records. */
+  #links: Link[] = [];
 
   constructor(store: ArchiveStore, options: VerifyOptions = {}) {
     this.#store = store;
@@ -111,13 +117,15 @@ export class Verification {
     for (let step = await chain.next(); ; step = await chain.next()) {
       if (step.done === true) {
         this.#newest = step.value;
-        return;
+        return this.#checkSideFiles();
       }
       if ('problem' in step.value) {
         this.#pending.push(step.value);
         continue;
       }
       const { record, sha256 } = step.value;
+      this.#contents.push(contentOf(record));
+      this.#links = [...this.#links.slice(-1), step.value];
       this.#total.records += 1;
       this.#met ||= sha256 === this.#options.expect;
       this.#coverage.add(record);
@@ -128,6 +136,17 @@ export class Verification {
         if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
       }
     }
+  }
+
+  async #checkSideFiles(): Promise<void> {
+    const sequence = this.#newest?.sequence ?? -1;
+    const isWhole = this.#contents.length === sequence + 1;
+    const found: Finding[] = [];
+    for await (const finding of checkSideFiles(this.#store, this.#links, isWhole ? this.#contents : undefined))
+      found.push(finding);
+    // A run under way may have committed more meanwhile, and removed them.
+    if (found.length > 0 && (await this.#store.readText(recordPath(sequence + 1))) === undefined)
+      this.#pending.push(...found);
   }
 
   async #count(segment: Segment, sequence: number): Promise<Listed> {

@@ -1,16 +1,15 @@
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { fromStored, toStored } from '../checkpoint.ts';
 import type { TimeRange } from '../entry.ts';
 import { settledBefore, type TailPosition } from '../position.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
-import type { RecordDraft } from './chain.ts';
 import { isoRange } from './coverage.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import type { DroppedMonth, Link, Segment } from './record.ts';
+import type { DroppedMonth, Link, RecordContent, Segment } from './record.ts';
 import { findOld } from './retention.ts';
+import { readPosition } from './side-files.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
 
 export interface WriterOptions {
@@ -57,12 +56,17 @@ export class ArchiveWriter {
   #isWhole = true;
   #isTenantInDoubt: boolean;
 
-  constructor(store: ArchiveStore, last: Link, options: WriterOptions) {
+  /** Goes on after the newest record. @throws SvcError `checksum_mismatch` where its position is damaged */
+  static async open(store: ArchiveStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
+    return new ArchiveWriter(store, last, await readPosition(store, last), options);
+  }
+
+  private constructor(store: ArchiveStore, last: Link, position: TailPosition, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
     this.#isTenantInDoubt = options.isTenantInDoubt === true;
     this.#end = new ChainEnd(store, last, options.tenantId, options.now);
-    this.#position = fromStored(last.record.standing);
+    this.#position = position;
     this.#readFrom = this.#position.readTo;
     this.#pending = this.#newPending();
   }
@@ -120,7 +124,7 @@ export class ArchiveWriter {
     for (const closed of await pending.close()) segments.push(await storeSegment(this.#store, this.#end.next, closed));
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
-    await this.#append({ kind: 'segments', segments, ...range, ...this.#now(position) }, position, segments);
+    await this.#append({ kind: 'segments', segments, ...range, ...this.#now() }, position, segments);
     this.#readFrom = readTo;
     for (const count of COUNTS) this.written[count] += pending[count];
     this.written.segments += segments.length;
@@ -130,7 +134,7 @@ export class ArchiveWriter {
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
     const position = settledBefore(this.#position, gap.to);
-    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#now(position) }, position));
+    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#now() }, position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -144,7 +148,7 @@ export class ArchiveWriter {
     const position = this.#position;
     await this.#wholly(async () => {
       const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
-      if (old.months.length > 0) await this.#append({ ...draft, ...this.#now(position) }, position);
+      if (old.months.length > 0) await this.#append({ ...draft, ...this.#now() }, position);
       for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
     });
     return old.months;
@@ -178,12 +182,12 @@ export class ArchiveWriter {
     return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
-  async #append(draft: RecordDraft, position: TailPosition, segments: readonly Segment[] = []): Promise<void> {
-    await this.#end.append(draft, segments);
+  async #append(content: RecordContent, position: TailPosition, segments: readonly Segment[] = []): Promise<void> {
+    await this.#end.append(content, position, segments);
     this.#position = position;
   }
 
-  #now(position: TailPosition) {
-    return { written_at: isoTime(this.#options.now()), standing: toStored(position) };
+  #now() {
+    return { written_at: isoTime(this.#options.now()) };
   }
 }

@@ -187,7 +187,7 @@ describe('svc logs archive', () => {
   it.each([
     ['a damaged record', 12, (text: string) => text.replace('t-1', 't-3'), '00000000.json is damaged'],
     ['a cut record', 12, (text: string) => text.slice(0, 40), '00000000.json is damaged'],
-    ['a newer version', 3, (text: string) => text.replace('"version":1', '"version":2'), 'by a newer svc'],
+    ['a newer version', 3, (text: string) => text.replace('"version":2', '"version":3'), 'by a newer svc'],
   ])('leaves %s as it is, and names it', async (_, code, harm, words) => {
     await summary();
     const record = path.join(place, '_manifest/00000000.json');

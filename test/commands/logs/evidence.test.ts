@@ -211,7 +211,7 @@ describe('svc logs evidence', () => {
     const { top, store } = await archive();
     await store.lock(async () => {
       const found = await findArchive(store);
-      const writer = new ArchiveWriter(store, found!.last, { tenantId: TENANT, now: () => START });
+      const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
       await new Retention(0).apply(writer);
     });
     const { file, made } = await bundled(top);

@@ -193,7 +193,7 @@ function countsOf(lines: readonly string[]): Map<string, number> {
 
 function newer(top: string): void {
   const record = path.join(top, '_manifest/00000000.json');
-  fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":1', '"version":9'));
+  fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":2', '"version":9'));
 }
 
 function replaceByFile(top: string): void {

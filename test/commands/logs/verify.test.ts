@@ -106,7 +106,7 @@ describe('svc logs verify', () => {
   it('leaves alone what a newer svc wrote', async () => {
     const { top } = await archive();
     const record = path.join(top, '_manifest/00000001.json');
-    fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":1', '"version":2'));
+    fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":2', '"version":3'));
     const { code, stderr } = await svcHere(['logs', 'verify', top]);
     expect([code, errorIn({ stderr })['hint']]).toEqual([3, 'Update svc on this machine.']);
   });

@@ -22,7 +22,7 @@ export async function readArchive(store: ArchiveStore): Promise<Archived> {
   for await (const link of readRecords(store)) {
     const { record } = link;
     links.push(link);
-    if (record.kind === 'begin') readTo = Date.parse(record.standing.read_to);
+    if (record.kind === 'begin') readTo = Date.parse(record.position.read_to);
     if (record.kind === 'gap') {
       gaps.push({ from: Date.parse(record.from), to: Date.parse(record.to) });
       readTo = Math.max(readTo ?? 0, Date.parse(record.to));

@@ -24,6 +24,8 @@ export interface Commit {
   /** Added after the entries: so they are late. */
   readonly late?: readonly Log[];
   readonly gap?: boolean;
+  /** How many entries of the overlap its position has. */
+  readonly passed?: number;
 }
 
 /** An archive in a directory of its own, made by the writer itself; it goes when the test ends. */
@@ -34,13 +36,14 @@ export async function buildArchive(from: number, commits: readonly Commit[]) {
   const links = await store.lock(async () => {
     const begin = { position: beginAt(from), since: from, now: from };
     const first = await beginArchive(store, { service: SERVICE, tenantId: TENANT }, begin);
-    const writer = new ArchiveWriter(store, first, { tenantId: TENANT, now: () => from });
+    const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => from });
     const links: Link[] = [first];
     let readTo = from;
-    for (const { to, entries = [], late = [], gap = false } of commits) {
+    for (const { to, entries = [], late = [], gap = false, passed: count = 0 } of commits) {
+      const passed = Array.from({ length: count }, (_, index) => [`key ${index}`, to, 1] as const);
       await writer.add([...entries, ...late]);
       if (gap) await writer.commitGap({ from: readTo, to });
-      else await writer.commit({ settled: from, readTo: to, newest: undefined, passed: [] });
+      else await writer.commit({ settled: from, readTo: to, newest: undefined, passed });
       links.push(writer.last);
       readTo = to;
     }

@@ -25,7 +25,7 @@ import { sha256Of } from '../../../src/files/hash.ts';
 import { systemClock } from '../../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
-const standing = toStored({
+const position = toStored({
   settled: 1000,
   readTo: 2000,
   newest: undefined,
@@ -36,9 +36,9 @@ const begin: RecordDraft = {
   service: 'https://vault.example',
   tenant_id: 't-1',
   written_at: NOON,
-  standing,
+  position,
 };
-const gap: RecordDraft = { kind: 'gap', from: NOON, to: NOON, written_at: NOON, standing };
+const gap: RecordDraft = { kind: 'gap', from: NOON, to: NOON, written_at: NOON, position };
 const segments: RecordDraft = {
   kind: 'segments',
   segments: [
@@ -55,7 +55,7 @@ const segments: RecordDraft = {
   read_from: NOON,
   read_to: NOON,
   written_at: NOON,
-  standing,
+  position,
 };
 
 let top: string;
@@ -195,7 +195,7 @@ describe('a chain of records', () => {
 
   it('is not touched where a newer svc wrote it', async () => {
     await write(begin);
-    fs.writeFileSync(file(0), text(0).replace('"version":1', '"version":2'));
+    fs.writeFileSync(file(0), text(0).replace('"version":2', '"version":3'));
     await expect(readFirst(store)).rejects.toMatchObject({
       code: 'config',
       hint: 'Update svc on this machine.',
@@ -330,6 +330,6 @@ describe('a record', () => {
   it('keeps the position of a tail', () => {
     const stood = { settled: 1000, readTo: 2000, newest: 1500, passed: [['k', 1500, 2]] } as const;
     expect(fromStored(toStored(stood))).toEqual(stood);
-    expect(fromStored(standing).newest).toBeUndefined();
+    expect(fromStored(position).newest).toBeUndefined();
   });
 });

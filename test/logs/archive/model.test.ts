@@ -168,7 +168,7 @@ class World {
       await beginArchive(this.store, subject, { position, since: position.readTo, now });
     const found = await findArchive(this.store);
     if (!found) throw new Error('no archive was begun');
-    const writer = new ArchiveWriter(this.store, found.last, {
+    const writer = await ArchiveWriter.open(this.store, found.last, {
       tenantId: TENANT,
       limits: { entries: 40, characters: 1_000_000 },
       now: () => this.service.now(),

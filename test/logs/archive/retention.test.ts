@@ -39,7 +39,7 @@ async function keep(store: ArchiveStore, months: number): Promise<Retention> {
   await store.lock(async () => {
     const found = await findArchive(store);
     if (!found) throw new Error('there is no archive');
-    const writer = new ArchiveWriter(store, found.last, { tenantId: TENANT, now: () => END });
+    const writer = await ArchiveWriter.open(store, found.last, { tenantId: TENANT, now: () => END });
     await retention.apply(writer);
   });
   return retention;
@@ -51,7 +51,7 @@ async function newMemoryArchive(): Promise<MemoryStore> {
   const store = new MemoryStore(work);
   const begin = { position: beginAt(START), since: START, now: START };
   const first = await beginArchive(store, { service: 'https://vault.example', tenantId: TENANT }, begin);
-  const writer = new ArchiveWriter(store, first, { tenantId: TENANT, now: () => START });
+  const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => START });
   for (let at = 0; at < OLD.length; at += 13) {
     await writer.add([...OLD.slice(at, at + 13), ...(at === 0 ? ODD : [])]);
     const readTo = at + 13 < OLD.length ? START + (at + 13) * 2 * DAY : END;
@@ -124,7 +124,7 @@ describe('the retention of an archive', () => {
     await keep(store, 2);
     await store.lock(async () => {
       const found = await findArchive(store);
-      const writer = new ArchiveWriter(store, found!.last, { tenantId: TENANT, now: () => END });
+      const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => END });
       await writer.add([entry(START)]);
       await writer.commit({ settled: START, readTo: END + DAY, newest: undefined, passed: [] });
     });

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
-import { fromStored } from '../../../src/logs/checkpoint.ts';
+import { readPosition } from '../../../src/logs/archive/side-files.ts';
 import { liveLane, searchSegments } from '../../../src/logs/archive/search.ts';
 import type { ArchiveStore } from '../../../src/logs/archive/store.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
@@ -93,7 +93,7 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
     const begin = { position: beginAt(START - 240 * SECOND), since: undefined, now };
     const found = await findArchive(store);
     const last = found?.last ?? (await beginArchive(store, subject, begin));
-    const writer = new ArchiveWriter(store, last, { tenantId: 'one', now: () => service.now() });
+    const writer = await ArchiveWriter.open(store, last, { tenantId: 'one', now: () => service.now() });
     await new ArchiveSync(writer, service, {
       ...TIMES,
       everyMs: 20 * SECOND,
@@ -106,7 +106,7 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
 async function searchLive(store: ArchiveStore, service: ModelService): Promise<Log[]> {
   const { segments, last } = await readManifest(store);
   const all = { matches: () => true, onGap: () => undefined, ...TIMES };
-  const more = liveLane(service, fromStored(last.record.standing), all);
+  const more = liveLane(service, await readPosition(store, last), all);
   const found: Log[] = [];
   for await (const batch of searchSegments(store, { segments, more, ...all })) found.push(...batch);
   return found;

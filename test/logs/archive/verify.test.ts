@@ -35,8 +35,9 @@ const COMMITS: readonly Commit[] = [
   {
     to: START + 30 * HOUR,
     entries: [...logs(8 * HOUR, 3, HOUR), { created_at: 'lately', message: 'no time' }],
+    passed: 30,
   },
-  { to: START + 31 * HOUR },
+  { to: START + 31 * HOUR, passed: 30 },
 ];
 
 async function verified(top: string, options: VerifyOptions = {}) {
@@ -186,7 +187,7 @@ describe('verifying an archive', () => {
       logs: logs(40 * HOUR, 5),
       supplementary: false,
     });
-    const { standing } = links.at(-1)!.record;
+    const { position } = links.at(-1)!.record;
     await store.lock(() =>
       appendRecord(store, links.at(-1), {
         kind: 'segments',
@@ -194,7 +195,7 @@ describe('verifying an archive', () => {
         read_from: new Date(START + 31 * HOUR).toISOString(),
         read_to: new Date(START + 50 * HOUR).toISOString(),
         written_at: new Date(START).toISOString(),
-        standing,
+        position,
       }),
     );
     const found = await verified(top);
@@ -226,7 +227,7 @@ describe('verifying an archive', () => {
           read_from: new Date(START + 31 * HOUR).toISOString(),
           read_to: new Date(START + 50 * HOUR).toISOString(),
           written_at: new Date(START).toISOString(),
-          standing: links.at(-1)!.record.standing,
+          position: links.at(-1)!.record.position,
         }),
       );
     }

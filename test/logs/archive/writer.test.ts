@@ -38,7 +38,7 @@ async function writerOn(at = store, isTenantInDoubt = false): Promise<ArchiveWri
   if (!(await findArchive(at)))
     await beginArchive(at, subject, { position: beginAt(NOON), since: undefined, now: NOON });
   const found = await findArchive(at);
-  return new ArchiveWriter(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
+  return ArchiveWriter.open(at, found!.last, { tenantId: TENANT, isTenantInDoubt, now: () => NOON + HOUR });
 }
 
 function log(at: number, message = 'did', more: Partial<Log> = {}): Log {

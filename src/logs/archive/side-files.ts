@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { sha256Of } from '../../files/hash.ts';
+import { parsedJson } from '../../schema/guards.ts';
+import { fromStored, positionSchema, type StoredPosition, toStored } from '../checkpoint.ts';
+import type { TailPosition } from '../position.ts';
+import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
+import {
+  type ArchiveRecord,
+  contentSchema,
+  damaged,
+  type Link,
+  MANIFEST,
+  type RecordContent,
+  sideNumber,
+  type SideFile,
+  sidePath,
+} from './record.ts';
+import type { ArchiveStore } from './store.ts';
+
+// Files beside the records. A record names them with their hash, so they come first, and their name holds its number:
+// once it is taken, no other record can name them.
+
+const KINDS = ['position', 'checkpoint'] as const;
+
+/** A longer list of entries passed on would fill the records, all of which are read for a search. */
+const MAX_INLINE = 20;
+
+/** After so many records their content is copied into one file: a search reads this instead of them. */
+const CHECKPOINT_EVERY = 256;
+
+const MISSING = 'it is missing';
+
+const passedSchema = z.looseObject({ version: z.literal(1), passed: positionSchema.shape.passed });
+const checkpointSchema = z.looseObject({ version: z.literal(1), records: z.array(contentSchema) });
+
+/** What the record with this number says of a position. */
+export async function storePosition(
+  store: ArchiveStore,
+  sequence: number,
+  position: TailPosition,
+): Promise<ArchiveRecord['position']> {
+  const stored = toStored(position);
+  if (stored.passed.length <= MAX_INLINE) return stored;
+  return { ...stored, passed: await storeFile(store, 'position', sequence, { version: 1, passed: stored.passed }) };
+}
+
+/** The position behind a record. @throws SvcError `checksum_mismatch` */
+export async function readPosition(store: ArchiveStore, { record }: Link): Promise<TailPosition> {
+  const { passed, ...others } = record.position;
+  if (Array.isArray(passed)) return fromStored({ ...others, passed });
+  return fromStored({ ...others, passed: await readPassed(store, passed) });
+}
+
+async function readPassed(store: ArchiveStore, file: SideFile): Promise<StoredPosition['passed']> {
+  const found = passedSchema.safeParse(await readFile(store, file)).data;
+  if (found === undefined) throw damaged(file.path, 'it is not the position of an archive');
+  return found.passed;
+}
+
+/** The checkpoint that the next record names: the one of `last`, or a new one if it is old. */
+export async function nextCheckpoint(store: ArchiveStore, last: Link): Promise<SideFile | undefined> {
+  const { checkpoint, sequence } = last.record;
+  const copied = checkpoint === undefined ? 0 : sideNumber(checkpoint.path);
+  if (sequence + 1 - copied < CHECKPOINT_EVERY) return checkpoint;
+  const records: RecordContent[] = [];
+  for await (const content of readContents(store, last)) records.push(content);
+  return storeFile(store, 'checkpoint', sequence + 1, { version: 1, records });
+}
+
+/**
+ * The content of all records up to `last`, from its checkpoint as far as that goes.
+ * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain
+ */
+export async function* readContents(store: ArchiveStore, last: Link): AsyncGenerator<RecordContent> {
+  const file = last.record.checkpoint;
+  const checkpoint = file && (await readCheckpoint(store, file).catch((error) => void damageOf(error, file.path)));
+  if (checkpoint) yield* checkpoint;
+  for await (const { record } of readRecordsFrom(store, checkpoint?.length ?? 0, last)) yield contentOf(record);
+}
+
+async function readCheckpoint(store: ArchiveStore, file: SideFile): Promise<RecordContent[]> {
+  const found = checkpointSchema.safeParse(await readFile(store, file)).data;
+  if (found === undefined) throw damaged(file.path, 'it is not a checkpoint of records');
+  return found.records;
+}
+
+/** Removes what the two newest records do not name: whoever has just read the one before may still need its files. */
+export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
+  const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
+  for (const kind of KINDS)
+    for await (const { path } of store.list(`${MANIFEST}${kind}-`))
+      if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
+}
+
+/** What is wrong with the files that the two newest records name; `contents` are those of all records, if all are readable. */
+export async function* checkSideFiles(
+  store: ArchiveStore,
+  newest: readonly Link[],
+  contents: readonly RecordContent[] | undefined,
+): AsyncGenerator<Finding> {
+  const files = new Map(newest.flatMap(({ record }) => filesOf(record)).map((file) => [file.path, file]));
+  for (const file of files.values()) {
+    try {
+      if (!file.path.startsWith(`${MANIFEST}checkpoint-`)) await readPassed(store, file);
+      else if (contradicts(await readCheckpoint(store, file), contents))
+        throw damaged(file.path, 'it contradicts the records');
+    } catch (error) {
+      const message = damageOf(error, file.path);
+      yield { problem: message === MISSING ? 'missing' : 'damaged', path: file.path, message };
+    }
+  }
+}
+
+function contradicts(copied: readonly RecordContent[], contents: readonly RecordContent[] | undefined): boolean {
+  return contents !== undefined && !isDeepStrictEqual(copied, contents.slice(0, copied.length));
+}
+
+/** Creates a file for the record of this number. */
+async function storeFile(
+  store: ArchiveStore,
+  kind: (typeof KINDS)[number],
+  sequence: number,
+  value: unknown,
+): Promise<SideFile> {
+  const text = `${JSON.stringify(value)}\n`;
+  const sha256 = sha256Of(text);
+  const path = sidePath(kind, sequence, sha256);
+  // A run that was killed before its record may have left it.
+  if (!(await store.create(path, text))) await store.replace(path, text);
+  return { path, sha256 };
+}
+
+async function readFile(store: ArchiveStore, { path, sha256 }: SideFile): Promise<unknown> {
+  const text = await store.readText(path);
+  if (text === undefined) throw damaged(path, MISSING);
+  if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed');
+  return parsedJson(text);
+}
+
+function filesOf({ position: { passed }, checkpoint }: ArchiveRecord): SideFile[] {
+  return [Array.isArray(passed) ? undefined : passed, checkpoint].filter((file) => file !== undefined);
+}
+
+/** What a record adds to the archive, alone. */
+export function contentOf(record: ArchiveRecord): RecordContent {
+  const { version: _, sequence: _1, previous: _2, position: _3, checkpoint: _4, standing: _5, ...content } = record;
+  return content;
+}

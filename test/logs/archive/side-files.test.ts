@@ -1,0 +1,187 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256Of } from '../../../src/files/hash.ts';
+import type { Finding } from '../../../src/logs/archive/chain.ts';
+import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
+import { recordPath } from '../../../src/logs/archive/record.ts';
+import { readPosition } from '../../../src/logs/archive/side-files.ts';
+import { Verification } from '../../../src/logs/archive/verify.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { beginAt, type TailPosition } from '../../../src/logs/position.ts';
+import { Killed } from '../model.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const START = Date.UTC(2026, 0, 5);
+const MINUTE = 60_000;
+
+/** A store that remembers which files were read. */
+class WatchedStore extends MemoryStore {
+  readonly reads: string[] = [];
+
+  override async readText(file: string): Promise<string | undefined> {
+    this.reads.push(file);
+    return super.readText(file);
+  }
+}
+
+let work: string;
+let store: WatchedStore;
+
+beforeEach(() => {
+  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-side-'));
+  store = new WatchedStore(work);
+});
+
+afterEach(() => {
+  fs.rmSync(work, { recursive: true, force: true });
+});
+
+async function writer(): Promise<ArchiveWriter> {
+  const begin = { position: beginAt(START), since: START, now: START };
+  const subject = { service: 'https://vault.example', tenantId: 't' };
+  const last = (await findArchive(store))?.last ?? (await beginArchive(store, subject, begin));
+  return ArchiveWriter.open(store, last, { tenantId: 't', now: () => START });
+}
+
+function positionAt(minute: number, passed: number): TailPosition {
+  const at = START + minute * MINUTE;
+  const lines = Array.from({ length: passed }, (_, index) => [`key ${minute} ${index}`, at, 1] as const);
+  return { settled: at - MINUTE, readTo: at, newest: at, passed: lines };
+}
+
+/** Commits up to this record, each with one entry and so many of the overlap. */
+async function commitTo(record: number, passed = 0): Promise<ArchiveWriter> {
+  const to = await writer();
+  for (let minute = to.last.record.sequence + 1; minute <= record; minute += 1) {
+    const created_at = new Date(START + (minute - 0.5) * MINUTE).toISOString();
+    await to.add([{ tenant_id: 't', message: `did ${minute}`, created_at }]);
+    await to.commit(positionAt(minute, passed));
+  }
+  return to;
+}
+
+function sideFiles(): string[] {
+  const found = [...store.files.keys()].map(
+    (file) => /^_manifest\/((?:position|checkpoint)-\d+)/.exec(file)?.[1] ?? '',
+  );
+  return found.filter((name) => name !== '').toSorted();
+}
+
+function fileOf(name: string): string {
+  return [...store.files.keys()].find((file) => file.startsWith(`_manifest/${name}-`)) ?? '';
+}
+
+async function findings(): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for await (const batch of new Verification(store).findings()) found.push(...batch);
+  return found;
+}
+
+/** Changes a file that the newest record names, and lets all hashes fit again. */
+function forge(name: string, change: (text: string) => string): void {
+  const file = fileOf(name);
+  const [before, changed] = [store.files.get(file)?.toString() ?? '', change(store.files.get(file)?.toString() ?? '')];
+  const newest =
+    [...store.files.keys()]
+      .filter((each) => /\/\d+\.json$/.test(each))
+      .toSorted()
+      .at(-1) ?? '';
+  const record = (store.files.get(newest)?.toString() ?? '').replaceAll(sha256Of(before), sha256Of(changed));
+  store.files.set(file, Buffer.from(changed));
+  store.files.set(newest, Buffer.from(record));
+  const head = (store.files.get('_manifest/head.json')?.toString() ?? '').replace(/[0-9a-f]{64}/, sha256Of(record));
+  store.files.set('_manifest/head.json', Buffer.from(head));
+}
+
+describe('the position of an archive', () => {
+  it('is in its record when it is small, and beside the two newest records otherwise', async () => {
+    await commitTo(3, 20);
+    expect(sideFiles()).toEqual([]);
+    const { last } = await commitTo(6, 21);
+    expect(sideFiles()).toEqual(['position-00000005', 'position-00000006']);
+    expect(await readPosition(store, last)).toEqual(positionAt(6, 21));
+    expect(store.files.get(recordPath(6))?.length).toBeLessThan(1000);
+    await commitTo(8);
+    expect(sideFiles()).toEqual([]);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('R33 is whole whatever change of the store a run died before or after', async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let change = 1, died = true; died; change += 1) {
+        store = new WatchedStore(work);
+        const dying = await commitTo(3, 30);
+        store.death = { change: store.changes + change, when };
+        const commit = dying.commit(positionAt(4, 30));
+        died = await commit.then(
+          () => false,
+          (error: unknown) => error instanceof Killed,
+        );
+        store.death = undefined;
+        const { last } = (await findArchive(store))!;
+        expect(await readPosition(store, last)).toEqual(positionAt(last.record.sequence, 30));
+        expect((await findings()).map(({ problem }) => problem)).toEqual([]);
+        await commitTo(last.record.sequence + 1, 30);
+        expect(sideFiles()).toHaveLength(2);
+      }
+    }
+  });
+
+  it('R33 is not taken from a file that was changed, and verify names it', async () => {
+    const { last } = await commitTo(2, 30);
+    const file = fileOf('position-00000002');
+    store.files.set(file, Buffer.from(store.files.get(file)?.toString().replace('key 2 0', 'key 9 9') ?? ''));
+    await expect(readPosition(store, last)).rejects.toThrow(`${file} is damaged: it was changed`);
+    await expect(writer()).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    expect(await findings()).toEqual([{ problem: 'damaged', path: file, message: 'it was changed' }]);
+    store.files.delete(file);
+    expect(await findings()).toEqual([{ problem: 'missing', path: file, message: 'it is missing' }]);
+  });
+});
+
+describe('a checkpoint of records', () => {
+  it('is what a search reads instead of the records up to it', async () => {
+    await commitTo(255);
+    expect(sideFiles()).toEqual([]);
+    await commitTo(515);
+    expect(sideFiles()).toEqual(['checkpoint-00000512']);
+    store.reads.splice(0);
+    const { segments, coverage, first } = await readManifest(store);
+    expect(new Set(store.reads).size).toBe(7);
+    expect(segments).toHaveLength(515);
+    expect(first.tenant_id).toBe('t');
+    expect(coverage.covered()).toEqual([{ from: START, to: START + 515 * MINUTE }]);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('R33 can be lost or damaged: a search reads the records instead, and verify names it', async () => {
+    await commitTo(258);
+    const whole = await readManifest(store);
+    const file = fileOf('checkpoint-00000256');
+    const text = store.files.get(file)?.toString() ?? '';
+    for (const [bytes, message] of [
+      [text.replace('did', 'DID').slice(1), 'it was changed'],
+      [undefined, 'it is missing'],
+    ] as const) {
+      if (bytes === undefined) store.files.delete(file);
+      else store.files.set(file, Buffer.from(bytes));
+      expect((await readManifest(store)).segments).toEqual(whole.segments);
+      expect(await findings()).toMatchObject([{ path: file, message }]);
+    }
+  });
+
+  it('R33 that contradicts the records is found even where all hashes fit', async () => {
+    await commitTo(256);
+    forge('checkpoint-00000256', (text) => text.replace(/"entries":1/, '"entries":2'));
+    expect((await findings()).map(({ message }) => message)).toEqual(['it contradicts the records']);
+  });
+
+  it('lets the chain behind it be checked by a search', async () => {
+    await commitTo(258);
+    const record = store.files.get(recordPath(257))?.toString() ?? '';
+    store.files.set(recordPath(257), Buffer.from(record.replace('"entries":1', '"entries":2')));
+    await expect(readManifest(store)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  });
+});
