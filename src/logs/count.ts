@@ -36,14 +36,14 @@ export class LogCounts {
   readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
   readonly #actorTypes = new Map<string, string>();
 
-  add(log: Log): void {
-    const at = parseTime(log.created_at);
-    fill(this.#all, at);
-    this.#hours.add(at === undefined ? null : hourOf(at), at);
-    for (const [by, tally] of this.#names) tally.add(log[by] ?? null, at);
+  /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
+  add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
+    merge(this.#all, bucket);
+    this.#hours.add(bucket.first === Infinity ? null : hourOf(bucket.first), bucket);
+    for (const [by, tally] of this.#names) tally.add(log[by] ?? null, bucket);
     const actor = log.actor_id ?? null;
-    const { count } = this.#actors.add(actor, at);
-    if (count === 1 && actor !== null && typeof log.actor_type === 'string')
+    const { count } = this.#actors.add(actor, bucket);
+    if (count === bucket.count && actor !== null && typeof log.actor_type === 'string')
       this.#actorTypes.set(actor, log.actor_type);
   }
 
@@ -121,15 +121,19 @@ export interface Bucket {
 
 export const OTHERS = '(others)';
 
-function emptyBucket(): Bucket {
+export function emptyBucket(): Bucket {
   return { count: 0, first: Infinity, last: -Infinity };
 }
 
-function fill(bucket: Bucket, at: number | undefined): void {
-  bucket.count += 1;
-  if (at === undefined) return;
-  if (at < bucket.first) bucket.first = at;
-  if (at > bucket.last) bucket.last = at;
+/** A bucket with one entry. */
+export function bucketOf(at: number | undefined): Bucket {
+  return { count: 1, first: at ?? Infinity, last: at ?? -Infinity };
+}
+
+function merge(bucket: Bucket, { count, first, last }: Bucket): void {
+  bucket.count += count;
+  if (first < bucket.first) bucket.first = first;
+  if (last > bucket.last) bucket.last = last;
 }
 
 /** Counts entries by one of their values. Only the first `most` values are counted separately: memory stays flat. */
@@ -141,11 +145,11 @@ export class ValueTally<K> {
     this.#most = most;
   }
 
-  add(value: K, at: number | undefined): Bucket {
+  add(value: K, added: Bucket): Bucket {
     const key = this.buckets.has(value) || this.buckets.size < this.#most ? value : OTHERS;
     const bucket = this.buckets.get(key) ?? emptyBucket();
     this.buckets.set(key, bucket);
-    fill(bucket, at);
+    merge(bucket, added);
     return bucket;
   }
 

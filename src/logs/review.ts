@@ -1,7 +1,7 @@
 import { isoTime, parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { without } from './archive/coverage.ts';
-import { type Bucket, HOUR_MS, OTHERS, ValueTally } from './count.ts';
+import { type Bucket, bucketOf, HOUR_MS, OTHERS, ValueTally } from './count.ts';
 import type { TimeRange } from './entry.ts';
 
 /** Entries that are alike but for their entity and message. What an entry lacks is null; times are RFC 3339. */
@@ -74,8 +74,8 @@ export class DayReview {
     if (!isToday) return;
     const hour = Math.floor((at - from) / HOUR_MS);
     this.#hours[hour] = (this.#hours[hour] ?? 0) + 1;
-    if (log.operation === 'delete') this.#deletions.add(keyOf(log), at);
-    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), at);
+    if (log.operation === 'delete') this.#deletions.add(keyOf(log), bucketOf(at));
+    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), bucketOf(at));
   }
 
   findings(): DayFindings {
@@ -132,7 +132,7 @@ class Seen {
   add({ actor_id, actor_type, entity_type, operation }: Log, at: number, isToday: boolean): void {
     if (this.#by === 'actor' && typeof actor_id !== 'string') return;
     const key = keyOf(this.#by === 'actor' ? { actor_id, actor_type } : { entity_type, operation });
-    if (isToday) this.#today.add(key, at);
+    if (isToday) this.#today.add(key, bucketOf(at));
     else if (this.#before.size <= MAX_SEEN) this.#before.add(key);
   }
 

@@ -2,6 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
+import type { ReadSegmentOptions } from '../../logs/archive/read-segment.ts';
 import type { DroppedMonth, Segment } from '../../logs/archive/record.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
@@ -40,7 +41,7 @@ async function bucketEnvironment(context: Context): Promise<Environment> {
 /** Does work that reads much of an archive, and shows how many of its bytes are done. */
 export async function withByteProgress<T>(
   context: Context,
-  { label, segments }: Pick<Reading, 'label' | 'segments'>,
+  { label, segments }: Reading,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -48,33 +49,33 @@ export async function withByteProgress<T>(
   return withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
 }
 
-const CONCURRENCY = 3;
-
 interface Reading {
   readonly label: string;
-  readonly store: ArchiveStore;
   readonly segments: readonly Segment[];
 }
 
-/** Reads all entries of segments, in no order, and shows how far it is. @returns how many there were */
+/** Reads all entries of segments, in no order, and shows how far it is. */
 export async function readEntries(
   context: Context,
-  { label, store, segments }: Reading,
+  { store, ...reading }: Reading & { readonly store: ArchiveStore },
   onEntry: (log: Log) => void,
-): Promise<number> {
-  const [{ readSegment }, { sideBySide }] = await Promise.all([
-    import('../../logs/archive/read-segment.ts'),
-    import('../../logs/archive/store.ts'),
-  ]);
-  return withByteProgress(context, { label, segments }, async (onBytes) => {
-    const reading = sideBySide(segments, CONCURRENCY, async (segment) => {
-      for await (const batch of readSegment(store, segment, { signal: context.signal, onBytes }))
-        for (const log of batch) onEntry(log);
-      return segment.entries;
-    });
-    let read = 0;
-    for await (const entries of reading) read += entries;
-    return read;
+): Promise<void> {
+  const { readSegment } = await import('../../logs/archive/read-segment.ts');
+  await readSideBySide(context, reading, async (segment, options) => {
+    for await (const batch of readSegment(store, segment, options)) for (const log of batch) onEntry(log);
+  });
+}
+
+/** Reads segments, a few at a time, and shows how far it is. */
+export async function readSideBySide(
+  context: Context,
+  { label, segments }: Reading,
+  read: (segment: Segment, options: ReadSegmentOptions) => Promise<void>,
+): Promise<void> {
+  const { READERS, sideBySide } = await import('../../logs/archive/store.ts');
+  await withByteProgress(context, { label, segments }, async (onBytes) => {
+    const options = { signal: context.signal, onBytes };
+    for await (const _ of sideBySide(segments, READERS, (segment) => read(segment, options)));
   });
 }
 

@@ -2,11 +2,12 @@ import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/comma
 import { type Input, optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
+import type { Bucket, Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { gapText, openArchive, readEntries, reportGaps } from './archives.ts';
+import type { Log } from '../../schema/log.ts';
+import { gapText, openArchive, readSideBySide, reportGaps } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -17,6 +18,7 @@ import {
   isAbout,
   matches,
   reportFiltered,
+  valuesAmong,
 } from './entries.ts';
 
 const DAY_MS = 86_400_000;
@@ -146,10 +148,13 @@ function reportGap({ notices }: Context, event: TailEvent): void {
 
 /** Counts an archive's entries. @throws SvcError as `readManifest` */
 async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
-  const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
-    import('../../logs/archive/manifest.ts'),
-    import('../../logs/count.ts'),
-  ]);
+  const [{ isWithin, readManifest }, { LineCounter }, { readLines, readSegment }, { LogCounts: Counts }] =
+    await Promise.all([
+      import('../../logs/archive/manifest.ts'),
+      import('../../logs/archive/count-lines.ts'),
+      import('../../logs/archive/read-segment.ts'),
+      import('../../logs/count.ts'),
+    ]);
   const now = context.clock.now();
   const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
@@ -160,11 +165,18 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
-  const read = await readEntries(context, { label: 'stats', store, segments }, (log) => {
-    const at = parseTime(log.created_at);
-    if (at === undefined || at < interval.since || at >= interval.until) return;
-    if (isAbout(log, input) && matches(log, input)) counts.add(log);
+  const onGroup = (log: Log, bucket: Bucket): void => {
+    if (isAbout(log, input) && matches(log, input)) counts.add(log, bucket);
+  };
+  const counter = new LineCounter({ ...interval, onGroup });
+  // The other filters are by what entries are counted by.
+  const isWhole = input.entityId !== undefined || input.grep !== undefined;
+  await readSideBySide(context, { label: 'stats', segments }, async (segment, options) => {
+    if (isWhole)
+      for await (const logs of readSegment(store, segment, { ...options, among: valuesAmong(input) }))
+        for (const log of logs) counter.addEntry(log);
+    else for await (const block of readLines(store, segment, options)) counter.add(block, segment.path);
   });
-  context.notices.debug(`read ${countText(read, 'entry')} of the archive`);
+  counter.flush();
   return { counts, interval };
 }

@@ -38,7 +38,7 @@ const LINE_END = 0x0a;
  * end: read to the end.
  * @throws SvcError `checksum_mismatch` when it was, `not_found` when it is gone
  */
-async function* readLines(
+export async function* readLines(
   store: ArchiveStore,
   segment: Described,
   options: ReadSegmentOptions = {},
@@ -145,7 +145,8 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
   }
 }
 
-function readLine(path: string, line: string): Log {
+/** The entry of a line. @throws SvcError `checksum_mismatch` where it holds none */
+export function readLine(path: string, line: string): Log {
   let log: Log;
   try {
     log = logFromLine(line);

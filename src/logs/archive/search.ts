@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TimeRange } from '../entry.ts';
@@ -8,7 +7,7 @@ import type { LogSource } from '../read-range.ts';
 import type { Bounds } from './manifest.ts';
 import type { Segment } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
-import type { ArchiveStore } from './store.ts';
+import { type ArchiveStore, READERS } from './store.ts';
 
 export interface Timed {
   readonly at: number;
@@ -35,8 +34,6 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
 }
 
 const BATCH_SIZE = 500;
-/** How many lanes are begun before their turn: the threads that decompress are four at most. */
-const AHEAD = Math.min(availableParallelism(), 4);
 
 /**
  * Entries in order of time, those without one last. Every segment opened is read to its end, and so checked.
@@ -160,7 +157,7 @@ export async function* merged(
       const [due] = waiting;
       if (due && (lane === undefined || due.first <= lane.at)) {
         waiting.shift();
-        for (const next of waiting.slice(0, AHEAD)) next.beginEarly();
+        for (const next of waiting.slice(0, READERS - 1)) next.beginEarly();
         if (await due.fill()) open.push(due);
         continue;
       }

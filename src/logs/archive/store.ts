@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { SvcError } from '../../errors.ts';
 import type { Trace } from '../../http/exchange.ts';
@@ -43,6 +44,9 @@ export interface ArchiveStore {
   /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other one */
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
+
+/** How many segments are read at a time: one more than there are threads to decompress them, of which Node has four. */
+export const READERS = Math.min(availableParallelism(), 4) + 1;
 
 /** Works on a few items at a time, and gives the results in the order of the items. */
 export async function* sideBySide<T, R>(

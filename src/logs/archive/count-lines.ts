@@ -1,0 +1,126 @@
+import { parseTime } from '../../output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import { type Bucket, bucketOf, emptyBucket, HOUR_MS, type Interval } from '../count.ts';
+import { readLine } from './read-segment.ts';
+import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
+
+/** What entries are counted by, and their time. */
+const NAMES = ['entity_type', 'operation', 'actor_type', 'actor_id', 'created_at'] as const;
+const TIME = 4;
+
+/** The entries of one hour that have the same values, as they were written. */
+interface Group {
+  readonly hour: number;
+  readonly values: readonly (Buffer | undefined)[];
+  readonly bucket: Bucket;
+}
+
+/** So many groups are held at most. */
+const MAX_GROUPS = 20_000;
+/** Of the hash FNV-1a. */
+const PRIME = 16_777_619;
+
+export interface CountOptions extends Interval {
+  /** Called with what entries have in common, and how many they are: groups in the order of their first entries. */
+  readonly onGroup: (log: Log, bucket: Bucket) => void;
+}
+
+/** Counts lines by their bytes, in groups that differ in nothing by which entries are counted. */
+export class LineCounter {
+  readonly #options: CountOptions;
+  readonly #scanner = new LineScanner(NAMES);
+  readonly #clock = new LineClock();
+  readonly #groups = new Map<number, Group>();
+
+  constructor(options: CountOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a block of whole lines of the segment at `path`. @throws SvcError `checksum_mismatch` for what is no entry */
+  add(block: Buffer, path: string): void {
+    for (let at = 0; at < block.length; at += 1) {
+      let end = this.#scanner.scan(block, at);
+      if (end !== -1) this.#count(block);
+      else {
+        end = block.indexOf('\n', at);
+        this.addEntry(readLine(path, block.toString('utf8', at, end)));
+      }
+      at = end;
+    }
+  }
+
+  addEntry(log: Log): void {
+    const at = parseTime(log.created_at);
+    if (at === undefined || !this.#isWithin(at)) return;
+    this.flush();
+    this.#options.onGroup(log, bucketOf(at));
+  }
+
+  /** Gives the groups that are still held. */
+  flush(): void {
+    for (const { values, bucket } of this.#groups.values()) {
+      const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
+      this.#options.onGroup({ entity_type, operation, actor_type, actor_id, created_at: '' }, bucket);
+    }
+    this.#groups.clear();
+  }
+
+  #count(block: Buffer): void {
+    const [start, end] = [this.#scanner.starts[TIME] ?? -1, this.#scanner.ends[TIME] ?? -1];
+    const at = start === -1 ? undefined : this.#clock.read(block, start, end);
+    if (at === undefined || !this.#isWithin(at)) return;
+    const { bucket } = this.#groupOf(block, Math.floor(at / HOUR_MS));
+    bucket.count += 1;
+    if (at < bucket.first) bucket.first = at;
+    if (at > bucket.last) bucket.last = at;
+  }
+
+  #groupOf(block: Buffer, hour: number): Group {
+    const { starts, ends } = this.#scanner;
+    let hash = hour | 0;
+    for (let slot = 0; slot < TIME; slot += 1) hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
+    for (;;) {
+      const group = this.#groups.get(hash);
+      if (group === undefined) return this.#begin(block, hash, hour);
+      if (group.hour === hour && this.#hasValues(block, group)) return group;
+      hash += 1;
+    }
+  }
+
+  #hasValues(block: Buffer, { values }: Group): boolean {
+    const { starts, ends } = this.#scanner;
+    for (let index = 0; index < TIME; index += 1) {
+      const [value, start, end] = [values[index], starts[index] ?? -1, ends[index] ?? -1];
+      if (value === undefined ? start !== -1 : value.length !== end - start || !holdsAt(block, start, value))
+        return false;
+    }
+    return true;
+  }
+
+  #begin(block: Buffer, hash: number, hour: number): Group {
+    if (this.#groups.size >= MAX_GROUPS) this.flush();
+    const { starts, ends } = this.#scanner;
+    const values = NAMES.slice(0, TIME).map((_, index) =>
+      starts[index] === -1 ? undefined : Buffer.from(block.subarray(starts[index], ends[index])),
+    );
+    const group = { hour, values, bucket: emptyBucket() };
+    this.#groups.set(hash, group);
+    return group;
+  }
+
+  #isWithin(at: number): boolean {
+    return at >= this.#options.since && at < this.#options.until;
+  }
+}
+
+/** Goes on with a hash, by four bytes at a time: a multiplication has to wait for the one before it. */
+function hashOf(block: Buffer, start: number, end: number, seed: number): number {
+  let hash = seed ^ (start === -1 ? -1 : end - start);
+  for (let at = start; at !== -1 && at < end; at += 4) {
+    const word =
+      (block[at] ?? 0) | ((block[at + 1] ?? 0) << 8) | ((block[at + 2] ?? 0) << 16) | ((block[at + 3] ?? 0) << 24);
+    hash = Math.imul(hash ^ word, PRIME);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}

@@ -1,0 +1,110 @@
+import { parseTime } from '../../output/time.ts';
+
+const [QUOTE, COMMA, COLON, OPEN, CLOSE, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5c];
+const [SPACE, POINT, ZERO, NINE, ZULU] = [0x20, 0x2e, 0x30, 0x39, 0x5a];
+const NULL = Buffer.from('null');
+const LINE_END = 0x0a;
+
+/** Finds the values of some members in lines of JSON without making anything of them: a tenth of the time of parsing. */
+export class LineScanner {
+  /** Where each value begins in the block, or -1 for none and null, and where it ends. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly #names: readonly Buffer[];
+
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => Buffer.from(name));
+    this.starts = new Int32Array(names.length);
+    this.ends = new Int32Array(names.length);
+  }
+
+  /** Reads the line at `from`: gives its end, or -1 where it is anything but an object of plain strings and nulls. */
+  scan(block: Buffer, from: number): number {
+    this.starts.fill(-1);
+    let at = from;
+    if (block[at] !== OPEN) return -1;
+    do {
+      const name = at + 2;
+      const colon = block[at + 1] === QUOTE ? endOfString(block, name) + 1 : 0;
+      if (colon === 0 || block[colon] !== COLON) return -1;
+      const slot = this.#slotOf(block, name, colon - 1);
+      const start = colon + 2;
+      const isString = block[colon + 1] === QUOTE;
+      const end = isString ? endOfString(block, start) : endOfNull(block, colon + 1);
+      if (end === -1) return -1;
+      // Of members with the same name the last one counts, as with `JSON.parse`.
+      if (slot !== -1) this.starts[slot] = isString ? start : -1;
+      if (slot !== -1) this.ends[slot] = end;
+      at = isString ? end + 1 : end;
+    } while (block[at] === COMMA);
+    return block[at] === CLOSE && block[at + 1] === LINE_END ? at + 1 : -1;
+  }
+
+  #slotOf(block: Buffer, start: number, end: number): number {
+    for (let slot = 0; slot < this.#names.length; slot += 1) {
+      const name = this.#names[slot];
+      if (name?.length === end - start && holdsAt(block, start, name)) return slot;
+    }
+    return -1;
+  }
+}
+
+/** Where a string ends that has no escapes, or -1. */
+function endOfString(block: Buffer, start: number): number {
+  for (let at = start; ; at += 1) {
+    const byte = block[at] ?? 0;
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH || byte < SPACE) return -1;
+  }
+}
+
+function endOfNull(block: Buffer, start: number): number {
+  return holdsAt(block, start, NULL) ? start + NULL.length : -1;
+}
+
+export function holdsAt(block: Buffer, start: number, text: Buffer): boolean {
+  for (let index = 0; index < text.length; index += 1) if (block[start + index] !== text[index]) return false;
+  return true;
+}
+
+const MINUTE = '2026-01-31T09:00:'.length;
+
+/** Reads times as `parseTime` does, those of the same minute by their seconds alone. */
+export class LineClock {
+  #minute = Buffer.alloc(0);
+  #base = 0;
+
+  read(block: Buffer, start: number, end: number): number | undefined {
+    const isSameMinute = this.#minute.length > 0 && holdsAt(block, start, this.#minute);
+    return (isSameMinute ? this.#within(block, start + MINUTE, end) : undefined) ?? this.#parse(block, start, end);
+  }
+
+  /** Two digits, a fraction of any length or none, and Z; undefined for anything else. */
+  #within(block: Buffer, start: number, end: number): number | undefined {
+    const [tens, ones] = [digit(block, start), digit(block, start + 1)];
+    let at = start + 2;
+    let ms = 0;
+    if (block[at] === POINT) {
+      at += 1;
+      for (let unit = 100; digit(block, at) < 10; at += 1, unit = Math.floor(unit / 10)) ms += unit * digit(block, at);
+      if (at === start + 3) return undefined;
+    }
+    if (tens > 5 || ones > 9 || block[at] !== ZULU || at + 1 !== end) return undefined;
+    return this.#base + (tens * 10 + ones) * 1000 + ms;
+  }
+
+  #parse(block: Buffer, start: number, end: number): number | undefined {
+    const text = block.toString('utf8', start, end);
+    const minute = text.slice(0, MINUTE);
+    const last = parseTime(`${minute}59.999Z`);
+    this.#minute = Buffer.from(last === undefined ? '' : minute);
+    this.#base = (last ?? 0) - 59_999;
+    return parseTime(text);
+  }
+}
+
+/** A digit's value; more than 9 for anything else. */
+function digit(block: Buffer, at: number): number {
+  const byte = block[at] ?? 0;
+  return byte >= ZERO && byte <= NINE ? byte - ZERO : 10;
+}
