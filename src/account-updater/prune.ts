@@ -54,7 +54,7 @@ export function endOf({ parts, created_at: created, abandoned_at: abandoned }: R
 }
 
 /** Whether nothing is left to do: results that are complete but not written yet are still wanted. */
-function isSettled(record: RunRecord): boolean {
+export function isSettled(record: RunRecord): boolean {
   if (hasUnknown(record) || record.exec === 'due') return false;
   const status = statusOf(record);
   return status === 'completed' ? record.results !== undefined : status !== 'open';

@@ -48,6 +48,7 @@ export function warnOf(
 const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set(['login', 'logout', 'whoami', 'doctor', 'profile']);
 const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'events',
+  'reset',
   'sandbox',
   'help',
   'completion',

@@ -106,6 +106,9 @@ function shellOf(name: string): ShellName {
   });
 }
 
+/** What every script of svc says of itself. */
+const OWN_SIGN = "'svc completion ";
+
 function put(
   file: string,
   script: string,
@@ -113,7 +116,7 @@ function put(
 ): CompletionInstall['status'] {
   const before = existing(file);
   if (before === script) return 'unchanged';
-  if (before !== undefined && !before.includes("'svc completion ") && !force) {
+  if (before !== undefined && !before.includes(OWN_SIGN) && !force) {
     throw new SvcError('local', `${file} exists and was not created by svc; it was not changed`, {
       hint: 'Move it away, or pass --force.',
     });
@@ -122,6 +125,12 @@ function put(
   makeDirectory(path.dirname(file), 0o777);
   writeFileAtomicSync(file, script, { mode: 0o644 });
   return 'written';
+}
+
+/** The files that `svc completion install` wrote. */
+export function installedCompletions(system: PathsHost): string[] {
+  const files = SHELL_NAMES.flatMap((shell) => installTargetFor(shell, system).file ?? []);
+  return files.filter((file) => existing(file)?.includes(OWN_SIGN));
 }
 
 function existing(file: string): string | undefined {

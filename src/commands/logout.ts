@@ -1,6 +1,6 @@
 import { defineCommand } from '../app/command.ts';
 import { flag } from '../app/parameter.ts';
-import { updateConfig } from '../config/config-file.ts';
+import { readConfig, updateConfig } from '../config/config-file.ts';
 import { SvcError } from '../errors.ts';
 
 export const logout = defineCommand({
@@ -9,20 +9,29 @@ export const logout = defineCommand({
   examples: [
     ['svc logout', 'remove the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],
+    ['svc logout --all', 'of every profile'],
   ],
-  parameters: { dryRun: flag('--dry-run', 'show what would be removed, and remove nothing') },
-  async run({ settings, system, notices }, { dryRun }) {
-    if (settings.sandbox)
+  parameters: {
+    all: flag('--all', 'remove the stored keys of every profile'),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run({ settings, system, notices }, { all, dryRun }) {
+    if (settings.sandbox && !all)
       throw new SvcError('usage', 'the sandbox has no stored keys', {
         hint: 'Choose another profile with --profile.',
       });
-    const name = settings.profile.value;
-    const kinds = Object.keys(settings.stored?.keys ?? {});
-    if (kinds.length === 0) return notices.note(`profile ${name} has no stored keys`);
-    if (dryRun) return notices.note(`dry run: would remove the ${kinds.join(' and ')} key of profile ${name}`);
-    await updateConfig(system, (config) => {
-      delete config.profiles[name]?.keys;
+    const { profiles } = readConfig(system).config;
+    const names = all ? Object.keys(profiles) : [settings.profile.value];
+    const stored = names.flatMap((name) => {
+      const kinds = Object.keys((Object.hasOwn(profiles, name) && profiles[name]?.keys) || {});
+      return kinds.length === 0 ? [] : [`the ${kinds.join(' and ')} key of profile ${name}`];
     });
-    notices.success(`removed the ${kinds.join(' and ')} key of profile ${name}`);
+    if (stored.length === 0)
+      return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
+    if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
+    await updateConfig(system, (config) => {
+      for (const [name, profile] of Object.entries(config.profiles)) if (names.includes(name)) delete profile.keys;
+    });
+    notices.success(`removed ${stored.join(', ')}`);
   },
 });

@@ -25,6 +25,7 @@ export const TREE: readonly Entry[] = [
     () => import('./doctor.ts'),
   ),
   entry('profile', 'manage profiles: named settings and keys', () => import('./profile/group.ts')),
+  entry('reset', 'remove all files that svc keeps', () => import('./reset.ts')),
   entry('completion', 'install completion of commands, options and values', () => import('./completion.ts')),
   entry('commands', 'print the command tree as data', async () => {
     const { commandsCommand } = await import('./commands.ts');

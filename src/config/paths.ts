@@ -25,6 +25,13 @@ export function cacheDirectory(system: PathsHost): string | undefined {
   return directory(system, 'cache');
 }
 
+/** What svc keeps in each directory. Other names there are the operator's, who may have chosen a directory of their own. */
+export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
+  config: /^\.?config\.json(?:\..*)?$/,
+  state: /^(?:archives|pacing|runs|sandbox|spool|tails)$/,
+  cache: /^\.?(?:applications|entity-types|tenants)\.json(?:\..*)?$/,
+};
+
 /** The directory of this kind, for a writer. @throws SvcError `config` when there is no home directory for it */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
   const found = directory(system, kind);
@@ -53,7 +60,8 @@ const WINDOWS = {
   cache: ['LOCALAPPDATA', 'AppData/Local', 'svc/Cache'],
 } as const;
 
-function directory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
+/** The directory of this kind, which its variable names, or the system's own. Undefined without a home. */
+export function directory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
   const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
   const chosen = env[VARIABLES[kind]];
   if (chosen) return path.resolve(cwd, chosen);

@@ -21,6 +21,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   ],
   'commands/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
   'commands/profile/profile.ts': [() => 'profile delete spare', /--yes/],
+  'commands/reset.ts': [() => `reset --forget ${ids.run}`, /--yes/],
   'commands/sandbox/control.ts': [() => 'sandbox reset', /--yes/],
   'commands/tenant/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
   'commands/tenant/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],

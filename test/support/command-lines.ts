@@ -62,6 +62,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'profile use': 'profile use spare',
   'profile set': 'profile set output json --profile spare',
   'profile delete': 'profile delete spare --yes',
+  reset: 'reset --forget {open} --yes',
   'completion install': 'completion install --shell bash',
   'completion bash': 'completion bash',
   'completion zsh': 'completion zsh',

@@ -6,6 +6,7 @@ import type { Actions } from '../../account-updater/result-codes.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
 import { indexedRuns } from '../../account-updater/run-index.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
+import { warnOf } from '../../app/hint.ts';
 import { repeated } from '../../app/parameter.ts';
 import { requireDirectory, stateDirectory } from '../../config/paths.ts';
 import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
@@ -23,22 +24,26 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
   return state === undefined ? undefined : path.join(state, 'runs');
 }
 
+type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
+
 /** The runs recorded in the state directory, the newest first. One that cannot be read is left out, with a warning. */
-export function recordedRuns(context: Pick<Context, 'system' | 'notices'>): FoundRuns {
+export function recordedRuns(context: Warned): FoundRuns {
   const root = knownRunsRoot(context);
   const found = root === undefined ? { runs: [], unreadable: [] } : listRuns(root);
-  for (const { error } of found.unreadable) context.notices.warn(error.message);
+  for (const { error } of found.unreadable) warnOf(context, LEFT_OUT, error);
   return { ...found, runs: found.runs.filter(({ record }) => record.pruned_at === undefined) };
 }
 
 /** Every run that was recorded on this machine, also elsewhere (`--run-dir`) and pruned ones. Warns as above. */
-export function everyRun(context: Pick<Context, 'system' | 'notices'>): FoundRuns {
+export function everyRun(context: Warned): FoundRuns {
   const root = knownRunsRoot(context);
   const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
   const unreadable = found.flatMap((each) => each.unreadable);
-  for (const { error } of unreadable) context.notices.warn(error.message);
+  for (const { error } of unreadable) warnOf(context, LEFT_OUT, error);
   return { runs: newestFirst(found.flatMap(({ runs }) => runs)), unreadable };
 }
+
+const LEFT_OUT = 'a run is left out';
 
 /** The service that a run's jobs are at. The embedded sandbox is one and the same, wherever it listens. */
 export function serviceOf({ settings }: Pick<Context, 'settings'>): string {

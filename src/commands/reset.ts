@@ -1,0 +1,131 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isSettled } from '../account-updater/prune.ts';
+import { type Context, defineCommand } from '../app/command.ts';
+import { flag, repeated, text } from '../app/parameter.ts';
+import { listPrinter, once } from '../app/print.ts';
+import { directory, KEPT_NAMES } from '../config/paths.ts';
+import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { countText } from '../output/time.ts';
+import type { View } from '../output/view.ts';
+import { everyRun } from './au/runs.ts';
+import { installedCompletions } from './completion.ts';
+
+/** A file, or a directory with all that is in it. */
+interface Kept {
+  readonly kind: 'completion' | 'cache' | 'config' | 'state';
+  readonly path: string;
+  readonly files: number;
+}
+
+const keptView: View<Kept> = {
+  name: 'kept file',
+  fields: ['kind', 'path', 'files'],
+  columns: [
+    { path: 'kind', kind: 'status' },
+    { path: 'path', kind: 'id' },
+    { path: 'files', kind: 'number' },
+  ],
+};
+
+export const reset = defineCommand({
+  description:
+    'Removes what svc keeps on this machine: profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Without its record, a file that was submitted is not recognized and can be paid for again: a run that is not over, or cannot be read, has to be named with --forget. Keys stay valid at the service. End other svc commands first.',
+  examples: [
+    ['svc reset --dry-run', 'show what would be removed'],
+    ['svc reset --yes', 'for a script'],
+  ],
+  anySettings: true,
+  exitCodes: [5, 6, 130],
+  fields: keptView.fields,
+  parameters: {
+    forget: repeated('--forget <run>', 'lose this run although it is not over', text),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run(context, { forget, dryRun }) {
+    const { notices, globals, prompts, system } = context;
+    const print = await listPrinter(context, keptView);
+    const kept = keptFiles(context);
+    await print(once(kept));
+    requireSettled(context, forget);
+    const what = countText(
+      kept.reduce((sum, { files }) => sum + files, 0),
+      'file',
+    );
+    if (kept.length === 0) return notices.note('nothing is kept here');
+    if (dryRun) return notices.note(`dry run: ${what} would be removed`);
+    const typed = globals.yes || (await prompts.promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
+    if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
+    // The runs go last: whatever stops this, what was paid for stays on record.
+    for (const each of kept.toReversed()) remove(each.path);
+    for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directory(system, kind));
+    return notices.success(`removed ${what}`);
+  },
+});
+
+function keptFiles({ system }: Context): Kept[] {
+  const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
+    const root = directory(system, kind) ?? '';
+    const names = namesIn(root).filter((name) => KEPT_NAMES[kind].test(name));
+    return names.toSorted(runsFirst).map((name) => keptAt(kind, path.join(root, name)));
+  });
+  return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
+}
+
+function runsFirst(one: string, other: string): number {
+  return Number(other === 'runs') - Number(one === 'runs');
+}
+
+function keptAt(kind: Kept['kind'], file: string): Kept {
+  const isDirectory = fs.lstatSync(file).isDirectory();
+  const inside = isDirectory ? fs.readdirSync(file, { recursive: true, withFileTypes: true }) : [];
+  return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };
+}
+
+function namesIn(root: string): string[] {
+  try {
+    return root === '' ? [] : fs.readdirSync(root);
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return [];
+    throw new SvcError('local', `${root} could not be read (${systemCodeOf(error)})`, {
+      hint: 'Make it readable for this user.',
+      cause: error,
+    });
+  }
+}
+
+/** @throws SvcError `conflict` for runs that are not over, or may not be, and were not named */
+function requireSettled(context: Context, forget: readonly string[]): void {
+  const { runs, unreadable } = everyRun(context);
+  const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
+  const damaged = unreadable.map(({ run, directory: at }) => run ?? path.basename(at));
+  const doubtful = [...open, ...damaged];
+  const unknown = forget.find((name) => !doubtful.includes(name));
+  if (unknown !== undefined)
+    throw new SvcError('not_found', 'a run of --forget is not one of those that are not over', {
+      next: ['au', 'runs'],
+    });
+  const left = doubtful.filter((name) => !forget.includes(name));
+  if (left.length === 0) return;
+  throw new SvcError('conflict', `${countText(left.length, 'run')} may be paid for and not over: ${left.join(', ')}`, {
+    hint: 'Wait for their results first, or name each run that you want to lose.',
+    next: ['au', 'runs'],
+    alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
+  });
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { recursive: true, force: true });
+  } catch (error) {
+    throw writeFailure(file, error);
+  }
+}
+
+function removeIfEmpty(root: string | undefined): void {
+  try {
+    if (root !== undefined) fs.rmdirSync(root);
+  } catch {
+    // Something of the operator's is in it, or it is a link.
+  }
+}
