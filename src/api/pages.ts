@@ -23,10 +23,12 @@ const MAX_EMPTY = 1_000;
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
   readonly #start: string | undefined;
+  readonly #isAhead: boolean;
 
-  constructor(read: ReadPage<T>, start?: string) {
+  constructor(read: ReadPage<T>, { start, isAhead = false }: Pick<PageOptions, 'start' | 'isAhead'> = {}) {
     this.#read = read;
     this.#start = start;
+    this.#isAhead = isAhead;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
@@ -37,10 +39,14 @@ export class Pages<T> implements AsyncIterable<T> {
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string | undefined>();
     let cursor = this.#start;
+    let ahead: Promise<Page<T>> | undefined;
     for (let empty = 0; ;) {
       if (seen.has(cursor)) throw endless(`the service gave the same cursor twice after ${seen.size} pages`);
       seen.add(cursor);
-      const page = await this.#read(cursor);
+      const page = await (ahead ?? this.#read(cursor));
+      ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
+      // Reported when its turn comes, if it does.
+      ahead?.catch(() => undefined);
       yield page;
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
@@ -70,6 +76,8 @@ export interface PageOptions {
   readonly start?: string | undefined;
   /** Items a page, 1 to 100; the service's own default is 20. */
   readonly pageSize?: number | undefined;
+  /** Requests each page while the one before is worked on: for a list that is read to its end. */
+  readonly isAhead?: boolean | undefined;
 }
 
 /** The request of a list, whichever page of it. */
@@ -88,7 +96,7 @@ export function cursorPages<T, Item>(
     const { value: page, text } = await core.callWithText(pageRequest(request, { ...options, start: cursor }));
     // At the end `next` may be null, empty or absent.
     return { items: read(page.data, text), next: page.pagination?.next || undefined };
-  }, options.start);
+  }, options);
 }
 
 export function pageRequest<T>(request: ListRequest<T>, { start, pageSize }: PageOptions): ApiRequest<CursorPage<T>> {

@@ -36,6 +36,7 @@ export class Output {
   readonly #gone = new AbortController();
   readonly #file: number | undefined;
   #failure: Error | undefined;
+  #isClosed: boolean | undefined;
 
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
@@ -83,7 +84,7 @@ export class Output {
   async #write(data: string | Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (data.length === 0) return;
-    if (this.#options.mayBeClosed !== true && isClosed(this.#stream))
+    if ((this.#isClosed ??= this.#options.mayBeClosed !== true && isClosed(this.#stream)))
       throw this.#fail(
         new SvcError('output', `${this.#options.name} is closed`, {
           hint: 'Open it, or redirect it with >/dev/null to discard the data.',

@@ -9,6 +9,7 @@ import type { ApiRequest } from '../../src/http/request.ts';
 function serve(
   pages: readonly (readonly number[])[],
   cursors: readonly string[],
+  isAhead = false,
 ): { pages: Pages<number>; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = [];
   const read = async (cursor: string | undefined): Promise<Page<number>> => {
@@ -16,7 +17,7 @@ function serve(
     const at = cursor === undefined ? 0 : cursors.indexOf(cursor) + 1;
     return { items: pages[at] ?? [], next: at + 1 < pages.length ? cursors[at] : undefined };
   };
-  return { pages: new Pages(read), asked };
+  return { pages: new Pages(read, { isAhead }), asked };
 }
 
 async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
@@ -34,11 +35,12 @@ describe('pages', () => {
           minLength: pages.length,
           maxLength: pages.length,
         }),
+        fc.boolean(),
       ),
     );
     await fc.assert(
-      fc.asyncProperty(server, async ([pages, cursors]) => {
-        const { pages: list, asked } = serve(pages, cursors);
+      fc.asyncProperty(server, async ([pages, cursors, isAhead]) => {
+        const { pages: list, asked } = serve(pages, cursors, isAhead);
         expect(await gather(list)).toEqual(pages.flat());
         expect(asked).toEqual([undefined, ...cursors.slice(0, pages.length - 1)]);
       }),
@@ -77,10 +79,13 @@ describe('pages', () => {
 
   it('R26 starts at a given cursor and sends it as it is', async () => {
     const asked: (string | undefined)[] = [];
-    const pages = new Pages(async (cursor) => {
-      asked.push(cursor);
-      return { items: [1], next: undefined };
-    }, '+/=%20ü\u0000');
+    const pages = new Pages(
+      async (cursor) => {
+        asked.push(cursor);
+        return { items: [1], next: undefined };
+      },
+      { start: '+/=%20ü\u0000' },
+    );
     await gather(pages);
     expect(asked).toEqual(['+/=%20ü\u0000']);
   });
@@ -136,5 +141,23 @@ describe('a list in the cursor style', () => {
     expect(isExpiredCursor(new SvcError('truncated', 'the same cursor twice'), 1)).toBe(true);
     expect(isExpiredCursor(new SvcError('network', 'reset'), 1)).toBe(false);
     expect(isExpiredCursor(Object.assign(new Error('other'), { status: 404 }), 1)).toBe(false);
+  });
+
+  it('R26 asks for one page ahead where the whole list is wanted, and a failure comes in its turn', async () => {
+    const { pages, asked } = serve([[1], [2], [3]], ['a', 'b'], true);
+    const items = pages[Symbol.asyncIterator]();
+    await expect(items.next()).resolves.toMatchObject({ value: 1 });
+    expect(asked).toEqual([undefined, 'a']);
+    await items.return(undefined);
+    const failing = new Pages(
+      async (cursor) => {
+        if (cursor === 'a') throw new Error('gone');
+        return { items: [1], next: 'a' };
+      },
+      { isAhead: true },
+    );
+    const rest = failing[Symbol.asyncIterator]();
+    await expect(rest.next()).resolves.toMatchObject({ value: 1 });
+    await expect(rest.next()).rejects.toThrow('gone');
   });
 });

@@ -75,6 +75,7 @@ export const list = defineCommand({
     const pages = listSteadily(client.logs, toFilter(input, interval), {
       start: input.start,
       pageSize: pageSizeFor(input, searched.isFiltered),
+      isAhead: input.all,
       onRestart: () => {
         isNarrower = true;
       },
