@@ -1,6 +1,7 @@
 // What the measurements have in common: a program run once with its time and memory, a median, and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const PEAK = fileURLToPath(new URL('peak.cjs', import.meta.url));
@@ -38,7 +39,8 @@ export function median(values) {
  * `{ name, figure, unit, goal?, isFloor? }`: a goal is the most that is wanted, or the least where `isFloor`.
  */
 export function report(title, rows) {
-  process.stdout.write(`${title}, Node ${process.versions.node}\n`);
+  const [{ model }] = cpus();
+  process.stdout.write(`${title}, Node ${process.versions.node}, ${cpus().length} × ${model.trim()}\n`);
   for (const row of rows) process.stdout.write(`${lineOf(row)}\n`);
   process.send?.(rows);
 }
