@@ -23,7 +23,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
-  plugins: [embeddedJq(), embeddedText(), moduleAliases(), thirdPartyNotices()],
+  plugins: [embeddedJq(), embeddedText(), moduleAliases(), builtinsWhereUsed(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -78,6 +78,10 @@ const ALIASES = [
   },
 ];
 
+const LOADED_BY_NODE = new Set(
+  ['buffer', 'events', 'fs', 'path', 'process', 'timers', 'url'].map((name) => `node:${name}`),
+);
+
 function moduleAliases(): Plugin {
   const prefix = '\0alias:';
   return {
@@ -88,6 +92,26 @@ function moduleAliases(): Plugin {
     },
     load(id) {
       return ALIASES.find(({ module }) => id === prefix + module)?.code;
+    },
+  };
+}
+
+/**
+ * Loads a module of Node's where it is used, not where it is imported, unless Node has loaded it by then anyhow: a short
+ * command uses few of them, and crypto, fs/promises and child_process cost 2 to 4 ms each.
+ */
+function builtinsWhereUsed(): Plugin {
+  return {
+    name: 'builtins-where-used',
+    renderChunk(code) {
+      const imports = [...code.matchAll(/^let (node_\w+) = require\("(node:[\w/]+)"\);\n/gm)];
+      return imports.reduce((text, [statement, name = '', module = '']) => {
+        if (LOADED_BY_NODE.has(module)) return text;
+        // In parentheses: a name may stand behind `new`.
+        const uses = new RegExp(`\\b${name}\\b(\\.default\\b)?`, 'g');
+        const copy = new RegExp(`^${name} = .*\\n`, 'm');
+        return text.replace(statement, '').replace(copy, '').replaceAll(uses, `(require("${module}"))`);
+      }, code);
     },
   };
 }

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { type ErrorCode, SvcError } from './errors.ts';
 import { main } from './main.ts';
+import { standardStream } from './output/output.ts';
 import { type System, systemClock } from './system.ts';
 
 const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
@@ -20,6 +21,8 @@ let inFront = 0;
 
 // Opened only when first used: a command that reads no input leaves it alone.
 let input: System['stdin'] | undefined;
+let output: System['stdout'] | undefined;
+let errors: System['stderr'] | undefined;
 
 const system: System = {
   env: process.env,
@@ -32,29 +35,24 @@ const system: System = {
     return (input ??= process.stdin);
   },
   get stdout() {
-    return process.stdout;
+    return (output ??= standardStream(1, () => process.stdout));
   },
   get stderr() {
-    return process.stderr;
+    return (errors ??= standardStream(2, () => process.stderr));
   },
   clock: systemClock,
   signal: endingSignal(),
+  prepareForWork,
   yieldTerminal,
   isAlive,
 };
 
-// The HTTP parser is WebAssembly. Node 20 begins to optimise it after its first few answers and does not end before
-// that is done, which costs a short command 80 ms; later versions wait as long as this. And what streams through a long
-// command makes room for young objects grow to 48 MB: held small, memory stays flat at 2 to 5 % more work. Later
-// versions do not heed that.
-if (process.versions.node.startsWith('20.')) {
-  setFlagsFromString('--wasm-tiering-budget=13000000');
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
+const LONG_MS = 100;
 
 void start();
 
 async function start(): Promise<void> {
+  setTimeout(prepareForWork, LONG_MS).unref();
   // Not process.exit: it would cut output that is still on its way into a pipe.
   process.exitCode = await main(process.argv.slice(2), system);
   // A pipe whose writer stays would keep the process alive; after a signal, so would one whose reader stands still.
@@ -73,6 +71,16 @@ function endingSignal(): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+// The HTTP parser is WebAssembly. Node 20 begins to optimise it after its first few answers and does not end before
+// that is done, which costs a short command 80 ms; later versions wait as long as this. And what streams through a long
+// command makes room for young objects grow to 48 MB: held small, memory stays flat at 2 to 5 % more work. Later
+// versions do not heed that.
+function prepareForWork(): void {
+  if (!process.versions.node.startsWith('20.')) return;
+  setFlagsFromString('--wasm-tiering-budget=13000000');
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function yieldTerminal(over: Promise<unknown>): void {

@@ -130,6 +130,7 @@ async function openClient(
   sandbox: () => Promise<EmbeddedSandbox>,
   choice: ClientChoice,
 ): Promise<Client> {
+  system.prepareForWork?.();
   const { Client: ApiClient } = await import('../api/client.ts');
   const isEmbedded = usesEmbedded(settings) && choice.baseUrl === undefined;
   const baseUrl = isEmbedded ? (await sandbox()).url : (choice.baseUrl ?? settings.requireBaseUrl());
@@ -158,7 +159,9 @@ async function sharedLogs({ clock }: Context, system: System, baseUrl: string | 
   const state = stateDirectory(system);
   if (state === undefined) return undefined;
   const { SharedLogs } = await import('./shared-logs.ts');
-  return new SharedLogs({ directory: path.join(state, 'pacing'), host: { ...system, clock } }, new URL(baseUrl));
+  // Not all of the system: reading its streams opens them.
+  const host = { pid: system.pid, signal: system.signal, clock, isAlive: (pid: number) => system.isAlive(pid) };
+  return new SharedLogs({ directory: path.join(state, 'pacing'), host }, new URL(baseUrl));
 }
 
 function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {

@@ -121,8 +121,15 @@ function runOf(
 }
 
 function createParser(): Parser {
-  const quiet = { writeOut: (): void => undefined, writeErr: (): void => undefined };
-  return new Parser('svc').exitOverride().configureOutput(quiet).helpCommand(false);
+  // It writes nothing, and would open Node's streams only to measure the terminal.
+  const widths = { getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 };
+  const colors = { getOutHasColors: () => false, getErrHasColors: () => false };
+  const quiet = { writeOut: (): void => undefined, writeErr: (): void => undefined, ...widths, ...colors };
+  return new Parser('svc')
+    .exitOverride()
+    .configureOutput(quiet)
+    .configureHelp({ formatHelp: () => '' })
+    .helpCommand(false);
 }
 
 function isTopic(name: string): name is TopicName {

@@ -1,4 +1,4 @@
-import { constants, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { isSvcError, SvcError, systemCodeOf } from '../errors.ts';
 import type { OutputStream, System } from '../system.ts';
 import type { Renderer } from './view.ts';
@@ -34,14 +34,12 @@ export class Output {
   readonly #stream: OutputStream;
   readonly #options: OutputOptions;
   readonly #gone = new AbortController();
-  readonly #file: number | undefined;
   #failure: Error | undefined;
   #isClosed: boolean | undefined;
 
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
     this.#options = options;
-    this.#file = fileOf(stream);
     // An error may come between two writes; the next write reports it, and the process does not crash.
     stream.on('error', (error: Error) => this.#fail(error));
   }
@@ -93,23 +91,15 @@ export class Output {
     const before = this.#options.after?.();
     if (before !== undefined) await before;
     this.#options.around?.hide();
-    const taken = this.#take(data);
+    const taken = new Promise<void>((resolve, reject) => {
+      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
+    });
     this.#options.around?.redraw();
     try {
       await taken;
     } catch (error) {
       throw this.#fail(error);
     }
-  }
-
-  async #take(data: string | Uint8Array): Promise<void> {
-    if (this.#file !== undefined) {
-      writeFully(this.#file, typeof data === 'string' ? Buffer.from(data) : data);
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
-    });
   }
 
   // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
@@ -123,17 +113,56 @@ export class Output {
 
 const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'ECONNRESET']);
 
-// Node writes to a file once and ignores how much was written: on a disk that is nearly full the rest is
-// lost without an error. So a file is written here.
-function writeFully(file: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+/** Standard output (1) or error (2); Node's own stream is opened only where it is needed. */
+export function standardStream(fd: 1 | 2, openStream: () => OutputStream): OutputStream {
+  const file = directFile(fd);
+  return file === undefined ? openStream() : new DirectStream(file, openStream);
 }
 
-function fileOf(stream: OutputStream): number | undefined {
-  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return undefined;
+/**
+ * Writes to a file or pipe at once. Node's stream loads `net`, 4 ms of a short command, and of a write to a file it
+ * ignores how much was written: on a disk that is nearly full the rest is lost without an error. It takes over where a
+ * pipe is full, since it can wait.
+ */
+class DirectStream implements OutputStream {
+  readonly #file: number;
+  readonly #openStream: () => OutputStream;
+  readonly #listeners: ((error: Error) => void)[] = [];
+  #stream: OutputStream | undefined;
+
+  constructor(file: number, openStream: () => OutputStream) {
+    this.#file = file;
+    this.#openStream = openStream;
+  }
+
+  on(_event: 'error', listener: (error: Error) => void): void {
+    this.#listeners.push(listener);
+    this.#stream?.on('error', listener);
+  }
+
+  write(data: string | Uint8Array, taken: (error?: Error | null) => void): void {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    let done = 0;
+    try {
+      while (!this.#stream && done < bytes.length) done += writeSync(this.#file, bytes, done);
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') return taken(error as Error);
+      this.#stream = this.#openStream();
+      for (const listener of this.#listeners) this.#stream.on('error', listener);
+    }
+    if (this.#stream) this.#stream.write(bytes.subarray(done), taken);
+    else taken();
+  }
+}
+
+/** What can be written without waiting: a file, or a pipe opened anew, since its own flags are also those of others. */
+function directFile(fd: number): number | undefined {
   try {
-    return fstatSync(stream.fd).isFile() ? stream.fd : undefined;
+    const found = fstatSync(fd);
+    if (found.isFile()) return fd;
+    return found.isFIFO() ? openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
   } catch {
+    // A socket, another system, a pipe of another user, or one without a reader.
     return undefined;
   }
 }
@@ -142,7 +171,7 @@ function fileOf(stream: OutputStream): number | undefined {
 // that discard the output (Python's DEVNULL, Node's 'ignore') open it the same way, so only a shell is taken at its word:
 // it closes with `>&-`, and discards with `>/dev/null`, which opens for writing alone.
 function isClosed(stream: OutputStream): boolean {
-  if (!('fd' in stream) || typeof stream.fd !== 'number' || stream.isTTY === true) return false;
+  if (stream.fd === undefined || stream.isTTY === true) return false;
   try {
     if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
     const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
@@ -213,14 +242,14 @@ export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: 
 }
 
 /** Writes a text of our own that holds no data, such as help, and resolves to the exit code. */
-export async function writePlain({ stdout, stderr }: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
+export async function writePlain(system: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
   try {
-    await new Output(stdout, { name: 'standard output', redact: identity }).write(text);
+    await new Output(system.stdout, { name: 'standard output', redact: identity }).write(text);
     return 0;
   } catch (error) {
     if (error instanceof ReaderGone) return 0;
     if (!isSvcError(error)) throw error;
-    await new Output(stderr, { name: 'standard error', redact: identity, mayBeClosed: true })
+    await new Output(system.stderr, { name: 'standard error', redact: identity, mayBeClosed: true })
       .write(`error: ${error.message}\n`)
       .catch(() => undefined);
     return error.exitCode;

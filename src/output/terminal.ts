@@ -1,8 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
-import { Writable } from 'node:stream';
-import { startPager } from '../security/child-environment.ts';
 import type { Environment, OutputStream, System } from '../system.ts';
 import type { WriteStream } from 'node:tty';
 import { LiveLine } from './live-line.ts';
@@ -54,7 +51,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const { env, stdout, stderr, clock, signal, platform } = system;
   const { redact, level, color, noInput, yes, plain, mayBeClosed } = settings;
   const command = settings.pages && !plain ? pagerFor(system) : undefined;
-  const pager = command === undefined ? undefined : new Pager(command, system);
+  const pager = command === undefined ? undefined : new (await import('./pager.ts')).Pager(command, system);
   const after = (): Promise<void> | undefined => pager?.showing;
   const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
   const unicode = !plain && showsUnicode(env, platform);
@@ -140,7 +137,7 @@ export function showsUnicode(env: Environment, platform: string): boolean {
   return /utf-?8/i.test(locale);
 }
 
-type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;
+type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout'>;
 
 /**
  * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
@@ -155,88 +152,6 @@ export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | 
   if (command === '' || command === 'cat') return undefined;
   const hasShellSyntax = /[^\w./+-]/.test(program);
   return hasShellSyntax || platform === 'win32' || isFound(program, env) ? command : undefined;
-}
-
-/**
- * Standard output by way of a pager, which starts with the first text. It has the keys of the terminal until the
- * person leaves it; leaving before the end is what a reader does that has seen enough.
- */
-class Pager extends Writable {
-  readonly isTTY = true;
-  readonly #command: string;
-  readonly #system: PagerEnvironment;
-  #child: ChildProcess | undefined;
-  #closed: Promise<void> | undefined;
-  #ended = false;
-  #bypassed = false;
-
-  constructor(command: string, system: PagerEnvironment) {
-    super({ decodeStrings: true });
-    this.#command = command;
-    this.#system = system;
-  }
-
-  get columns(): number {
-    return this.#system.stdout.columns ?? 0;
-  }
-
-  /** Settles when the pager has gone; undefined while it has nothing to show. */
-  get showing(): Promise<void> | undefined {
-    return this.#closed;
-  }
-
-  /** What comes goes to the terminal itself, unless the pager shows already. */
-  bypass(): void {
-    if (this.#bypassed || this.#child) return;
-    this.#bypassed = true;
-    this.#system.stdout.on('error', (error: Error) => this.destroy(error));
-  }
-
-  /** Nothing more comes: waits until the person has left the pager. */
-  async leave(): Promise<void> {
-    this.#ended = true;
-    this.#child?.stdin?.end();
-    await this.#closed;
-  }
-
-  override _write(chunk: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
-    if (this.#bypassed) return void this.#system.stdout.write(chunk, taken);
-    const { stdin } = this.#start();
-    if (stdin === null) taken(gone());
-    else stdin.write(chunk, taken);
-  }
-
-  #start(): ChildProcess {
-    if (this.#child) return this.#child;
-    const { signal, yieldTerminal } = this.#system;
-    const child = startPager(this.#command, this.#system);
-    this.#child = child;
-    // Its exit says enough.
-    child.stdin.on('error', () => undefined);
-    const ended = new Promise<void>((resolve) => {
-      child.once('close', () => resolve()).once('error', () => resolve());
-    });
-    this.#closed = ended.then(() => this.#left());
-    yieldTerminal?.(this.#closed);
-    const stop = (): void => this.#stop(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    void this.#closed.then(() => signal.removeEventListener('abort', stop));
-    return child;
-  }
-
-  // Ctrl-C is for the pager too, which stays; a process that is to end must not wait for a person.
-  #stop(reason: unknown): void {
-    if (reason instanceof Error && 'code' in reason && reason.code === 'interrupted') return;
-    this.#child?.kill('SIGTERM');
-  }
-
-  #left(): void {
-    if (!this.#ended) this.destroy(gone());
-  }
-}
-
-function gone(): Error {
-  return Object.assign(new Error('the pager has gone'), { code: 'EPIPE' });
 }
 
 function isFound(program: string, env: Environment): boolean {

@@ -144,4 +144,28 @@ describe('a real process', () => {
     expect(lines).toHaveLength(20_000);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ id: 'row-19999' });
   });
+
+  it("R51 gives a slow reader of a shell's pipe every byte, and leaves the pipe as others expect it", async () => {
+    const rows = `"${process.execPath}" "${list.path}" 20000 2>/dev/null`;
+    const flags = 'grep flags /proc/self/fdinfo/9 9>&1 >&2';
+    const { code, err } = await ended(
+      shell(`(${rows}; true) | (sleep 0.3; tail -1 | grep -q row-19999 && echo all >&2)`),
+    );
+    expect({ code, err }).toEqual({ code: 0, err: 'all\n' });
+    const plain = await ended(shell(`${flags} | cat`));
+    expect(
+      await ended(shell(`("${process.execPath}" "${list.path}" 100; ${flags}) 2> >(grep flags >&2) | cat`)),
+    ).toEqual(plain);
+  });
+
+  it("R51 ends quietly and stops reading when the reader of a shell's pipe goes away", async () => {
+    const rows = `"${process.execPath}" "${list.path}" 10000000`;
+    const { code, err } = await ended(shell(`${rows} | head -1; exit \${PIPESTATUS[0]}`));
+    expect(code).toBe(0);
+    expect(err).toMatch(/^read \d{3,6}\n$/);
+  });
 });
+
+function shell(command: string): ChildProcess {
+  return spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] });
+}

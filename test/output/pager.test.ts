@@ -144,7 +144,6 @@ function host(env: Record<string, string>, isTTY = true): Parameters<typeof page
     env: { PATH: '/usr/bin:/bin', ...env },
     platform: 'linux',
     stdout: Object.assign(new Sink(), { isTTY }),
-    signal: new AbortController().signal,
   };
 }
 

@@ -1,5 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const require = createRequire(import.meta.url);
@@ -28,5 +32,30 @@ describe('the module aliases of rolldown.config.ts', () => {
     expect(text).toContain('UND_ERR_SOCKET');
     expect(text).not.toMatch(/require\([`'"]node:http2[`'"]\)/);
     expect(text).not.toMatch(/MockAgent|WebSocketStream|EnvHttpProxyAgent/);
+  });
+});
+
+const COSTLY = new Set('child_process crypto fs/promises net readline stream tty v8 worker_threads'.split(' '));
+
+describe("Node's own modules", () => {
+  it.each(['--version', '--help', 'profile list', '__complete fish logs --'])('are not loaded by svc %s', (line) => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-modules-'));
+    const told = join(home, 'told');
+    // Where it leads to a socket, as that of a child of Node does, writing needs some of them.
+    const file = openSync(told, 'w');
+    const env = { HOME: home, PATH: process.env['PATH'] };
+    const code = `const { writeSync } = require('node:fs');
+      process.on('exit', () => writeSync(2, '\\nLOADED ' + process.moduleLoadList.join()));
+      process.argv.splice(1, 0, '');
+      require(${JSON.stringify(fileURLToPath(new URL('svc.cjs', bundle)))});`;
+    const { status } = spawnSync(process.execPath, ['-e', code, '--', ...line.split(' ')], {
+      env,
+      stdio: ['ignore', file, file],
+    });
+    closeSync(file);
+    const loaded = readFileSync(told, 'utf8').split('LOADED ')[1] ?? '';
+    rmSync(home, { recursive: true });
+    expect({ status, some: loaded.includes('NativeModule fs') }).toEqual({ status: 0, some: true });
+    expect(loaded.split(',').filter((name) => COSTLY.has(name.replace('NativeModule ', '')))).toEqual([]);
   });
 });

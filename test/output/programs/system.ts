@@ -1,6 +1,6 @@
 import { SvcError } from '../../../src/errors.ts';
 import { reportError } from '../../../src/output/error-report.ts';
-import { ReaderGone } from '../../../src/output/output.ts';
+import { ReaderGone, standardStream } from '../../../src/output/output.ts';
 import { openTerminal, type Terminal } from '../../../src/output/terminal.ts';
 import { type System, systemClock } from '../../../src/system.ts';
 
@@ -16,8 +16,8 @@ export async function runProgram(body: (terminal: Terminal, system: System) => P
     pid: process.pid,
     nodeVersion: process.versions.node,
     stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: standardStream(1, () => process.stdout),
+    stderr: standardStream(2, () => process.stderr),
     clock: systemClock,
     signal: ended.signal,
     isAlive: () => false,
