@@ -11,12 +11,12 @@ export function plainEnvironment(home) {
   return { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, NO_COLOR: '1' };
 }
 
-/** Runs Node with these arguments: milliseconds, and the peak of its memory in MB. */
+/** Runs Node with these arguments: milliseconds, those of the processor, and the peak of its memory in MB. */
 export async function runNode(args, env) {
   return runProgram(process.execPath, ['--require', PEAK, ...args], env);
 }
 
-/** Runs any program; without memory, unless it tells that on file descriptor 3. */
+/** Runs any program; without memory and processor time, unless it tells them on file descriptor 3. */
 export async function runProgram(program, args, env) {
   const started = performance.now();
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
@@ -25,7 +25,8 @@ export async function runProgram(program, args, env) {
   const [code] = await once(child, 'exit');
   const ms = performance.now() - started;
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await complaints).join('')}`);
-  return { ms, mb: Number((await said).join('')) };
+  const [mb = NaN, ...seconds] = (await said).join('').trim().split(' ').map(Number);
+  return { ms, mb, busy: seconds.reduce((sum, one) => sum + one, 0) * 1000 };
 }
 
 /** The middle one, or the mean of the two. */
