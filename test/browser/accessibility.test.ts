@@ -1,0 +1,103 @@
+import axe, { type AxeResults } from 'axe-core';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../support/clock.ts';
+import { svcHere } from '../support/run-here.ts';
+import { threeDsSandbox } from '../sandbox/three-ds/three-ds-harness.ts';
+import { CHROMIUM, launchChromium } from './chromium.ts';
+
+type Shown = (page: Page) => Promise<void>;
+
+/** How a page is seen. */
+const WAYS = [
+  { name: 'light', colorScheme: 'light', width: 1280, media: 'screen' },
+  { name: 'dark', colorScheme: 'dark', width: 1280, media: 'screen' },
+  { name: 'light on a phone', colorScheme: 'light', width: 360, media: 'screen' },
+  { name: 'dark on a phone', colorScheme: 'dark', width: 360, media: 'screen' },
+  { name: 'printed from a dark screen', colorScheme: 'dark', width: 794, media: 'print' },
+] as const;
+
+const CODE = 'Successful Challenge Authentication';
+const APP = 'Successful Out-of-Band Challenge Authentication';
+
+/** Every page that svc or its sandbox makes, and how to come to it. */
+const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
+  'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
+  'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
+  'the challenge for a code': () => challenge(CODE),
+  'the challenge after a wrong code': () =>
+    challenge(CODE, async (page) => {
+      await page.getByLabel('Code from your bank').fill('999999');
+      await page.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByRole('alert').waitFor();
+    }),
+  'the challenge of an app': () => challenge(APP),
+  'the end of a challenge': () =>
+    challenge(CODE, async (page) => {
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('status').waitFor();
+    }),
+};
+
+/** A page that a command writes to a file. */
+async function written(argv: readonly string[]): Promise<Shown> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-access-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const codes = ['UPD_PAN', 'WRN_OPT_OUT', 'ERR_INVALID_EXP_DATE', 'NEW_CODE', 'WRN_LONG_'.repeat(8)];
+  writeFileSync(
+    join(home, 'q.csv'),
+    `token,expiration_year,expiration_month,merchant_id\n${codes.map((_, at) => `t${at},,,\n`).join('')}quiet,,,\n`,
+  );
+  writeFileSync(
+    join(home, 'r.csv'),
+    `token,result_code,new_token,odd\n${codes.map((code, at) => `t${at},${code},,x\n`).join('')}`,
+  );
+  const clock = new FakeClock({ start: Date.parse('2026-03-01T22:00:00Z') });
+  if (argv[0] === 'logs') {
+    const archiving = ['--sandbox', 'logs', 'archive', 'audit', '--since', '2d'];
+    const archived = await svcHere(archiving, { home, cwd: home, clock });
+    expect(archived.code, archived.stderr).toBe(0);
+  }
+  const { code, stderr } = await svcHere([...argv, '--html', join(home, 'page.html')], { home, cwd: home, clock });
+  expect([0, 10], stderr).toContain(code);
+  const html = readFileSync(join(home, 'page.html'), 'utf8');
+  return (page) => page.setContent(html);
+}
+
+async function challenge(scenario: typeof CODE | typeof APP, act: Shown = async () => undefined): Promise<Shown> {
+  const { page: address } = await (await threeDsSandbox()).challenged(scenario);
+  return async (page) => {
+    await page.goto(address);
+    await act(page);
+  };
+}
+
+describe.skipIf(CHROMIUM === undefined)('every page in Chromium (skipped where none is installed)', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  }, 30_000);
+  afterAll(() => browser.close());
+
+  it.each(Object.entries(PAGES))('can be read by everybody, in every way it is seen: %s', async (_, prepare) => {
+    const show = await prepare();
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await show(page);
+    await page.evaluate(axe.source);
+    for (const { name, width, media, colorScheme } of WAYS) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ media, colorScheme });
+      const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
+      const found = violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+      );
+      expect(found, name).toEqual([]);
+      expect(passes.map(({ id }) => id)).toContain('color-contrast');
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
+    }
+  });
+});
