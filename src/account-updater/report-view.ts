@@ -1,7 +1,7 @@
 import { drawBar } from '../output/bars.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../output/time.ts';
-import type { Palette, Tone, View } from '../output/view.ts';
+import { fieldPaths, type Palette, type Tone, type View } from '../output/view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from './result-codes.ts';
 
@@ -40,25 +40,11 @@ export interface SplitFile {
 /** How a report is shown to programs. */
 export const reportView: View<Report> = {
   name: 'report',
-  fields: [
-    'file',
-    'rows',
-    'updated',
-    'warned',
-    'errors',
-    'unknown',
-    ...GROUPS.map((group) => `groups.${group}`),
-    'codes',
-    'extra_columns',
-    'request.file',
-    'request.rows',
-    'request.unchanged',
-    'request.not_requested',
-    'request.duplicates',
-    'request.matched_by',
-    'request.mismatches',
-    'split',
-  ],
+  fields: fieldPaths(`
+    file rows updated warned errors unknown ${GROUPS.map((group) => `groups.${group}`).join(' ')} codes extra_columns
+    request.file request.rows request.unchanged request.not_requested request.duplicates request.matched_by
+    request.mismatches split
+  `),
   columns: [
     { path: 'file', kind: 'text' },
     { path: 'rows', kind: 'number' },

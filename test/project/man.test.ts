@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { manPage } from '../../src/app/man.ts';
+import { manPage } from './man-page.ts';
 import { TREE } from '../../src/commands/tree.ts';
 import { allCommands } from '../support/tree.ts';
 
