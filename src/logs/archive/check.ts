@@ -1,8 +1,19 @@
 import { isSvcError } from '../../errors.ts';
-import type { Log } from '../../schema/log.ts';
+import { parseTime } from '../../output/time.ts';
 import type { Finding, Problem } from './chain.ts';
-import { dayIn, dayOf, entryTime, isRawSegment, type Segment, segmentName, tenantFolder } from './record.ts';
-import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
+import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
+import {
+  dayIn,
+  dayOf,
+  entryTime,
+  isRawSegment,
+  type Segment,
+  segmentName,
+  tenantFolder,
+  UNKNOWN_DAY,
+  withinYears,
+} from './record.ts';
+import { readLine, readLines, type ReadSegmentOptions } from './read-segment.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
 export interface Listed {
@@ -40,7 +51,7 @@ async function checkContent(
 ): Promise<(readonly [Problem, string])[]> {
   const content = new Content(segment, tenantId);
   try {
-    for await (const batch of readSegment(store, segment, options)) content.add(batch);
+    for await (const block of readLines(store, segment, options)) content.add(block);
   } catch (error) {
     if (isSvcError(error, 'not_found')) return [['missing', 'it is missing']];
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -51,11 +62,22 @@ async function checkContent(
 
 const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
+const DAY_MS = 86_400_000;
+const NAMES = ['created_at', 'tenant_id'];
+
+/** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
   readonly #segment: Segment;
+  readonly #scanner = new LineScanner(NAMES);
+  readonly #clock = new LineClock();
   readonly #day: string;
+  /** The beginning of its day; NaN where it has none. */
+  readonly #begin: number;
   readonly #folder: string;
   readonly #tenantId: string | undefined;
+  /** The last tenant met, and whether its entries belong into another folder. */
+  #tenant: Buffer | undefined;
+  #isForeign = false;
   #foreign = 0;
   #first = Infinity;
   #last = -Infinity;
@@ -67,19 +89,48 @@ class Content {
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
     this.#day = dayIn(segment.path);
+    const begin = parseTime(`${this.#day}T00:00:00Z`);
+    this.#begin = begin !== undefined && dayOf(begin) === this.#day ? begin : Number.NaN;
   }
 
-  add(batch: readonly Log[]): void {
-    for (const { created_at, tenant_id } of batch) {
-      const tenantId = tenant_id ?? this.#tenantId;
-      if (tenantId !== undefined && tenantFolder(tenantId) !== this.#folder) this.#foreign += 1;
-      const at = entryTime({ created_at });
-      if (dayOf(at) !== this.#day) this.#elsewhere += 1;
-      if (at === undefined) continue;
-      if (at < this.#last) this.#disorder += 1;
-      this.#first = Math.min(this.#first, at);
-      this.#last = Math.max(this.#last, at);
+  /** Takes a block of whole lines. @throws SvcError `checksum_mismatch` for what is no entry */
+  add(block: Buffer): void {
+    const { starts, ends } = this.#scanner;
+    for (let at = 0; at < block.length; at += 1) {
+      let end = this.#scanner.scan(block, at);
+      if (end === -1) {
+        end = block.indexOf('\n', at);
+        const log = readLine(this.#segment.path, block.toString('utf8', at, end));
+        this.#take(entryTime(log), this.#isOther(log.tenant_id ?? this.#tenantId));
+      } else {
+        const [start = -1, tenant = -1] = starts;
+        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[0] ?? -1));
+        this.#take(time, this.#isForeignAt(block, tenant, ends[1] ?? -1));
+      }
+      at = end;
     }
+  }
+
+  #take(at: number | undefined, isForeign: boolean): void {
+    if (isForeign) this.#foreign += 1;
+    const isOfDay = at === undefined ? this.#day === UNKNOWN_DAY : at >= this.#begin && at < this.#begin + DAY_MS;
+    if (!isOfDay) this.#elsewhere += 1;
+    if (at === undefined) return;
+    if (at < this.#last) this.#disorder += 1;
+    this.#first = Math.min(this.#first, at);
+    this.#last = Math.max(this.#last, at);
+  }
+
+  #isForeignAt(block: Buffer, start: number, end: number): boolean {
+    if (start === -1) return this.#isOther(this.#tenantId);
+    if (this.#tenant?.length === end - start && holdsAt(block, start, this.#tenant)) return this.#isForeign;
+    this.#tenant = Buffer.from(block.subarray(start, end));
+    this.#isForeign = this.#isOther(this.#tenant.toString());
+    return this.#isForeign;
+  }
+
+  #isOther(tenantId: string | undefined): boolean {
+    return tenantId !== undefined && tenantFolder(tenantId) !== this.#folder;
   }
 
   problems(): string[] {

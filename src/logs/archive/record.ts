@@ -204,7 +204,10 @@ const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999
 
 /** When an entry was created, in epoch milliseconds; undefined where that is unreadable or its year has not four digits. */
 export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | undefined {
-  const at = parseTime(created_at);
+  return withinYears(parseTime(created_at));
+}
+
+export function withinYears(at: number | undefined): number | undefined {
   return at === undefined || at < EARLIEST || at > LATEST ? undefined : at;
 }
 
