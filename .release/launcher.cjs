@@ -1,8 +1,9 @@
 // The main program of a standalone executable: loads the built command line from the files inside the executable,
 // each when it is asked for, as bin/svc.js does from the disk. One file of everything would start twice as slowly.
-const { getAsset } = require('node:sea');
-const { compileFunction } = require('node:vm');
+const { getAssetKeys, getRawAsset } = require('node:sea');
+const { Script } = require('node:vm');
 
+const assets = new Set(getAssetKeys());
 const modules = new Map();
 
 load('./svc.cjs');
@@ -13,7 +14,17 @@ function load(name) {
   if (known) return known.exports;
   const module = { exports: {} };
   modules.set(name, module);
-  const source = getAsset(name.slice(2), 'utf8');
-  compileFunction(source, ['exports', 'require', 'module'], { filename: name })(module.exports, load, module);
+  const file = name.slice(2);
+  const cachedData = assets.has(`${file}.cache`) ? new Uint8Array(getRawAsset(`${file}.cache`)) : undefined;
+  const script = new Script(`(function(exports,require,module){${sourceOf(file)}\n})`, { filename: name, cachedData });
+  script.runInThisContext()(module.exports, load, module);
   return module.exports;
+}
+
+/** What few commands need is compressed. */
+function sourceOf(file) {
+  if (assets.has(file)) return Buffer.from(getRawAsset(file)).toString();
+  return require('node:zlib')
+    .brotliDecompressSync(getRawAsset(`${file}.br`))
+    .toString();
 }

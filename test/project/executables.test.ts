@@ -1,43 +1,149 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { doMainJob } from '../support/main-job.ts';
+import { TerminalSession } from '../support/terminal.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'svc-executables-'));
-const canBuild = Number(process.versions.node.split('.')[0]) >= 26;
+const [release, again] = [join(scratch, 'release'), join(scratch, 'again')];
 const name = `svc-${manifest.version}-${process.platform}-${process.arch}`;
+const executable = join(release, name, 'svc');
+
+const canBuild = Number(process.versions.node.split('.')[0]) >= 26;
+const LIBRARIES = ['libc6', 'libatomic1', 'libgcc-s1', 'libstdc++6'];
+const canPackage = canBuild && has('dpkg-deb', '--version') && has('dpkg-query', '--status', ...LIBRARIES);
+const BASH_COMPLETION = '/usr/share/bash-completion/bash_completion';
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-describe('the standalone executable', () => {
-  it.runIf(canBuild)(
-    'runs with nothing beside it, and lies beside its checksum and every licence',
-    { timeout: 120_000 },
-    () => {
-      const { status, stderr } = spawnSync(
-        process.execPath,
-        ['.release/executables.mjs', '--node', process.execPath, '--out', scratch],
-        { cwd: project, encoding: 'utf8' },
-      );
-      expect({ status, stderr }).toMatchObject({ status: 0 });
-      const archive = readFileSync(join(scratch, `${name}.tar.gz`));
-      const sum = createHash('sha256').update(archive).digest('hex');
-      expect(readFileSync(join(scratch, 'SHA256SUMS'), 'utf8')).toBe(`${sum}  ${name}.tar.gz\n`);
-      const beside = ['CHANGELOG.md', 'LICENSE', 'NODE-LICENSE.txt', 'THIRD-PARTY-NOTICES.txt', 'completions', 'svc'];
-      expect(readdirSync(join(scratch, name))).toEqual(expect.arrayContaining(beside));
+describe.runIf(canBuild)('the standalone executable', () => {
+  beforeAll(() => buildInto(release), 120_000);
 
-      const home = { SVC_CONFIG_DIR: scratch, SVC_STATE_DIR: scratch, SVC_CACHE_DIR: scratch };
-      const run = (...args: string[]): { status: number | null; stdout: string } =>
-        spawnSync(join(scratch, name, 'svc'), args, { cwd: scratch, env: home, encoding: 'utf8' });
-      expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
-      const logs = run('--sandbox', 'logs', '--limit', '2', '-o', 'json');
-      expect(JSON.parse(logs.stdout)).toHaveLength(2);
-      expect(run('logs', '--no-such-option').status).toBe(2);
-    },
-  );
+  it('lies beside its checksum, its bill of materials and every licence', () => {
+    const sums = ['cdx.json', 'tar.gz'].map((kind) => `${sumOf(join(release, `${name}.${kind}`))}  ${name}.${kind}\n`);
+    expect(readFileSync(join(release, 'SHA256SUMS'), 'utf8')).toBe(sums.join(''));
+    expect(readdirSync(join(release, name)).toSorted()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'NODE-LICENSE.txt',
+      'THIRD-PARTY-NOTICES.txt',
+      'completions',
+      'man',
+      'sbom.cdx.json',
+      'svc',
+    ]);
+    expect(statSync(executable).size).toBeLessThan(has('strip', '--version') ? 120_000_000 : 160_000_000);
+  });
+
+  it('does the main job with nothing beside it', () => {
+    expect(doMainJob(executable, join(scratch, 'alone'))).toBeGreaterThan(30);
+  });
+
+  it('answers like the tool, from compressed files too', () => {
+    expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
+    expect(run('logs', '--no-such-option').status).toBe(2);
+    expect(run('3ds', 'template', 'payment-transaction').stdout).toContain('"purchase_info"');
+  });
+
+  it('comes out the same when it is built again', { timeout: 120_000 }, () => {
+    buildInto(again);
+    expect(sumOf(join(again, name, 'svc'))).toBe(sumOf(executable));
+    expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(readFileSync(join(release, 'SHA256SUMS'), 'utf8'));
+  });
 });
+
+describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () => {
+  const root = join(scratch, 'root');
+  const deb = join(release, `${manifest.name}_${manifest.version}_${process.arch === 'arm64' ? 'arm64' : 'amd64'}.deb`);
+
+  beforeAll(() => {
+    if (!existsSync(executable)) buildInto(release);
+    must(process.execPath, ['.release/deb.mjs', '--out', release]);
+    for (const each of ['info', 'updates']) mkdirSync(join(root, 'var/lib/dpkg', each), { recursive: true });
+    // An empty system, on which only the libraries are installed that the package asks for.
+    const libraries = must('dpkg-query', ['--status', ...LIBRARIES]);
+    writeFileSync(join(root, 'var/lib/dpkg/status'), libraries);
+    // A small image may leave out manual pages.
+    dpkg('--path-include=/usr/share/*', '--install', deb);
+  }, 120_000);
+
+  it('does the main job', () => {
+    expect(doMainJob(join(root, 'usr/bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+  });
+
+  it.skipIf(!has('man', '--version'))('is found by man', () => {
+    const found = must('man', ['-M', join(root, 'usr/share/man'), '-w', 'svc']);
+    expect(found.trim()).toBe(join(root, 'usr/share/man/man1/svc.1.gz'));
+  });
+
+  it('completes in a fresh bash, zsh and fish', async () => {
+    const share = join(root, 'usr/share');
+    for (const [shell, place] of [
+      ['bash', 'bash-completion/completions/svc'],
+      ['zsh', 'zsh/vendor-completions/_svc'],
+      ['fish', 'fish/vendor_completions.d/svc.fish'],
+    ] as const)
+      expect(readFileSync(join(share, place), 'utf8')).toContain(`Completion of svc for ${shell}`);
+
+    const terminal = new TerminalSession('bash', ['--norc', '--noprofile', '-i'], {
+      cwd: scratch,
+      env: { HOME: scratch, PATH: `${join(root, 'usr/bin')}:/usr/bin:/bin`, XDG_DATA_DIRS: share },
+    });
+    onTestFinished(async () => {
+      terminal.type('\u0015exit\r');
+      await terminal.exited;
+    });
+    const source = existsSync(BASH_COMPLETION) ? BASH_COMPLETION : join(share, 'bash-completion/completions/svc');
+    terminal.type(`source ${source}; echo rea''dy\r`);
+    await terminal.waitFor(/^ready$/m);
+    terminal.type('svc tena\t');
+    await terminal.waitFor(/svc tenant/);
+  });
+
+  it('comes out the same when it is built again', { timeout: 120_000 }, () => {
+    const before = sumOf(deb);
+    must(process.execPath, ['.release/deb.mjs', '--out', release]);
+    expect(sumOf(deb)).toBe(before);
+  });
+
+  it('leaves nothing when it is removed', () => {
+    expect(existsSync(join(root, 'usr/bin/svc'))).toBe(true);
+    dpkg('--remove', manifest.name);
+    dpkg('--purge', manifest.name);
+    expect(readdirSync(root)).toEqual(['var']);
+    expect(readdirSync(join(root, 'var/lib/dpkg/info')).filter((file) => file.startsWith(manifest.name))).toEqual([]);
+  });
+
+  function dpkg(...args: string[]): void {
+    must('dpkg', [`--root=${root}`, '--force-not-root', ...args]);
+  }
+});
+
+function run(...args: string[]): { status: number | null; stdout: string } {
+  return spawnSync(executable, args, { cwd: scratch, env: { HOME: scratch }, encoding: 'utf8' });
+}
+
+function buildInto(directory: string): void {
+  must(process.execPath, ['.release/executables.mjs', '--node', process.execPath, '--out', directory]);
+}
+
+function must(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${String(status)}: ${stderr}`);
+  return stdout;
+}
+
+function has(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args).status === 0;
+}
+
+function sumOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}

@@ -1,0 +1,52 @@
+// What the scripts that make packages share: where things lie, what time it is, the sums.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const project = fileURLToPath(new URL('..', import.meta.url));
+export const built = join(project, 'dist/cli');
+export const cache = join(project, '.cache/release');
+
+/** The time that goes into packages: that of the commit, so that one commit always gives the same bytes. */
+export function sourceDate() {
+  return process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']).trim();
+}
+
+/** Packs a directory: names in order, nobody's files, the time of the commit. */
+export function packDirectory(archive, directory) {
+  // Elsewhere tar has no such options; the files in it are the same all the same.
+  const same = [
+    '--format=ustar',
+    '--sort=name',
+    `--mtime=@${sourceDate()}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+  ];
+  const options = process.platform === 'linux' ? same : [];
+  run('tar', [...options, '-czf', archive, '-C', dirname(directory), basename(directory)]);
+}
+
+/** Writes SHA256SUMS for all that is released from a directory, as `sha256sum --check` reads it. */
+export function writeSums(directory) {
+  const names = readdirSync(directory).filter((name) => /\.(tgz|tar\.gz|deb|cdx\.json)$/.test(name));
+  const lines = names.toSorted().map((name) => {
+    const sum = createHash('sha256')
+      .update(readFileSync(join(directory, name)))
+      .digest('hex');
+    return `${sum}  ${name}\n`;
+  });
+  writeFileSync(join(directory, 'SHA256SUMS'), lines.join(''));
+}
+
+/** Runs a program of which only the errors are shown. @returns what it printed */
+export function run(command, args, options = {}) {
+  return execFileSync(command, args, {
+    cwd: project,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  });
+}
