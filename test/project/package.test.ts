@@ -1,11 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doMainJob } from '../support/main-job.ts';
 import { lastName, nodesOf, textOf } from '../support/syntax.ts';
 import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
@@ -14,6 +25,14 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'svc-package-'));
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** What `npm pack --json` says of a package. */
+interface Packed {
+  readonly name: string;
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+  readonly unpackedSize: number;
+}
 
 /** All that an installed package holds. */
 const PACKED = [
@@ -27,10 +46,22 @@ const PACKED = [
 ];
 
 describe('the package', () => {
+  let packed: Packed;
+  // What npm would fetch for it comes from here as well: nothing asks a network.
+  let archives: string[];
+  const offline = ['--offline', '--no-audit', '--no-fund', '--cache', join(scratch, 'cache')];
+
+  beforeAll(() => {
+    const packages = ['.', './node_modules/undici', './node_modules/zod'];
+    const told = JSON.parse(
+      must('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch, ...packages]),
+    ) as Packed[] | Record<string, Packed>;
+    const all = Object.values(told);
+    archives = all.map(({ filename }) => join(scratch, filename));
+    packed = all.find((each) => each.name === manifest.name)!;
+  });
+
   it('holds what is needed to run it, and nothing else', () => {
-    const [packed] = JSON.parse(must('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])) as [
-      { files: { path: string }[]; unpackedSize: number },
-    ];
     const paths = packed.files.map((file) => file.path);
     expect(paths.filter((path) => !PACKED.some((allowed) => allowed.test(path)))).toEqual([]);
     expect(paths).toEqual(
@@ -48,28 +79,54 @@ describe('the package', () => {
   });
 
   it('runs unpacked, with no other package beside it', () => {
-    must('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch]);
-    must('tar', ['-xzf', join(scratch, `${manifest.name}-${manifest.version}.tgz`), '-C', scratch]);
+    must('tar', ['-xzf', join(scratch, packed.filename), '-C', scratch]);
     const svc = join(scratch, 'package/bin/svc.js');
     expect(must(process.execPath, [svc, '--version'])).toBe(`${manifest.version}\n`);
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
-  it('installs without a network and without running anything', { timeout: 60_000 }, () => {
-    const desk = join(scratch, 'desk');
-    mkdirSync(desk);
-    writeFileSync(join(desk, 'package.json'), '{ "private": true }');
-    const packages = ['.', './node_modules/undici', './node_modules/zod'];
-    must('npm', ['pack', '--ignore-scripts', '--pack-destination', desk, ...packages]);
-    const archives = readdirSync(desk).filter((name) => name.endsWith('.tgz'));
-    const quiet = ['--offline', '--no-audit', '--no-fund', '--cache', join(desk, 'cache'), '--prefix', desk];
-    must('npm', ['install', ...quiet, ...archives.map((name) => join(desk, name))]);
-    expect(must(join(desk, 'node_modules/.bin/svc'), ['--version'])).toBe(`${manifest.version}\n`);
-    expect(readdirSync(join(desk, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-      'svc-cli',
-      'undici',
-      'zod',
-    ]);
+  it('installs for everybody without a network and runs nothing, and does the main job', { timeout: 120_000 }, () => {
+    const prefix = join(scratch, 'prefix');
+    must('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives]);
+    const modules = join(prefix, 'lib/node_modules');
+    expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
+    expect(existsSync(join(prefix, 'share/man/man1/svc.1'))).toBe(true);
+    expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+  });
+
+  it('runs by npx without being installed', () => {
+    const packages = archives.map((path) => `--package=${path}`);
+    expect(must('npx', [...offline, '--yes', ...packages, '--', 'svc', '--version'])).toBe(`${manifest.version}\n`);
+  });
+
+  it('is installed by the action only if its hash is the one that was pinned', () => {
+    const file = join(scratch, packed.filename);
+    const sum = createHash('sha256').update(readFileSync(file)).digest('hex');
+    const [added, variables] = [join(scratch, 'added'), join(scratch, 'variables')];
+    const install = (hash: string): ReturnType<typeof spawnSync> =>
+      spawnSync(join(project, '.github/actions/svc/install.sh'), {
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'],
+          HOME: scratch,
+          RUNNER_TEMP: join(scratch, 'runner'),
+          GITHUB_PATH: added,
+          GITHUB_ENV: variables,
+          SVC_VERSION: manifest.version,
+          SVC_SHA256: hash,
+          SVC_FILE: file,
+          SVC_STATE: '.svc',
+        },
+      });
+    expect(install(sum.replace(/./, (digit) => (digit === '0' ? '1' : '0')))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has another hash than expected: nothing was installed'),
+    });
+    expect(existsSync(added)).toBe(false);
+    expect(install(sum)).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(readFileSync(variables, 'utf8')).toBe('SVC_STATE_DIR=.svc\n');
+    const svc = join(readFileSync(added, 'utf8').trim(), 'svc');
+    expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
   it('says how to build it when it is not built', () => {

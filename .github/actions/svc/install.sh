@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Unpacks svc's npm package once its hash is right, and puts it on the PATH of the later steps. It holds all that it
+# needs but Node: nothing else is downloaded, and no script of it runs.
+set -euo pipefail
+
+main() {
+  [[ $SVC_VERSION =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "not a version: use one such as 0.1.0"
+  [[ $SVC_SHA256 =~ ^[0-9a-f]{64}$ ]] || fail "sha256 has to be 64 hexadecimal digits, from SHA256SUMS"
+  local directory=$RUNNER_TEMP/svc-$SVC_VERSION name=svc-cli-$SVC_VERSION.tgz
+  mkdir -p "$directory/bin"
+  local package=$SVC_FILE
+  if [ -z "$package" ]; then
+    package=$directory/$name
+    curl --fail --silent --show-error --location --retry 3 --output "$package" "$SVC_RELEASES/v$SVC_VERSION/$name"
+  fi
+  [ "$(sum_of "$package")" = "$SVC_SHA256" ] || fail "$name has another hash than expected: nothing was installed"
+  tar -xzf "$package" -C "$directory"
+  printf '#!/bin/sh\nexec node "%s" "$@"\n' "$directory/package/bin/svc.js" >"$directory/bin/svc"
+  chmod 755 "$directory/bin/svc"
+  [ "$("$directory/bin/svc" --version)" = "$SVC_VERSION" ] || fail "$name holds another version than $SVC_VERSION"
+  echo "$directory/bin" >>"$GITHUB_PATH"
+  echo "SVC_STATE_DIR=$SVC_STATE" >>"$GITHUB_ENV"
+}
+
+sum_of() {
+  if command -v sha256sum >/dev/null; then sha256sum <"$1"; else shasum -a 256 <"$1"; fi | cut -d ' ' -f 1
+}
+
+fail() {
+  echo "::error::svc: $1" >&2
+  exit 1
+}
+
+main
