@@ -1,3 +1,4 @@
+import { writePlain } from './output/output.ts';
 import type { System } from './system.ts';
 import { VERSION } from './version.ts';
 
@@ -7,7 +8,6 @@ import { VERSION } from './version.ts';
  */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    const { writePlain } = await import('./output/output.ts');
     return writePlain(system, `${VERSION}\n`);
   }
   if (argv[0] === '__complete') {

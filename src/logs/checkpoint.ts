@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
@@ -7,12 +7,12 @@ import { parsedJson } from '../schema/guards.ts';
 import type { TailPosition } from './position.ts';
 
 const time = z.iso.datetime();
-const integer = z.number().int();
+const integer = z.int();
 const positionMembers = {
   settled: time,
   read_to: time,
-  newest: time.nullable(),
-  passed: z.array(z.tuple([z.string(), integer, integer.positive()])),
+  newest: z.nullable(time),
+  passed: z.array(z.tuple([z.string(), integer, integer.check(z.positive())])),
 };
 
 /** A position as checkpoints and archives keep it. Times are RFC 3339, UTC; the entries passed on are hashes only. */

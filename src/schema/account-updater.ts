@@ -1,6 +1,6 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { JOB_STATUSES } from './account-updater-files.ts';
-import { cursorPageSchema } from './response.ts';
+import { cursorPageSchema, text } from './response.ts';
 
 /** A known state of a job. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
@@ -11,14 +11,14 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
  */
 export const accountUpdaterJobSchema = z.looseObject({
   id: z.string(),
-  tenant_id: z.string().nullish(),
+  tenant_id: text,
   status: z.string(),
-  created_by: z.string().nullish(),
-  created_at: z.string().nullish(),
-  expires_at: z.string().nullish(),
-  upload_url: z.string().nullish(),
-  errors: z.array(z.string()).nullish(),
-  download_url: z.string().nullish(),
+  created_by: text,
+  created_at: text,
+  expires_at: text,
+  upload_url: text,
+  errors: z.nullish(z.array(z.string())),
+  download_url: text,
 });
 
 /** An Account Updater job. */
@@ -38,16 +38,16 @@ export const webhookDeliverySchema = z.looseObject({
   event: z.looseObject({
     id: z.string(),
     type: z.string(),
-    timestamp: z.string().nullish(),
-    tenant_id: z.string().nullish(),
-    trace_id: z.string().nullish(),
-    data: z
-      .looseObject({
-        job: z.looseObject({ id: z.string().nullish(), status: z.string().nullish() }).nullish(),
-      })
-      .nullish(),
+    timestamp: text,
+    tenant_id: text,
+    trace_id: text,
+    data: z.nullish(
+      z.looseObject({
+        job: z.nullish(z.looseObject({ id: text, status: text })),
+      }),
+    ),
   }),
-  delivered_at: z.string().nullish(),
+  delivered_at: text,
 });
 
 /** What a webhook delivers. */

@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { cursorPageSchema } from './response.ts';
+import * as z from 'zod/mini';
+import { cursorPageSchema, text } from './response.ts';
 
 /** Operations that logs are known to carry; a log may carry others. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
@@ -9,13 +9,13 @@ export const ACTOR_TYPES = ['user', 'application'] as const;
 
 /** One audit record. No id is promised, and two records may be equal in every field. */
 export const logSchema = z.looseObject({
-  tenant_id: z.string().nullish(),
-  actor_id: z.string().nullish(),
-  actor_type: z.string().nullish(),
-  entity_type: z.string().nullish(),
-  entity_id: z.string().nullish(),
-  operation: z.string().nullish(),
-  message: z.string().nullish(),
+  tenant_id: text,
+  actor_id: text,
+  actor_type: text,
+  entity_type: text,
+  entity_id: text,
+  operation: text,
+  message: text,
   /** ISO 8601; the fraction can be missing or have seven digits. */
   created_at: z.string(),
 });
@@ -34,7 +34,7 @@ export type LogPage = z.infer<typeof logPageSchema>;
 
 /** A type of entity that a log can be about. `value` is what a log's `entity_type` holds. */
 export const entityTypeSchema = z.looseObject({
-  display_name: z.string().nullish(),
+  display_name: text,
   value: z.string(),
 });
 

@@ -1,4 +1,5 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { text } from './response.ts';
 
 /** Known tenant types. */
 export const TENANT_TYPES = ['production', 'test'] as const;
@@ -16,14 +17,14 @@ export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral
 export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as const;
 
 // The interface promises strings; a service that returns real booleans must not stop a read.
-const settingValue = z.union([z.string(), z.boolean()]).nullish();
+const settingValue = z.nullish(z.union([z.string(), z.boolean()]));
 
 /** A tenant's settings as returned. Unknown settings are kept. */
 export const tenantSettingsSchema = z.looseObject({
   fingerprint_tokens: settingValue,
   disable_ephemeral_proxy: settingValue,
   deduplicate_tokens: settingValue,
-  token_deduplication_behavior: z.string().nullish(),
+  token_deduplication_behavior: text,
 });
 
 /** A tenant's settings as returned. */
@@ -32,33 +33,35 @@ export type TenantSettings = z.infer<typeof tenantSettingsSchema>;
 /** The tenant that owns the calling key. `type` is one of `TENANT_TYPES`, or new. */
 export const tenantSchema = z.looseObject({
   id: z.string(),
-  owner_id: z.string().nullish(),
+  owner_id: text,
   type: z.string(),
   name: z.string(),
-  settings: tenantSettingsSchema.nullish(),
-  created_by: z.string().nullish(),
-  created_at: z.string().nullish(),
-  modified_by: z.string().nullish(),
-  modified_at: z.string().nullish(),
+  settings: z.nullish(tenantSettingsSchema),
+  created_by: text,
+  created_at: text,
+  modified_by: text,
+  modified_at: text,
 });
 
 /** The tenant that owns the calling key. */
 export type Tenant = z.infer<typeof tenantSchema>;
 
-const booleanText = z.enum(['true', 'false']).optional();
+const booleanText = z.optional(z.enum(['true', 'false']));
 
 /** Body of PUT /tenants/self. Settings are strings, also those that hold booleans; unknown settings are allowed. */
 export const tenantUpdateSchema = z.strictObject({
-  name: z.string().max(MAX_TENANT_NAME_LENGTH).regex(/\S/, 'Must not be blank'),
-  settings: z
-    .object({
-      fingerprint_tokens: booleanText,
-      disable_ephemeral_proxy: booleanText,
-      deduplicate_tokens: booleanText,
-      token_deduplication_behavior: z.enum(DEDUPLICATION_BEHAVIORS).optional(),
-    })
-    .catchall(z.string())
-    .optional(),
+  name: z.string().check(z.maxLength(MAX_TENANT_NAME_LENGTH), z.regex(/\S/, 'Must not be blank')),
+  settings: z.optional(
+    z.catchall(
+      z.object({
+        fingerprint_tokens: booleanText,
+        disable_ephemeral_proxy: booleanText,
+        deduplicate_tokens: booleanText,
+        token_deduplication_behavior: z.optional(z.enum(DEDUPLICATION_BEHAVIORS)),
+      }),
+      z.string(),
+    ),
+  ),
 });
 
 /** Body of PUT /tenants/self. */
@@ -67,7 +70,7 @@ export type TenantUpdate = z.infer<typeof tenantUpdateSchema>;
 /** Numbers of one token type. */
 export const tokenTypeMetricsSchema = z.looseObject({
   count: z.number(),
-  last_created_at: z.string().nullish(),
+  last_created_at: text,
 });
 
 /** Numbers of one token type. */
@@ -76,9 +79,9 @@ export type TokenTypeMetrics = z.infer<typeof tokenTypeMetricsSchema>;
 /** Answer of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
 export const usageReportSchema = z.looseObject({
   token_report: z.looseObject({
-    metrics_by_type: z.record(z.string(), tokenTypeMetricsSchema).nullish(),
-    included_monthly_active_tokens: z.number().nullish(),
-    monthly_active_tokens: z.number().nullish(),
+    metrics_by_type: z.nullish(z.record(z.string(), tokenTypeMetricsSchema)),
+    included_monthly_active_tokens: z.nullish(z.number()),
+    monthly_active_tokens: z.nullish(z.number()),
   }),
 });
 

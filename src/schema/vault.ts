@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { offsetPageSchema } from './response.ts';
+import * as z from 'zod/mini';
+import { offsetPageSchema, text } from './response.ts';
 
 /** Body of POST /tokens, as far as card tokens need it. The date may be given as text or as numbers. */
 export const createCardTokenSchema = z.looseObject({
@@ -8,24 +8,24 @@ export const createCardTokenSchema = z.looseObject({
     /** 12 to 19 digits. */
     number: z.string(),
     /** 1 to 12. */
-    expiration_month: z.union([z.string(), z.number()]).nullish(),
+    expiration_month: z.nullish(z.union([z.string(), z.number()])),
     /** 4 digits. */
-    expiration_year: z.union([z.string(), z.number()]).nullish(),
+    expiration_year: z.nullish(z.union([z.string(), z.number()])),
   }),
 });
 
 /** Answer of POST /tokens for a card. The number comes back masked. */
 export const cardTokenSchema = z.looseObject({
   id: z.string(),
-  tenant_id: z.string().nullish(),
+  tenant_id: text,
   type: z.string(),
   data: z.looseObject({
     number: z.string(),
-    expiration_month: z.number().nullish(),
-    expiration_year: z.number().nullish(),
+    expiration_month: z.nullish(z.number()),
+    expiration_year: z.nullish(z.number()),
   }),
-  created_by: z.string().nullish(),
-  created_at: z.string().nullish(),
+  created_by: text,
+  created_at: text,
 });
 
 /** Answer of POST /tokens for a card. */
@@ -34,12 +34,12 @@ export type CardToken = z.infer<typeof cardTokenSchema>;
 /** An application of a tenant. The interface lists them and shows none of their fields. */
 const applicationSchema = z.looseObject({
   id: z.string(),
-  tenant_id: z.string().nullish(),
-  name: z.string().nullish(),
-  type: z.string().nullish(),
-  permissions: z.array(z.string()).nullish(),
-  created_by: z.string().nullish(),
-  created_at: z.string().nullish(),
+  tenant_id: text,
+  name: text,
+  type: text,
+  permissions: z.nullish(z.array(z.string())),
+  created_by: text,
+  created_at: text,
 });
 
 /** An application of a tenant. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { isObject } from '../schema/guards.ts';
 import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';

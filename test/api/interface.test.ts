@@ -9,7 +9,8 @@ import {
   webhookDeliverySchema,
 } from '../../src/schema/account-updater.ts';
 import { entityTypeListSchema, logPageSchema } from '../../src/schema/log.ts';
-import { jsonSchemas, type Shape } from '../../src/schema/response.ts';
+import { jsonSchemas } from '../../src/schema/json-schema.ts';
+import { type Shape } from '../../src/schema/response.ts';
 import { tenantSchema, tenantUpdateSchema, usageReportSchema } from '../../src/schema/tenant.ts';
 import { authenticateSchema } from '../../src/schema/three-ds/authenticate.ts';
 import {

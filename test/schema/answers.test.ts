@@ -62,7 +62,7 @@ describe('answers', () => {
       pagination: { total_items: 1, page_number: 1, page_size: 20, total_pages: 1 },
       data: [{ value: 'card' }],
     };
-    expect(offsetPageSchema(entityTypeListSchema.element).parse(page)).toEqual(page);
+    expect(offsetPageSchema(entityTypeListSchema.def.element).parse(page)).toEqual(page);
     expect(entityTypeListSchema.safeParse([{ display_name: 'Card' }]).success).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import {
@@ -24,7 +24,7 @@ export type RecordDraft = RecordContent & Pick<ArchiveRecord, 'position' | 'chec
 
 const headSchema = z.looseObject({
   version: z.literal(1),
-  sequence: z.number().int().nonnegative(),
+  sequence: z.int().check(z.nonnegative()),
   sha256: z.string(),
 });
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
@@ -7,26 +7,28 @@ import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const count = z.number().int().nonnegative();
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const count = z.int().check(z.nonnegative());
 const time = z.iso.datetime();
 
 const segmentSchema = z.looseObject({
-  path: z.string().regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/),
-  entries: count.positive(),
+  path: z
+    .string()
+    .check(z.regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/)),
+  entries: count.check(z.positive()),
   /** Of the compressed file. */
-  bytes: count.positive(),
+  bytes: count.check(z.positive()),
   /** Of the compressed file. */
   sha256,
   /** The earliest created_at, or null where no entry's time can be read. */
-  first: time.nullable(),
-  last: time.nullable(),
+  first: z.nullable(time),
+  last: z.nullable(time),
   /** Whether its entries came late, for a time range that an earlier commit had already covered. */
   supplementary: z.boolean(),
 });
 
 const monthSchema = z.looseObject({
-  month: z.string().regex(/^\d{4}-\d\d$/),
+  month: z.string().check(z.regex(/^\d{4}-\d\d$/)),
   segments: count,
   entries: count,
   bytes: count,
@@ -34,18 +36,18 @@ const monthSchema = z.looseObject({
 
 const SIDE_FILE = /^_manifest\/(?:position|checkpoint)-(\d{8,})-[0-9a-f]{12}\.json$/;
 const sideFileSchema = z.looseObject({
-  path: z.string().regex(SIDE_FILE),
+  path: z.string().check(z.regex(SIDE_FILE)),
   sha256,
 });
 
 const linkSchema = z.looseObject({
   version: z.literal([1, 2]),
   sequence: count,
-  previous: sha256.nullable(),
+  previous: z.nullable(sha256),
   /** Where the log is read on. Many entries passed on are in a file of their own, which only the next writer reads. */
-  position: positionSchema.extend({ passed: z.union([positionSchema.shape.passed, sideFileSchema]) }),
+  position: z.extend(positionSchema, { passed: z.union([positionSchema.shape.passed, sideFileSchema]) }),
   /** The newest copy of the content of all records so far. */
-  checkpoint: sideFileSchema.optional(),
+  checkpoint: z.optional(sideFileSchema),
 });
 
 /** What a record adds to the archive. */
@@ -56,7 +58,7 @@ export const contentSchema = z.discriminatedUnion('kind', [
     service: z.string(),
     tenant_id: z.string(),
     /** The requested beginning; without one the archive begins with what the service still had. */
-    since: time.nullish(),
+    since: z.nullish(time),
   }),
   z.looseObject({
     kind: z.literal('segments'),
@@ -173,7 +175,7 @@ export function recordText(record: ArchiveRecord): string {
 export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
-  const { version } = z.looseObject({ version: z.unknown() }).catch({ version: undefined }).parse(value);
+  const { version } = z.catch(z.looseObject({ version: z.unknown() }), { version: undefined }).parse(value);
   if (typeof version === 'number' && version > NEWEST_VERSION)
     throw new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
       hint: 'Update svc on this machine.',

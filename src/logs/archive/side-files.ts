@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { sha256Of } from '../../files/hash.ts';
 import { parsedJson } from '../../schema/guards.ts';
 import { fromStored, positionSchema, type StoredPosition, toStored } from '../checkpoint.ts';

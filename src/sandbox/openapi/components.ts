@@ -3,8 +3,9 @@ import {
   accountUpdaterJobSchema,
   webhookDeliverySchema,
 } from '../../schema/account-updater.ts';
+import { type JsonSchema, jsonSchemas } from '../../schema/json-schema.ts';
 import { entityTypeListSchema, entityTypeSchema, logPageSchema, logSchema } from '../../schema/log.ts';
-import { type JsonSchema, jsonSchemas, problemSchema, type Shape } from '../../schema/response.ts';
+import { problemSchema, type Shape } from '../../schema/response.ts';
 import { tenantSchema, tenantUpdateSchema, usageReportSchema } from '../../schema/tenant.ts';
 import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
 import {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { authenticateSchema } from './authenticate.ts';
 
 /** What a field of the authenticate request holds; `free` takes any object. */
@@ -37,37 +37,37 @@ export function fieldsBelow(field: Field): Field[] {
   return [...field.members.values()].flatMap((member) => [member].concat(fieldsBelow(member)));
 }
 
-function fieldOf(path: string, schema: z.ZodType): Field {
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-  const { description = '', examples } = inner instanceof z.ZodType ? (inner.meta() ?? {}) : {};
+function fieldOf(path: string, schema: z.ZodMiniType): Field {
+  const inner = schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema;
+  const { description = '', examples } = z.globalRegistry.get(inner) ?? {};
   return {
     path,
     kind: fieldTypeOf(inner),
-    required: !(schema instanceof z.ZodOptional),
+    required: !(schema instanceof z.ZodMiniOptional),
     description,
     example: Array.isArray(examples) ? (examples[0] as unknown) : undefined,
-    choices: inner instanceof z.ZodEnum ? inner.options.map(String) : undefined,
+    choices: inner instanceof z.ZodMiniEnum ? inner.options.map(String) : undefined,
     members: membersOf(path, inner),
-    item: inner instanceof z.ZodArray ? itemOf(path, inner.element) : undefined,
+    item: inner instanceof z.ZodMiniArray ? itemOf(path, inner.def.element) : undefined,
   };
 }
 
 function membersOf(path: string, schema: unknown): Map<string, Field> {
-  const shape: unknown = schema instanceof z.ZodObject ? schema.shape : {};
-  const members = Object.entries(shape as Record<string, z.ZodType>);
+  const shape: unknown = schema instanceof z.ZodMiniObject ? schema.shape : {};
+  const members = Object.entries(shape as Record<string, z.ZodMiniType>);
   return new Map(members.map(([name, member]) => [name, fieldOf(path === '' ? name : `${path}.${name}`, member)]));
 }
 
 function itemOf(path: string, element: unknown): Field | undefined {
-  return element instanceof z.ZodType ? fieldOf(`${path}.0`, element) : undefined;
+  return element instanceof z.ZodMiniType ? fieldOf(`${path}.0`, element) : undefined;
 }
 
 function fieldTypeOf(schema: unknown): FieldType {
-  if (schema instanceof z.ZodObject) return 'object';
-  if (schema instanceof z.ZodArray) return 'list';
-  if (schema instanceof z.ZodRecord) return 'free';
-  if (schema instanceof z.ZodBoolean) return 'flag';
-  return schema instanceof z.ZodNumber ? 'number' : 'text';
+  if (schema instanceof z.ZodMiniObject) return 'object';
+  if (schema instanceof z.ZodMiniArray) return 'list';
+  if (schema instanceof z.ZodMiniRecord) return 'free';
+  if (schema instanceof z.ZodMiniBoolean) return 'flag';
+  return schema instanceof z.ZodMiniNumber ? 'number' : 'text';
 }
 
 export interface TextAt {

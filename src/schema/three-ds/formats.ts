@@ -1,77 +1,80 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { text as currencies } from './currencies.csv';
 
 // Fields of a request with what is said of them: `description` reads well behind "must be" and beside a
 // template's value, and `examples` holds one right value. Checks, templates and generated documents use both.
 
 /** Text that must not be empty. */
-export function filled(description: string, example: string): z.ZodString {
-  return z.string().min(1).meta(facts(description, example));
+export function filled(description: string, example: string): z.ZodMiniString {
+  return textThat(z.minLength(1), description, example);
 }
 
 /** Any text, also none at all. */
-export function text(description: string, example: string): z.ZodString {
-  return z.string().meta(facts(description, example));
+export function text(description: string, example: string): z.ZodMiniString {
+  return z.string().check(z.meta({ description, examples: [example] }));
 }
 
 /** A whole number, as text of digits alone. */
-export function digits(description: string, example: string): z.ZodString {
+export function digits(description: string, example: string): z.ZodMiniString {
   return matching(/^\d+$/, description, example);
 }
 
 /** Text of a form that a pattern tells. */
-export function matching(pattern: RegExp, description: string, example: string): z.ZodString {
-  return z.string().regex(pattern).meta(facts(description, example));
+export function matching(pattern: RegExp, description: string, example: string): z.ZodMiniString {
+  return textThat(z.regex(pattern), description, example);
+}
+
+/** Text that passes a check. */
+export function textThat(check: z.core.$ZodCheck<string>, description: string, example: string): z.ZodMiniString {
+  return z.string().check(check, z.meta({ description, examples: [example] }));
 }
 
 /** A real date, written YYYYMMDD. */
-export function day(what: string, example: string): z.ZodString {
+export function day(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8}$/, `${what}, a real date written YYYYMMDD`, example);
 }
 
 /** A real date that one more digit may follow: the interface writes YYYYMMDDD for it, which may be a slip. */
-export function looseDay(what: string, example: string): z.ZodString {
+export function looseDay(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8,9}$/, `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`, example, 8);
 }
 
 /** A real minute in UTC, written YYYYMMDDhhmm. */
-export function minute(what: string, example: string): z.ZodString {
+export function minute(what: string, example: string): z.ZodMiniString {
   return written(/^\d{12}$/, `${what}, a real time in UTC written YYYYMMDDhhmm`, example);
 }
 
 /** A real second in UTC, written YYYYMMDDhhmmss. */
-export function second(what: string, example: string): z.ZodString {
+export function second(what: string, example: string): z.ZodMiniString {
   return written(/^\d{14}$/, `${what}, a real time in UTC written YYYYMMDDhhmmss`, example);
 }
 
 /** ISO 3166-1 numeric. */
-export function country(what: string): z.ZodString {
+export function country(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 3166-1 numeric code of 3 digits`, '840');
 }
 
 /** ISO 4217 numeric. */
-export function currency(what: string): z.ZodString {
+export function currency(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
 }
 
 /** true or false, never text. */
-export function flag(description: string): z.ZodBoolean {
-  return z.boolean().meta({ description, examples: [true] });
+export function flag(description: string): z.ZodMiniBoolean {
+  return z.boolean().check(z.meta({ description, examples: [true] }));
 }
 
 /** One of a closed few. */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   description: string,
-): z.ZodEnum<{ [Key in Value]: Key }> {
-  return z.enum(values).meta({ description, examples: values.slice(0, 1) });
+): z.ZodMiniEnum<{ [Key in Value]: Key }> {
+  return z.enum(values).check(z.meta({ description, examples: values.slice(0, 1) }));
 }
 
-function written(pattern: RegExp, description: string, example: string, length = Infinity): z.ZodString {
-  return z
-    .string()
-    .refine((value) => pattern.test(value) && isRealTime(value.slice(0, length)))
-    .meta(facts(description, example));
+function written(pattern: RegExp, description: string, example: string, length = Infinity): z.ZodMiniString {
+  const isRight = (value: string): boolean => pattern.test(value) && isRealTime(value.slice(0, length));
+  return textThat(z.refine(isRight), description, example);
 }
 
 // 20260230 has eight digits and is no date.
@@ -81,10 +84,6 @@ function isRealTime(value: string): boolean {
   const iso = `${year}-${month}-${date}T${time.join(':')}.000Z`;
   const at = new Date(iso);
   return !Number.isNaN(at.getTime()) && at.toISOString() === iso;
-}
-
-function facts(description: string, example: string): { description: string; examples: string[] } {
-  return { description, examples: [example] };
 }
 
 // ISO 4217: each alphabetic code with its numeric one.

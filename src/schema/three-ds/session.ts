@@ -1,8 +1,8 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { text } from '../response.ts';
 import { SESSION_TYPES } from './values.ts';
 
-const text = z.string().nullish();
-const flag = z.boolean().nullish();
+const flag = z.nullish(z.boolean());
 
 /** What the SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
 const deviceInfoSchema = z.looseObject({
@@ -22,22 +22,22 @@ const deviceInfoSchema = z.looseObject({
   sdk_transaction_id: text,
   sdk_application_id: text,
   sdk_encryption_data: text,
-  sdk_ephemeral_public_key: z.unknown().optional(),
+  sdk_ephemeral_public_key: z.optional(z.unknown()),
   /** Minutes. */
   sdk_max_timeout: text,
   sdk_reference_number: text,
-  sdk_render_options: z.looseObject({ sdk_interface: text, sdk_ui_type: z.array(z.unknown()).nullish() }).nullish(),
+  sdk_render_options: z.nullish(z.looseObject({ sdk_interface: text, sdk_ui_type: z.nullish(z.array(z.unknown())) })),
 });
 
 /** 3DS versions, recommended and possible. */
 const versionSchema = z.looseObject({
   recommended_version: text,
-  available_version: z.array(z.string()).nullish(),
+  available_version: z.nullish(z.array(z.string())),
   earliest_acs_supported_version: text,
   earliest_ds_supported_version: text,
   latest_acs_supported_version: text,
   latest_ds_supported_version: text,
-  acs_information: z.array(z.unknown()).nullish(),
+  acs_information: z.nullish(z.array(z.unknown())),
 });
 
 /** Answer of POST /3ds/sessions/{id}/authenticate. */
@@ -57,22 +57,22 @@ export const authenticationResultSchema = z.looseObject({
 const messageExtensionSchema = z.looseObject({
   id: text,
   name: text,
-  critical: z.boolean().nullish(),
+  critical: z.nullish(z.boolean()),
   /** A string by the interface; whatever comes is kept. */
-  data: z.unknown().optional(),
+  data: z.optional(z.unknown()),
 });
 
 /** Answer of GET /3ds/sessions/{id}/challenge-result. */
-export const challengeResultSchema = authenticationResultSchema.extend({
+export const challengeResultSchema = z.extend(authenticationResultSchema, {
   acs_challenge_mandated: text,
   authentication_challenge_type: text,
   acs_challenge_url: text,
-  challenge_attempts: z.union([z.string(), z.number()]).nullish(),
-  message_extensions: z.array(messageExtensionSchema).nullish(),
+  challenge_attempts: z.nullish(z.union([z.string(), z.number()])),
+  message_extensions: z.nullish(z.array(messageExtensionSchema)),
 });
 
 /** The outcome as a session read carries it; before authentication hardly any field is there. */
-export const authenticationSchema = challengeResultSchema.extend({
+export const authenticationSchema = z.extend(challengeResultSchema, {
   pan_token_id: text,
   token_id: text,
   token_intent_id: text,
@@ -104,10 +104,10 @@ export const threeDsSessionSchema = z.looseObject({
   modified_by: text,
   /** browser or mobile. */
   device: text,
-  device_info: deviceInfoSchema.nullish(),
-  version: versionSchema.nullish(),
-  method: z.looseObject({ method_url: text, method_completion_indicator: text }).nullish(),
-  authentication: authenticationSchema.nullish(),
+  device_info: z.nullish(deviceInfoSchema),
+  version: z.nullish(versionSchema),
+  method: z.nullish(z.looseObject({ method_url: text, method_completion_indicator: text })),
+  authentication: z.nullish(authenticationSchema),
 });
 
 /** A 3DS session. */
@@ -115,10 +115,10 @@ export type ThreeDsSession = z.infer<typeof threeDsSessionSchema>;
 
 /** Body of POST /3ds/sessions. That exactly one token is named is a rule between fields, checked apart. */
 export const createSessionSchema = z.strictObject({
-  token_id: z.string().optional(),
-  token_intent_id: z.string().optional(),
+  token_id: z.optional(z.string()),
+  token_intent_id: z.optional(z.string()),
   /** Deprecated name of `token_id`. */
-  pan: z.string().optional(),
+  pan: z.optional(z.string()),
   type: z.enum(SESSION_TYPES),
 });
 

@@ -1,0 +1,24 @@
+import * as z from 'zod/mini';
+import type { Shape } from './response.ts';
+
+/** A JSON Schema (draft 2020-12). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Named shapes as JSON Schemas that refer to one another by `address`. What a shape checks with code of its own is
+ * left out.
+ */
+export function jsonSchemas(
+  shapes: Readonly<Record<string, Shape>>,
+  address: (name: string) => string,
+): Record<string, JsonSchema> {
+  const named = z.registry<{ id: string }>();
+  for (const [id, shape] of Object.entries(shapes)) named.add(shape, { id });
+  const { schemas } = z.toJSONSchema(named, { uri: address, unrepresentable: 'any', io: 'input' });
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNames(schema)]));
+}
+
+// A document that holds the schemas gives them their addresses, and says the draft once.
+function withoutNames(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema' && name !== '$id'));
+}
