@@ -175,7 +175,7 @@ export function recordText(record: ArchiveRecord): string {
 export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
-  const { version } = z.catch(z.looseObject({ version: z.unknown() }), { version: undefined }).parse(value);
+  const version = isObject(value) ? value['version'] : undefined;
   if (typeof version === 'number' && version > NEWEST_VERSION)
     throw new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
       hint: 'Update svc on this machine.',
