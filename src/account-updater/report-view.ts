@@ -89,7 +89,7 @@ export function drawReport(report: Report, options: ChartOptions): string {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : groupLines(name, codes, report, options);
   });
-  const lines = [palette.strong(title), '', ...groups, ...stepLines(report)];
+  const lines = [palette.strong(title), '', ...groups, ...stepLines(report, options)];
   if (report.request) lines.push(...requestLines(report, report.request), '');
   if (report.extra_columns.length > 0)
     lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
@@ -105,14 +105,15 @@ function groupLines(name: string, codes: readonly ReportCode[], report: Report, 
 }
 
 /** What there is to do, in numbers. */
-function stepLines(report: Report): string[] {
+function stepLines(report: Report, { plain }: ChartOptions): string[] {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const width = Math.max(...counts.map(({ name }) => name.length));
   const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
-  const lines = counts.map(
-    ({ name, count }) =>
-      `  ${name.padEnd(width)}  ${formatNumber(count).padStart(most)}  ${percentOf(count, report).padStart(6)}`,
-  );
+  const lines = counts.map(({ name, count }) => {
+    const [number, percent] = [formatNumber(count), percentOf(count, report)];
+    if (plain) return `${name}: ${number} (${percent})`;
+    return `  ${name.padEnd(width)}  ${number.padStart(most)}  ${percent.padStart(6)}`;
+  });
   return counts.length === 0 ? [] : ['what to do', ...lines, ''];
 }
 
@@ -139,11 +140,13 @@ export function codeLines(
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
   const countWidth = formatNumber(most).length;
   return codes.map(({ code, count, share, action, class: kind }) => {
+    if (plain)
+      return `${shownCode(code)}: ${formatNumber(count)}${share === undefined ? '' : ` (${fixedPercent(share)})`}: ${action}`;
     const percent = share === undefined ? '' : `${fixedPercent(share).padStart(6)}  `;
     const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
     // On a narrow terminal the bar gives way; the numbers say the same.
-    const room = plain ? 0 : Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
-    const bar = drawBar(count, most, room, { unicode, plain });
+    const room = Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
+    const bar = drawBar(count, most, room, { unicode });
     const gap = room === 0 ? '' : `${' '.repeat(room - bar.length)}  `;
     const width = numbers.length + bar.length + gap.length;
     return hangingIndent(`${numbers}${palette[TONES[kind]](bar)}${gap}`, width, action, columns);
@@ -168,7 +171,7 @@ export function sumOf(report: Report, request: ReportRequest): string {
     `${formatNumber(request.unchanged)} unchanged`,
   ];
   const odd = request.not_requested + request.duplicates;
-  return `${formatNumber(request.rows)} requested = ${parts.join(' + ')}${odd > 0 ? ` − ${formatNumber(odd)} that match no request row` : ''}`;
+  return `${formatNumber(request.rows)} requested = ${parts.join(' + ')}${odd > 0 ? ` - ${formatNumber(odd)} that match no request row` : ''}`;
 }
 
 function requestLines(report: Report, request: ReportRequest): string[] {

@@ -70,6 +70,14 @@ export function drawFields(
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
+/** For a screen reader: a `label: value` line for each value that is there. */
+export function drawPlain(labels: readonly string[], cells: readonly Cell[], palette: Palette): string {
+  const lines = cells.flatMap(({ text, tone }, at) =>
+    text === NOTHING ? [] : [`${paint(`${labels[at] ?? ''}:`, 'strong', palette)} ${paint(text, tone, palette)}`],
+  );
+  return `${lines.join('\n') || '(empty)'}\n`;
+}
+
 // Below its label, indented; an identifier is not broken, so that it can be copied.
 function linesBelow(cell: Cell, width: number, pen: CellStyle): string[] {
   const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
@@ -196,8 +204,8 @@ export async function drawRecord<T>(
   const known = new Set(options.view.fields);
   const labels = columns.map((column) => cleanText(known.has(column.path) ? labelOf(column) : column.path));
   const { palette = plainPalette, plain = false, width = Infinity } = options;
-  const style = { ruler, palette, isAligned: !plain };
-  return drawFields(labels, lines[0] ?? [], plain ? Infinity : width, style);
+  if (plain) return drawPlain(labels, lines[0] ?? [], palette);
+  return drawFields(labels, lines[0] ?? [], width, { ruler, palette, isAligned: true });
 }
 
 function pathsOf<T>(value: T, { view }: RenderOptions<T>): readonly string[] {

@@ -3,6 +3,7 @@ import {
   type CellStyle,
   type ColumnConstraint,
   drawFields,
+  drawPlain,
   drawRecord,
   drawRow,
   fitWidths,
@@ -50,7 +51,9 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       count += batch.length;
       if (widths === undefined) {
         const style = { ruler, palette, isAligned: false };
-        const blocks = lines.map((line) => drawFields(labels, line, plain ? Infinity : width, style));
+        const blocks = lines.map((line) =>
+          plain ? drawPlain(labels, line, palette) : drawFields(labels, line, width, style),
+        );
         return (begun ? '\n' : '') + blocks.join('\n');
       }
       const shown = page.map((line) => plan.shown.flatMap((at) => line[at] ?? []));

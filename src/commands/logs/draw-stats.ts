@@ -72,10 +72,11 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   const columns = context.out.width;
   const room = columns - nameWidth - countWidth - '    100.0%    '.length;
   // Names that leave no room even for the numbers have them on a line below.
-  const isNarrow = !context.plain && room < -'  '.length;
+  const isNarrow = room < -'  '.length;
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
   const lines = shown.map(({ count, share }, index) => {
     const name = names[index] ?? '';
+    if (context.plain) return `${name}: ${formatNumber(count)} (${fixedPercent(share)})`;
     const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}`;
     const bar = drawBar(count, most, barWidth, context);
     if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');

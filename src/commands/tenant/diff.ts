@@ -47,7 +47,7 @@ export const diff = defineCommand({
     const found = drift(tenant, change);
     await print?.(once(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
     if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
-    if (forPeople) await context.out.write(differenceText(tenant, found, context.palette));
+    if (forPeople) await context.out.write(differenceText(tenant, found, context));
     const fields = found.map(({ path }) => path);
     throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
       hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',

@@ -27,18 +27,24 @@ export async function showDifference(
   fields: readonly FieldDifference[],
 ): Promise<void> {
   await context.reportTenant(tenant);
-  if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette));
+  if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));
 }
 
-export function differenceText(tenant: Tenant, fields: readonly FieldDifference[], palette: Palette): string {
-  return `${headline(tenant, palette)}\n${fieldsText(fields, palette)}`;
+export function differenceText(
+  tenant: Tenant,
+  fields: readonly FieldDifference[],
+  { palette, plain }: Pick<Context, 'palette' | 'plain'>,
+): string {
+  return `${headline(tenant, palette)}\n${fieldsText(fields, palette, plain)}`;
 }
 
-function fieldsText(fields: readonly FieldDifference[], palette: Palette): string {
-  return fields.flatMap((field) => fieldLines(field, palette).map((line) => `${line}\n`)).join('');
+function fieldsText(fields: readonly FieldDifference[], palette: Palette, plain: boolean): string {
+  return fields.flatMap((field) => fieldLines(field, palette, plain).map((line) => `${line}\n`)).join('');
 }
 
-function fieldLines({ path, before, after }: FieldDifference, palette: Palette): string[] {
+function fieldLines({ path, before, after }: FieldDifference, palette: Palette, plain: boolean): string[] {
+  const [was, is] = [before, after].map((value) => (value === undefined ? 'nothing' : jsonLine(value)));
+  if (plain) return [`${cleanText(path)}: from ${was} to ${is}`];
   return [
     `  ${cleanText(path)}`,
     ...(before === undefined ? [] : [palette.bad(`  - ${jsonLine(before)}`)]),
