@@ -64,18 +64,19 @@ export class DayReview {
     this.#covered = covered;
   }
 
-  add(log: Log): void {
-    const at = parseTime(log.created_at);
+  /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
+  add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
+    const { first: at, count } = bucket;
     const { from, to } = this.#day;
-    if (at === undefined || at >= to || at < from - PAST_DAYS * DAY_MS) return;
+    if (at >= to || at < from - PAST_DAYS * DAY_MS) return;
     const isToday = at >= from;
-    this.#actors.add(log, at, isToday);
-    this.#operations.add(log, at, isToday);
+    this.#actors.add(log, bucket, isToday);
+    this.#operations.add(log, bucket, isToday);
     if (!isToday) return;
     const hour = Math.floor((at - from) / HOUR_MS);
-    this.#hours[hour] = (this.#hours[hour] ?? 0) + 1;
-    if (log.operation === 'delete') this.#deletions.add(keyOf(log), bucketOf(at));
-    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), bucketOf(at));
+    this.#hours[hour] = (this.#hours[hour] ?? 0) + count;
+    if (log.operation === 'delete') this.#deletions.add(keyOf(log), bucket);
+    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), bucket);
   }
 
   findings(): DayFindings {
@@ -129,10 +130,10 @@ class Seen {
     this.#by = by;
   }
 
-  add({ actor_id, actor_type, entity_type, operation }: Log, at: number, isToday: boolean): void {
+  add({ actor_id, actor_type, entity_type, operation }: Log, bucket: Bucket, isToday: boolean): void {
     if (this.#by === 'actor' && typeof actor_id !== 'string') return;
     const key = keyOf(this.#by === 'actor' ? { actor_id, actor_type } : { entity_type, operation });
-    if (isToday) this.#today.add(key, bucketOf(at));
+    if (isToday) this.#today.add(key, bucket);
     else if (this.#before.size <= MAX_SEEN) this.#before.add(key);
   }
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../app/command.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
+import type { CountOptions } from '../../logs/archive/count-lines.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
-import type { ReadSegmentOptions } from '../../logs/archive/read-segment.ts';
 import type { DroppedMonth, Segment } from '../../logs/archive/record.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
@@ -11,7 +11,6 @@ import type { TransferProgress } from '../../output/progress.ts';
 import { cleanText, wrapWords } from '../../output/text.ts';
 import { formatDuration, formatTime, isoTime } from '../../output/time.ts';
 import { MARKS, type Tone } from '../../output/view.ts';
-import type { Log } from '../../schema/log.ts';
 import type { Environment } from '../../system.ts';
 
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
@@ -54,29 +53,33 @@ interface Reading {
   readonly segments: readonly Segment[];
 }
 
-/** Reads all entries of segments, in no order, and shows how far it is. */
-export async function readEntries(
-  context: Context,
-  { store, ...reading }: Reading & { readonly store: ArchiveStore },
-  onEntry: (log: Log) => void,
-): Promise<void> {
-  const { readSegment } = await import('../../logs/archive/read-segment.ts');
-  await readSideBySide(context, reading, async (segment, options) => {
-    for await (const batch of readSegment(store, segment, options)) for (const log of batch) onEntry(log);
-  });
+interface Counting extends Reading, CountOptions {
+  readonly store: ArchiveStore;
+  /** Set where more is needed of entries than what they are counted by, as by `readSegment`. */
+  readonly among?: readonly string[] | undefined;
 }
 
-/** Reads segments, a few at a time, and shows how far it is. */
-export async function readSideBySide(
+/** Counts the entries of segments, in groups, and shows how far it is. */
+export async function countEntries(
   context: Context,
-  { label, segments }: Reading,
-  read: (segment: Segment, options: ReadSegmentOptions) => Promise<void>,
+  { label, store, segments, among, ...options }: Counting,
 ): Promise<void> {
-  const { READERS, sideBySide } = await import('../../logs/archive/store.ts');
+  const [{ LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
+    import('../../logs/archive/count-lines.ts'),
+    import('../../logs/archive/read-segment.ts'),
+    import('../../logs/archive/store.ts'),
+  ]);
+  const counter = new LineCounter(options);
   await withByteProgress(context, { label, segments }, async (onBytes) => {
-    const options = { signal: context.signal, onBytes };
-    for await (const _ of sideBySide(segments, READERS, (segment) => read(segment, options)));
+    const reading = { signal: context.signal, onBytes, among };
+    const done = sideBySide(segments, READERS, async (segment) => {
+      if (among)
+        for await (const logs of readSegment(store, segment, reading)) logs.forEach((log) => counter.addEntry(log));
+      else for await (const block of readLines(store, segment, reading)) counter.add(block, segment.path);
+    });
+    for await (const _ of done);
   });
+  counter.flush();
 }
 
 const LARGE = 8_000_000;

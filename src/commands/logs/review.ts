@@ -6,7 +6,7 @@ import { writeWhole } from '../../files/draft.ts';
 import type { Review } from '../../logs/review-page.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { archiveLocation, openArchive, readEntries } from './archives.ts';
+import { archiveLocation, countEntries, openArchive } from './archives.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -90,7 +90,8 @@ async function makeReview(context: Context, input: ReviewInput): Promise<Review>
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
   const { coverage, first, segments } = await readManifest(store, bounds);
   const reviewed = new DayReview(from, coverage.covered());
-  await readEntries(context, { label: 'review', store, segments }, (log) => reviewed.add(log));
+  const reading = { label: 'review', store, segments, ...bounds };
+  await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
   const names = { archive: store.name, service: first.service, tenant_id: first.tenant_id };
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };
 }

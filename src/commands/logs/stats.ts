@@ -2,12 +2,11 @@ import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/comma
 import { type Input, optionalArgument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { Bucket, Interval, LogCounts, StatsRow } from '../../logs/count.ts';
+import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import type { Log } from '../../schema/log.ts';
-import { gapText, openArchive, readSideBySide, reportGaps } from './archives.ts';
+import { countEntries, gapText, openArchive, reportGaps } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
@@ -148,13 +147,10 @@ function reportGap({ notices }: Context, event: TailEvent): void {
 
 /** Counts an archive's entries. @throws SvcError as `readManifest` */
 async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
-  const [{ isWithin, readManifest }, { LineCounter }, { readLines, readSegment }, { LogCounts: Counts }] =
-    await Promise.all([
-      import('../../logs/archive/manifest.ts'),
-      import('../../logs/archive/count-lines.ts'),
-      import('../../logs/archive/read-segment.ts'),
-      import('../../logs/count.ts'),
-    ]);
+  const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
+    import('../../logs/archive/manifest.ts'),
+    import('../../logs/count.ts'),
+  ]);
   const now = context.clock.now();
   const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
@@ -165,18 +161,12 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
-  const onGroup = (log: Log, bucket: Bucket): void => {
-    if (isAbout(log, input) && matches(log, input)) counts.add(log, bucket);
-  };
-  const counter = new LineCounter({ ...interval, onGroup });
-  // The other filters are by what entries are counted by.
-  const isWhole = input.entityId !== undefined || input.grep !== undefined;
-  await readSideBySide(context, { label: 'stats', segments }, async (segment, options) => {
-    if (isWhole)
-      for await (const logs of readSegment(store, segment, { ...options, among: valuesAmong(input) }))
-        for (const log of logs) counter.addEntry(log);
-    else for await (const block of readLines(store, segment, options)) counter.add(block, segment.path);
+  // All other filters are by what entries are counted by.
+  const isById = input.entityId !== undefined || input.grep !== undefined;
+  const reading = { label: 'stats', store, segments, ...interval, among: isById ? valuesAmong(input) : undefined };
+  await countEntries(context, {
+    ...reading,
+    onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
   });
-  counter.flush();
   return { counts, interval };
 }

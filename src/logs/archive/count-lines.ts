@@ -22,7 +22,7 @@ const PRIME = 16_777_619;
 
 export interface CountOptions extends Interval {
   /** Called with what entries have in common, and how many they are: groups in the order of their first entries. */
-  readonly onGroup: (log: Log, bucket: Bucket) => void;
+  readonly onGroup: (log: Log, bucket: Bucket) => unknown;
 }
 
 /** Counts lines by their bytes, in groups that differ in nothing by which entries are counted. */
