@@ -115,6 +115,27 @@ export function writeFailure(file: string, error: unknown): SvcError {
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
 
+/** What is wrong with a file that could not be read, behind its name. */
+export function readProblem(error: unknown): string {
+  const code = systemCodeOf(error) ?? 'unknown';
+  return READ_PROBLEMS[code] ?? `cannot be read (${code})`;
+}
+
+/** The `SvcError` `local` for a file that could not be read; anything but an error of the system stays as it is. */
+export function readFailure(name: string, error: unknown): unknown {
+  if (error instanceof SvcError || systemCodeOf(error) === undefined) return error;
+  const hint = 'Check the path and its permissions.';
+  return new SvcError('local', `${name} ${readProblem(error)}`, { hint, cause: error });
+}
+
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+};
+
 const FULL = ['could not be written: the disk is full', 'Free some space and run the command again.'] as const;
 const READ_ONLY = ['could not be written: not allowed here', 'Allow it, or choose another directory.'] as const;
 const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {

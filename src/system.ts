@@ -16,6 +16,11 @@ export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on:
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Whether a variable that switches something on, such as CI, does: not where it is empty, 0 or false. */
+export function isOn(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value);
+}
+
 /** Everything that the tool takes from its process. `src/process.ts` makes the real one, tests make their own. */
 export interface System {
   readonly env: Environment;

@@ -6,7 +6,7 @@ import { reportError } from '../output/error-report.ts';
 import { ReaderGone } from '../output/output.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
-import type { System } from '../system.ts';
+import { isOn, type System } from '../system.ts';
 import { Preview } from './command.ts';
 import { createContext } from './context.ts';
 import { nextCommand, optionAdvice } from './hint.ts';
@@ -115,10 +115,6 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
 
 function isPaged({ command: { paged }, input }: Extract<Invocation, { kind: 'run' }>): boolean {
   return typeof paged === 'function' ? paged(input) : paged === true;
-}
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && !['', '0', 'false'].includes(value);
 }
 
 // After a mistake in the command line the format is still worth obeying, if it can be made out.

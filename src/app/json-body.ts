@@ -1,5 +1,5 @@
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
-import { SvcError, systemCodeOf } from '../errors.ts';
+import { readFailure, SvcError } from '../errors.ts';
 import { readFileOrPipe } from '../files/read-pipe.ts';
 import { readInput } from '../output/prompt.ts';
 import type { InputStream } from '../system.ts';
@@ -56,7 +56,7 @@ async function bytesOf(context: Context, typed: string, name: string): Promise<B
       clock,
       signal,
     }).catch((error: unknown) => {
-      throw unreadable(name, error);
+      throw readFailure(name, error);
     });
     if (bytes.length > LARGEST_BODY) throw tooLong(name);
     return bytes;
@@ -76,7 +76,7 @@ async function gathered(stdin: InputStream, signal: AbortSignal): Promise<Buffer
   signal.addEventListener('abort', stop, { once: true });
   try {
     return await readInput(stdin, LARGEST_BODY).catch((error: unknown) => {
-      throw unreadable('standard input', error);
+      throw readFailure('standard input', error);
     });
   } finally {
     signal.removeEventListener('abort', stop);
@@ -89,24 +89,6 @@ function tooLong(name: string): SvcError {
     hint: 'Check that it is the right file.',
   });
 }
-
-function unreadable(name: string, error: unknown): unknown {
-  const code = systemCodeOf(error);
-  if (error instanceof SvcError || code === undefined) return error;
-  const words = REASONS[code] ?? `cannot be read (${code})`;
-  return new SvcError('local', `${name} ${words}`, {
-    hint: 'Check the path and its permissions.',
-    cause: error,
-  });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EISDIR: 'is a directory',
-  EACCES: 'may not be read',
-  EPERM: 'may not be read',
-};
 
 function decoded(bytes: Buffer, name: string): string {
   try {

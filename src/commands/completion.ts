@@ -5,7 +5,7 @@ import { isForPeople, recordPrinter } from '../app/print.ts';
 import type { Shell } from '../completion/bash.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 import type { PathsHost } from '../config/paths.ts';
-import { SvcError, systemCodeOf } from '../errors.ts';
+import { readFailure, SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
@@ -138,10 +138,7 @@ function existing(file: string): string | undefined {
     return readRegularFileSync(file);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
-    throw new SvcError('local', `${file} could not be read (${systemCodeOf(error) ?? 'unknown'})`, {
-      hint: 'Move it away.',
-      cause: error,
-    });
+    throw readFailure(file, error);
   }
 }
 

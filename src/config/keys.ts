@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { SvcError, systemCodeOf } from '../errors.ts';
+import { readProblem, SvcError } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
@@ -190,8 +190,7 @@ const LARGEST_BYTES = 16_384;
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
   const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch((error: unknown) => {
     waiting.signal?.throwIfAborted();
-    const why = WHY[systemCodeOf(error) ?? ''] ?? 'could not be read';
-    throw badFile(file, variable, why, error);
+    throw badFile(file, variable, readProblem(error), error);
   });
   // Windows PowerShell writes UTF-16 with a byte order mark.
   const text = bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
@@ -199,14 +198,6 @@ async function readKeyFile(file: string, cwd: string, variable: string, waiting:
   if (text.trim() === '') throw badFile(file, variable, 'is empty');
   return text;
 }
-
-const WHY: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  EISDIR: 'is a directory',
-};
 
 function badFile(file: string, variable: string, problem: string, cause?: unknown): SvcError {
   return new SvcError('config', `the key file ${file} (${variable}) ${problem}`, {

@@ -5,7 +5,7 @@ import { keyFiles } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
-import { systemCodeOf } from '../errors.ts';
+import { readProblem, systemCodeOf } from '../errors.ts';
 import { isShared, modeText } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
@@ -79,8 +79,7 @@ export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Fin
     if (count > 0) return ok('certificate authorities', `${count} more from ${file}`);
     return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) contains no certificate`, fix);
   } catch (error) {
-    const why = `cannot be read (${systemCodeOf(error) ?? 'unknown'})`;
-    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${why}`, fix);
+    return warning('certificate authorities', `${file} (NODE_EXTRA_CA_CERTS) ${readProblem(error)}`, fix);
   }
 }
 

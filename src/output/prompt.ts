@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { SvcError } from '../errors.ts';
-import type { Environment, InputStream } from '../system.ts';
+import { type Environment, type InputStream, isOn } from '../system.ts';
 import type { LiveLine } from './live-line.ts';
 import type { Output } from './output.ts';
 import { cleanText } from './text.ts';
@@ -34,8 +34,7 @@ export class Prompts {
   /** Whether questions can be asked. A command that asks late checks this first. */
   get canAsk(): boolean {
     const { stdin, out, env, noInput } = this.#options;
-    const automated = !['', '0', 'false'].includes(env['CI'] ?? '');
-    return out.isTerminal && !noInput && !automated && stdin().isTTY === true;
+    return out.isTerminal && !noInput && !isOn(env['CI']) && stdin().isTTY === true;
   }
 
   /** Asks for a secret: nothing that is typed shows. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
-import type { Environment, OutputStream, System } from '../system.ts';
+import { type Environment, isOn, type OutputStream, type System } from '../system.ts';
 import type { WriteStream } from 'node:tty';
 import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
@@ -166,8 +166,4 @@ function isProgram(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && !['', '0', 'false'].includes(value);
 }

@@ -1,15 +1,6 @@
 import type { TenantType } from '../schema/tenant.ts';
 import type { SandboxKey } from './keys.ts';
 
-/** A limit that a request exceeds. */
-export interface Limited {
-  /** Until when to wait, in milliseconds of the sandbox's time. */
-  readonly until: number;
-  readonly detail: string;
-  /** Whether the response says how long. */
-  readonly announced: boolean;
-}
-
 interface Limit {
   readonly requests: number;
   readonly windowMs: number;
@@ -55,8 +46,11 @@ export class RateLimits {
     this.#announced = announced;
   }
 
-  /** Counts a request; returns the limit when it is one too many. Refused requests are not counted. */
-  check(key: SandboxKey, path: string, now: number, type: TenantType = 'test'): Limited | undefined {
+  /**
+   * Counts a request; returns the limit when it is one too many, until when to wait, and whether the response says so.
+   * Refused requests are not counted.
+   */
+  check(key: SandboxKey, path: string, now: number, type: TenantType = 'test') {
     const counters = LIMITS.filter(
       (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),
     ).map((limit) => ({ limit, name: `${limit.detail} ${limit.testTenant === true ? '' : key.value}` }));

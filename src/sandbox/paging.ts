@@ -36,33 +36,15 @@ export function readCursor(query: URLSearchParams, list: string): readonly numbe
 }
 
 /** A page as in a response; the last one's `next` is null. */
-export function cursorPage<Item>(
-  data: readonly Item[],
-  size: number,
-  next: string | undefined,
-): { pagination: { next: string | null; page_size: number }; data: readonly Item[] } {
+export function cursorPage<Item>(data: readonly Item[], size: number, next: string | undefined) {
   return { pagination: { next: next ?? null, page_size: size }, data };
 }
 
 /** A page of an offset-paginated list; empty beyond the last. */
-export function offsetPage<Item>(
-  items: readonly Item[],
-  page: number,
-  size: number,
-): {
-  pagination: { total_items: number; page_number: number; page_size: number; total_pages: number };
-  data: readonly Item[];
-} {
+export function offsetPage<Item>(items: readonly Item[], page: number, size: number) {
   const total = items.length;
-  return {
-    pagination: {
-      total_items: total,
-      page_number: page,
-      page_size: size,
-      total_pages: Math.ceil(total / size),
-    },
-    data: items.slice((page - 1) * size, page * size),
-  };
+  const pagination = { total_items: total, page_number: page, page_size: size, total_pages: Math.ceil(total / size) };
+  return { pagination, data: items.slice((page - 1) * size, page * size) };
 }
 
 function wholeNumber(query: URLSearchParams, name: string, standard: number, most: number): number {

@@ -20,8 +20,6 @@ export const accountUpdaterJobSchema = z.looseObject({
   errors: z.nullish(z.array(z.string())),
   download_url: text,
 });
-
-/** An Account Updater job. */
 export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 
 /** Answer of GET /account-updater/jobs, newest job first. */
@@ -49,6 +47,4 @@ export const webhookDeliverySchema = z.looseObject({
   }),
   delivered_at: text,
 });
-
-/** What a webhook delivers. */
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;

@@ -4,9 +4,6 @@ import { cursorPageSchema, text } from './response.ts';
 /** Operations that logs are known to carry; a log may carry others. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
 
-/** Types of actor that logs are known to carry; a log may carry others. */
-export const ACTOR_TYPES = ['user', 'application'] as const;
-
 /** One audit record. No id is promised, and two records may be equal in every field. */
 export const logSchema = z.looseObject({
   tenant_id: text,
@@ -19,26 +16,20 @@ export const logSchema = z.looseObject({
   /** ISO 8601; the fraction can be missing or have seven digits. */
   created_at: z.string(),
 });
-
-/** One audit record. */
 export type Log = z.infer<typeof logSchema>;
 
 /** Answer of GET /logs. */
 export const logPageSchema = cursorPageSchema(logSchema);
+export type LogPage = z.infer<typeof logPageSchema>;
 
 /** The same with entries of any form: none is to stop the others. */
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
-
-/** Answer of GET /logs. */
-export type LogPage = z.infer<typeof logPageSchema>;
 
 /** A type of entity that a log can be about. `value` is what a log's `entity_type` holds. */
 export const entityTypeSchema = z.looseObject({
   display_name: text,
   value: z.string(),
 });
-
-/** A type of entity that a log can be about. */
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
 /** Answer of GET /logs/entity-types. */

@@ -20,15 +20,12 @@ export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as c
 const settingValue = z.nullish(z.union([z.string(), z.boolean()]));
 
 /** A tenant's settings as returned. Unknown settings are kept. */
-export const tenantSettingsSchema = z.looseObject({
+const tenantSettingsSchema = z.looseObject({
   fingerprint_tokens: settingValue,
   disable_ephemeral_proxy: settingValue,
   deduplicate_tokens: settingValue,
   token_deduplication_behavior: text,
 });
-
-/** A tenant's settings as returned. */
-export type TenantSettings = z.infer<typeof tenantSettingsSchema>;
 
 /** The tenant that owns the calling key. `type` is one of `TENANT_TYPES`, or new. */
 export const tenantSchema = z.looseObject({
@@ -42,8 +39,6 @@ export const tenantSchema = z.looseObject({
   modified_by: text,
   modified_at: text,
 });
-
-/** The tenant that owns the calling key. */
 export type Tenant = z.infer<typeof tenantSchema>;
 
 const booleanText = z.optional(z.enum(['true', 'false']));
@@ -63,18 +58,13 @@ export const tenantUpdateSchema = z.strictObject({
     ),
   ),
 });
-
-/** Body of PUT /tenants/self. */
 export type TenantUpdate = z.infer<typeof tenantUpdateSchema>;
 
 /** Numbers of one token type. */
-export const tokenTypeMetricsSchema = z.looseObject({
+const tokenTypeMetricsSchema = z.looseObject({
   count: z.number(),
   last_created_at: text,
 });
-
-/** Numbers of one token type. */
-export type TokenTypeMetrics = z.infer<typeof tokenTypeMetricsSchema>;
 
 /** Answer of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
 export const usageReportSchema = z.looseObject({
@@ -84,8 +74,6 @@ export const usageReportSchema = z.looseObject({
     monthly_active_tokens: z.nullish(z.number()),
   }),
 });
-
-/** A tenant's usage report. */
 export type UsageReport = z.infer<typeof usageReportSchema>;
 
 /** Which tenant it is. */

@@ -27,8 +27,6 @@ export const cardTokenSchema = z.looseObject({
   created_by: text,
   created_at: text,
 });
-
-/** Answer of POST /tokens for a card. */
 export type CardToken = z.infer<typeof cardTokenSchema>;
 
 /** An application of a tenant. The interface lists them and shows none of their fields. */
@@ -41,8 +39,6 @@ const applicationSchema = z.looseObject({
   created_by: text,
   created_at: text,
 });
-
-/** An application of a tenant. */
 export type Application = z.infer<typeof applicationSchema>;
 
 /** Answer of GET /applications. */

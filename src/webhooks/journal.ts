@@ -1,6 +1,6 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
-import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { readFailure, SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { isObject, parsedJson } from '../schema/guards.ts';
 import { headersToKeep, type ReceivedEvent, textIn } from './received.ts';
 
@@ -151,7 +151,7 @@ export async function* readJournal(file: string, from = 0): AsyncGenerator<Journ
       if (text.trim() !== '') yield { line, ...readLine(text) };
     }
   } catch (error) {
-    throw unreadable(file, error);
+    throw readFailure(file, error);
   } finally {
     stream.destroy();
   }
@@ -206,14 +206,4 @@ function headersIn(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
   );
-}
-
-function unreadable(file: string, error: unknown): unknown {
-  const code = systemCodeOf(error);
-  if (error instanceof SvcError || code === undefined) return error;
-  const words = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-  return new SvcError('local', `${file} ${words}`, {
-    hint: 'Check the path and its permissions.',
-    cause: error,
-  });
 }

@@ -262,7 +262,7 @@ describe('svc doctor', () => {
       fix: expect.stringContaining('SVC_STATE_DIR'),
     });
     expect(on['cache directory']).toMatchObject({ result: 'ok' });
-    expect(on['certificate authorities']?.found).toContain('cannot be read (ENOENT)');
+    expect(on['certificate authorities']?.found).toContain('does not exist');
     expect(readdirSync(join(place, 'cache'))).toEqual([]);
   });
 

@@ -10,6 +10,7 @@ import { SvcError } from '../../errors.ts';
 import { isSamePath } from '../../files/windows.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
+import { isOn } from '../../system.ts';
 import { annotateWarning, type RequestFile } from './check.ts';
 import { knownRunsRoot, runsRoot, serviceOf } from './runs.ts';
 
@@ -161,7 +162,7 @@ export class RunFinder {
 
   /** In CI the record of what was paid for is lost with the machine, unless it is saved and restored. */
   #warnOfEmptyState(root: string): void {
-    if (['', '0', 'false'].includes(this.#context.system.env['CI'] ?? '')) return;
+    if (!isOn(this.#context.system.env['CI'])) return;
     if (fs.readdirSync(root).some((name) => name.startsWith('run-') || name === 'elsewhere')) return;
     annotateWarning(
       this.#context,

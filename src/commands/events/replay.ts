@@ -9,15 +9,7 @@ import type { JournalEntry } from '../../webhooks/journal.ts';
 import { displayTarget, parseTarget, replayCommand } from './report.ts';
 import { countText } from '../../output/time.ts';
 
-interface ReplayRow {
-  readonly id: string;
-  readonly type: string;
-  readonly received_at: string;
-  readonly outcome: 'sent' | 'failed' | 'not sent';
-  readonly status: number | undefined;
-  readonly attempts: number;
-  readonly reason: string | undefined;
-}
+type ReplayRow = ReturnType<typeof rowOf>;
 
 const replayView: View<ReplayRow> = {
   name: 'replayed event',
@@ -53,7 +45,7 @@ export const replay = defineCommand({
   async run(context, input) {
     const target = requiredTarget(input.forwardTo);
     const print = await listPrinter(context, replayView);
-    const tally = emptyTally(input.id);
+    const tally: Tally = { ...EMPTY_TALLY, failed: [], missing: new Set(input.id) };
     try {
       await print(rows(context, input, target, tally));
     } catch (error) {
@@ -106,18 +98,11 @@ async function* replayedEvents(context: Context, input: ReplayInput, target: URL
   yield* replayEvents(resolvePath(context, input.journal), target, choice, options, signal);
 }
 
-function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>): ReplayRow {
+function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
   const { received_at, id, type } = entry;
   const { status, attempts, reason } = result;
-  return {
-    id,
-    type,
-    received_at,
-    outcome: reason !== undefined ? 'failed' : attempts === 0 ? 'not sent' : 'sent',
-    status,
-    attempts,
-    reason,
-  };
+  const outcome = reason !== undefined ? 'failed' : attempts === 0 ? 'not sent' : 'sent';
+  return { id, type, received_at, outcome, status, attempts, reason };
 }
 
 const MAX_REPORTED_UNREADABLE = 5;
@@ -136,18 +121,7 @@ interface Tally {
   readonly missing: Set<string>;
 }
 
-function emptyTally(ids: readonly string[]): Tally {
-  return {
-    sent: 0,
-    failed: [],
-    failedCount: 0,
-    redacted: 0,
-    unreadable: 0,
-    stopped: false,
-    last: undefined,
-    missing: new Set(ids),
-  };
-}
+const EMPTY_TALLY = { sent: 0, failedCount: 0, redacted: 0, unreadable: 0, stopped: false, last: undefined };
 
 /** Counts what was done with one event, and reports lines that cannot be read. */
 function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {

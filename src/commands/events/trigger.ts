@@ -17,13 +17,7 @@ import { nearest, typedWord } from '../../security/typed-word.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
 import { displayTarget, parseTarget } from './report.ts';
 
-interface TriggeredEvent {
-  readonly target: string;
-  readonly status: number | undefined;
-  readonly [member: string]: unknown;
-}
-
-const triggeredView: View<TriggeredEvent> = {
+const triggeredView: View = {
   name: 'sample event',
   fields: fieldPaths(`
     target status event.id event.type event.timestamp event.tenant_id event.trace_id event.data.*

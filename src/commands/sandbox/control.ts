@@ -49,9 +49,7 @@ export const clock = defineCommand({
   },
 });
 
-type ClockInput = Input<typeof clockParameters>;
-
-function moveFrom({ by, at, reset }: ClockInput, now: number): ClockMove | undefined {
+function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number): ClockMove | undefined {
   if ([by !== undefined, at !== undefined, reset].filter(Boolean).length > 1)
     throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', {
       hint: 'Give one of them.',

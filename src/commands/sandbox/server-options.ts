@@ -12,7 +12,7 @@ import {
   text,
   value,
 } from '../../app/parameter.ts';
-import { SvcError, systemCodeOf } from '../../errors.ts';
+import { readProblem, SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { readRegularFileSync } from '../../files/read-pipe.ts';
 import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
@@ -112,7 +112,7 @@ function readText(context: Context, file: string): string {
   try {
     return readRegularFileSync(resolvePath(context, file));
   } catch (error) {
-    throw new SvcError('usage', `the file of --scenario cannot be read (${systemCodeOf(error) ?? 'unknown'})`, {
+    throw new SvcError('usage', `the file of --scenario ${readProblem(error)}`, {
       hint: 'Check its name and its permissions.',
     });
   }

@@ -6,14 +6,8 @@ import { SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import { differenceText } from './view.ts';
 
-interface Drift {
-  readonly field: string;
-  /** As the service has it; absent where only the file has the field. */
-  readonly tenant: unknown;
-  readonly file: unknown;
-}
-
-const driftView: View<Drift> = {
+/** A field as the service has it, absent where only the file has it, and as the file has it. */
+const driftView: View = {
   name: 'difference',
   fields: ['field', 'tenant', 'file'],
   columns: [

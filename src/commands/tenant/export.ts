@@ -1,16 +1,10 @@
 import { defineCommand } from '../../app/command.ts';
 import { recordPrinter } from '../../app/print.ts';
 import type { View } from '../../output/view.ts';
-import type { TenantBody } from '../../tenant/change.ts';
 import { tenantView } from './view.ts';
 
 /** What a file keeps of a tenant: which one it is, and all of it that can be changed. */
-interface ExportedTenant extends TenantBody {
-  readonly id: string;
-  readonly type: string;
-}
-
-const exportView: View<ExportedTenant> = {
+const exportView: View = {
   name: 'tenant',
   fields: ['id', 'type', ...tenantView.fields.filter((field) => /^(?:name|settings)/.test(field))],
   columns: [],

@@ -144,15 +144,13 @@ function metricsByType({ token_report: report }: UsageReport): [type: string, me
 
 type TypeMetrics = NonNullable<UsageReport['token_report']['metrics_by_type']>[string];
 
-/** Monthly active tokens and how many of them the billing plan includes; absent where the report does not say. */
-interface MonthlyActive {
-  readonly active: number | undefined;
-  readonly included: number | undefined;
-  /** Active over included: 0 when nothing is active, Infinity when something is and nothing is included. */
-  readonly share: number | undefined;
-}
+type MonthlyActive = ReturnType<typeof monthlyActive>;
 
-function monthlyActive({ token_report: report }: UsageReport): MonthlyActive {
+/**
+ * Monthly active tokens, how many of them the billing plan includes, and the share: 0 when nothing is active, Infinity
+ * when something is and nothing is included. Undefined where the report does not say.
+ */
+function monthlyActive({ token_report: report }: UsageReport) {
   const active = report.monthly_active_tokens ?? undefined;
   const included = report.included_monthly_active_tokens ?? undefined;
   if (active === undefined || included === undefined) return { active, included, share: undefined };

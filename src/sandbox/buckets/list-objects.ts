@@ -27,15 +27,6 @@ export function objectList(bucket: string, objects: readonly StoredObject[], que
   ]);
 }
 
-interface ListQuery {
-  readonly prefix: string;
-  readonly delimiter: string;
-  /** Only keys after this one. */
-  readonly after: string;
-  readonly size: number;
-  readonly isEncoded: boolean;
-}
-
 /** An object, or the common prefix of several keys up to the delimiter. */
 interface Row {
   readonly object?: StoredObject;
@@ -44,7 +35,7 @@ interface Row {
   readonly after: string;
 }
 
-function readQuery(query: URLSearchParams): ListQuery {
+function readQuery(query: URLSearchParams) {
   const size = Number(query.get('max-keys') ?? MAX_KEYS);
   if (!Number.isInteger(size) || size < 0)
     throw new StoreRefusal(400, 'InvalidArgument', 'max-keys must be a whole number.');
@@ -52,13 +43,14 @@ function readQuery(query: URLSearchParams): ListQuery {
   return {
     prefix: query.get('prefix') ?? '',
     delimiter: query.get('delimiter') ?? '',
+    // Only keys after this one.
     after: token === null ? (query.get('start-after') ?? '') : readToken(token),
     size: Math.min(size, MAX_KEYS),
     isEncoded: query.get('encoding-type') === 'url',
   };
 }
 
-function rowsOf(objects: readonly StoredObject[], { prefix, delimiter, after }: ListQuery): Row[] {
+function rowsOf(objects: readonly StoredObject[], { prefix, delimiter, after }: ReturnType<typeof readQuery>): Row[] {
   const rows: Row[] = [];
   for (const object of objects) {
     const { key } = object;

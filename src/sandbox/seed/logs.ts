@@ -18,16 +18,12 @@ const SPREAD_MS = 23.5 * 3_600_000;
 
 /** The logs of the day before `start`, in milliseconds. */
 export function seededLogs(seed: number, start: number, count: number): SeededLogs {
-  const people = {
-    tenant: tenantId(seed),
-    owner: ownerId(seed),
-    applications: [1, 2].map((number) => applicationId(seed, number)),
-  };
+  const people = peopleOf(seed);
   const slot = SPREAD_MS / Math.max(count, 1);
   const timeOf = (number: number): number => {
     const place = isPaired(seed, number) ? number - 1 : number;
     const within = mix(seed, NAMESPACE.log, place, 1) / 2 ** 32;
-    return wholeSecond(start - SPREAD_MS + (place + within) * slot);
+    return Math.floor((start - SPREAD_MS + (place + within) * slot) / 1000) * 1000;
   };
   const content = (number: number): number => (isTwin(seed, number) ? number - 1 : number);
   return {
@@ -43,6 +39,11 @@ export function seededLogs(seed: number, start: number, count: number): SeededLo
   };
 }
 
+function peopleOf(seed: number) {
+  const applications = [1, 2].map((number) => applicationId(seed, number));
+  return { tenant: tenantId(seed), owner: ownerId(seed), applications };
+}
+
 // Every other log may share its second with the one before, and now and then equals it in every field.
 function isPaired(seed: number, number: number): boolean {
   return number % 2 === 1 && mix(seed, NAMESPACE.log, number, 2) % 3 === 0;
@@ -52,11 +53,7 @@ function isTwin(seed: number, number: number): boolean {
   return isPaired(seed, number) && mix(seed, NAMESPACE.log, number, 3) % 6 === 0;
 }
 
-interface People {
-  readonly tenant: string;
-  readonly owner: string;
-  readonly applications: readonly string[];
-}
+type People = ReturnType<typeof peopleOf>;
 
 function makeLog(seed: number, people: People, number: number, time: number): Log {
   const hash = hashOf(seed, number);
@@ -85,10 +82,6 @@ function actorOf(people: People, hash: number): Pick<Log, 'actor_id' | 'actor_ty
 
 function hashOf(seed: number, number: number): number {
   return mix(seed, NAMESPACE.log, number);
-}
-
-function wholeSecond(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
 }
 
 /** ISO 8601 in whole seconds, as logs carry it. */

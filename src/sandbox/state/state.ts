@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { TenantType } from '../../schema/tenant.ts';
+import type { SandboxOptions } from '../options.ts';
 import { DEFAULT_SEED } from '../seed/entities.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
@@ -8,11 +8,7 @@ import { apply, newWorld, type World } from './world.ts';
 const DEFAULT_LOG_COUNT = 3000;
 
 /** What a new sandbox's data is generated from. */
-export interface Origins {
-  readonly seed?: number | undefined;
-  readonly logCount?: number | undefined;
-  readonly tenantType?: TenantType | undefined;
-}
+export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType'>;
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */
 export class SandboxState {

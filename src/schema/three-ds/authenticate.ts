@@ -187,8 +187,6 @@ export const authenticateSchema = z.strictObject({
     z.array(messageExtensionSchema).check(z.meta({ description: 'data for requirements outside the standard format' })),
   ),
 });
-
-/** Body of POST /3ds/sessions/{id}/authenticate. */
 export type AuthenticateRequest = z.infer<typeof authenticateSchema>;
 
 function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[] {

@@ -109,8 +109,6 @@ export const threeDsSessionSchema = z.looseObject({
   method: z.nullish(z.looseObject({ method_url: text, method_completion_indicator: text })),
   authentication: z.nullish(authenticationSchema),
 });
-
-/** A 3DS session. */
 export type ThreeDsSession = z.infer<typeof threeDsSessionSchema>;
 
 /** Body of POST /3ds/sessions. That exactly one token is named is a rule between fields, checked apart. */
@@ -121,8 +119,6 @@ export const createSessionSchema = z.strictObject({
   pan: z.optional(z.string()),
   type: z.enum(SESSION_TYPES),
 });
-
-/** Body of POST /3ds/sessions. */
 export type CreateSession = z.infer<typeof createSessionSchema>;
 
 /** Answer of POST /3ds/sessions. */
@@ -135,15 +131,7 @@ export const createdSessionSchema = z.looseObject({
   directory_server_id: text,
   recommended_version: text,
 });
-
-/** Answer of POST /3ds/sessions. */
 export type CreatedSession = z.infer<typeof createdSessionSchema>;
-
-/** Answer of POST /3ds/sessions/{id}/authenticate. */
 export type AuthenticationResult = z.infer<typeof authenticationResultSchema>;
-
-/** Answer of GET /3ds/sessions/{id}/challenge-result. */
 export type ChallengeResult = z.infer<typeof challengeResultSchema>;
-
-/** The outcome as a session read carries it. */
 export type Authentication = z.infer<typeof authenticationSchema>;

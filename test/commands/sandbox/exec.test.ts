@@ -110,7 +110,7 @@ describe('svc sandbox exec', () => {
       ['--max-rate', '10', '--max-rate must be a number'],
       ['--fault', 'never', '--fault must be an effect'],
       ['--scenario', 'scenario.txt', '--scenario fault 2 must be an effect'],
-      ['--scenario', 'missing.txt', 'cannot be read (ENOENT)'],
+      ['--scenario', 'missing.txt', 'does not exist'],
       ['--webhook', 'https://example.com/canary', '--webhook must be'],
     ] as const) {
       const { code, stderr } = await exec([option, given], node('require("fs").writeFileSync("started", "")'));

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
-import type { AuthenticationEvent, ChallengeReply } from '../../state/events.ts';
-import type { Session } from '../../state/world.ts';
+import type { ChallengeReply } from '../../state/events.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
 import {
   type Html,
@@ -35,13 +34,7 @@ export async function submitChallenge(visit: Visit): Promise<Response> {
   return redirect(303, pathname + search);
 }
 
-interface Challenged {
-  readonly session: Session;
-  readonly authentication: AuthenticationEvent;
-  readonly outcome: Outcome;
-}
-
-function challengedIn(visit: Visit): Challenged {
+function challengedIn(visit: Visit) {
   const session = visitedSession(visit, 'challenge');
   const { authentication } = session;
   // The address is not given out before.
@@ -61,7 +54,10 @@ function replyIn(form: URLSearchParams, isApp: boolean): ChallengeReply | undefi
 }
 
 /** `missing`: a form came without a code. */
-function challengePage({ session, authentication: { shown }, outcome }: Challenged, missing = false): Page {
+function challengePage(
+  { session, authentication: { shown }, outcome }: ReturnType<typeof challengedIn>,
+  missing = false,
+): Page {
   if (outcome.status !== 'challenge') return settledPage(outcome);
   const title = shown.amount === undefined ? 'Confirm that it is you' : 'Confirm your payment';
   const { type, attempts = 0 } = outcome.challenge ?? {};
