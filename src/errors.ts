@@ -1,3 +1,5 @@
+import { isObject } from './schema/guards.ts';
+
 /**
  * Every failure that an operator can meet, and the one table that turns it into an exit code.
  * A code is stable: scripts read it from the error object on stderr.
@@ -100,6 +102,15 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 's
 /** Whether `error` is a failure of this code. */
 export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
   return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** A file of a newer version is not guessed at. @throws SvcError `config` */
+export function refuseNewer(content: unknown, newest: number, file: string): void {
+  const version = isObject(content) ? content['version'] : undefined;
+  if (typeof version !== 'number' || version <= newest) return;
+  throw new SvcError('config', `${file} was written by a newer svc (its version is ${version})`, {
+    hint: 'Update svc on this machine.',
+  });
 }
 
 /** The system's name of a failure (`ENOENT`, `ENOSPC` …), or undefined for any other error. */

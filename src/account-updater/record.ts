@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SvcError } from '../errors.ts';
+import { refuseNewer, SvcError } from '../errors.ts';
 import { isObject, parsedJson } from '../schema/guards.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
@@ -193,12 +193,7 @@ export function recordText(record: RunRecord): string {
 /** Reads the text of a record. @throws SvcError `config` for one that is damaged or of a newer version */
 export function parseRecord(content: string, file: string): RunRecord {
   const value = parsedJson(content);
-  const version = isObject(value) ? value['version'] : undefined;
-  if (typeof version === 'number' && version > 1) {
-    throw new SvcError('config', `${file} was written by a newer svc (its version is ${version})`, {
-      hint: 'Update svc on this machine.',
-    });
-  }
+  refuseNewer(value, 1, file);
   const problem = problemOf(value);
   if (problem === undefined) return value as RunRecord;
   throw new SvcError('config', `${file} is damaged: ${problem}`, {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SvcError, systemCodeOf } from '../errors.ts';
+import { refuseNewer, SvcError, systemCodeOf } from '../errors.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { isoTime } from '../output/time.ts';
@@ -75,11 +75,7 @@ export function checkpointText(subject: Subject, position: TailPosition): string
 /** Reads the text of a checkpoint. @throws SvcError `config` where it is damaged, newer, or of another log */
 export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
   const found = parsedJson(text);
-  const { version } = versionSchema.safeParse(found).data ?? {};
-  if (version !== undefined && version !== 1)
-    throw new SvcError('config', `${file} was written by a newer svc`, {
-      hint: 'Update svc on this machine.',
-    });
+  refuseNewer(found, 1, file);
   const checkpoint = checkpointSchema.safeParse(found).data;
   if (checkpoint === undefined)
     throw new SvcError('config', `${file} is not a checkpoint, or is damaged`, {
@@ -95,7 +91,6 @@ export function parseCheckpoint(file: string, text: string, subject: Subject): T
   return fromStored(checkpoint);
 }
 
-const versionSchema = z.looseObject({ version: z.number() });
 const checkpointSchema = z.looseObject({ version: z.literal(1), ...positionMembers });
 
 function subjectMembers({ service, entityType, entityId }: Subject) {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import {
   type ArchiveRecord,
@@ -258,9 +258,11 @@ async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   return head;
 }
 
-/** Reads the text of a head; undefined for what names no record. */
+/** Reads the text of a head; undefined for what names no record. @throws SvcError `config` for a newer version */
 function parseHead(text: string): Head | undefined {
-  return headSchema.safeParse(parsedJson(text)).data;
+  const value = parsedJson(text);
+  refuseNewer(value, 1, HEAD);
+  return headSchema.safeParse(value).data;
 }
 
 function checked(link: Link, last: Link | undefined, due = next(last)): Link {

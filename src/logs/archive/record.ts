@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Client } from '../../api/client.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { parseTime } from '../../output/time.ts';
 import { isObject, parsedJson } from '../../schema/guards.ts';
@@ -175,14 +175,10 @@ export function recordText(record: ArchiveRecord): string {
 export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
-  const version = isObject(value) ? value['version'] : undefined;
-  if (typeof version === 'number' && version > NEWEST_VERSION)
-    throw new SvcError('config', `${path} was written by a newer svc (its version is ${version})`, {
-      hint: 'Update svc on this machine.',
-    });
+  refuseNewer(value, NEWEST_VERSION, path);
   // The first version called the position so.
   const result = recordSchema.safeParse(
-    version === 1 && isObject(value) ? { ...value, position: value['standing'] } : value,
+    isObject(value) && value['version'] === 1 ? { ...value, position: value['standing'] } : value,
   );
   if (!result.success) {
     const where = result.error.issues[0]?.path.join('.') ?? '';

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseRecord } from '../../src/account-updater/record.ts';
+import { parseConfig } from '../../src/config/config-file.ts';
+import { readEntityTypes } from '../../src/config/entity-types.ts';
+import { type DirectoryKind, directory, KEPT_NAMES } from '../../src/config/paths.ts';
+import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { readRecords } from '../../src/logs/archive/chain.ts';
+import { parseRecord as parseArchiveRecord } from '../../src/logs/archive/record.ts';
+import { parseCheckpoint } from '../../src/logs/checkpoint.ts';
+import { testSystem } from '../config/support/system.ts';
+
+const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
+
+/** The rows of the table of formats that have a version. */
+const rows = [...read('docs/upgrading.md').matchAll(/^\| (.+?) +\| (\d+)\b/gm)].map(([, file = '', version]) => ({
+  file,
+  version: Number(version),
+}));
+
+/** What reads each file that is refused, given its text. */
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  '`config.json`: profiles and keys': (text) => parseConfig(text, 'file'),
+  '`runs/<id>/run.json`: a run': (text) => parseRecord(text, 'file'),
+  'checkpoint of `logs tail` and `logs ship`': (text) => parseCheckpoint('file', text, {} as never),
+  'record of a segment in an archive': (text) => parseArchiveRecord(text, 'file'),
+};
+
+describe('the formats of files', () => {
+  it.each(Object.entries(READERS))('%s: the version of the docs is the newest that is read', (file, parse) => {
+    const { version = 0 } = rows.find((row) => row.file === file) ?? {};
+    const newer = /was written by a newer svc \(its version is \d+\)/;
+    expect(() => parse(JSON.stringify({ version: version + 1 }))).toThrow(newer);
+    expect(() => parse(JSON.stringify({ version }))).not.toThrow(newer);
+  });
+
+  it('the head of an archive: a newer one is refused', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'svc-formats-'));
+    onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+    mkdirSync(join(place, '_manifest'));
+    writeFileSync(join(place, '_manifest/head.json'), JSON.stringify({ version: 2, sequence: 0, sha256: 'x' }));
+    const records = readRecords(new DirectoryStore(place, testSystem({})));
+    await expect(records.next()).rejects.toMatchObject({ code: 'config', hint: 'Update svc on this machine.' });
+  });
+
+  it('a cache that a newer svc wrote is ignored', () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-formats-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const system = testSystem({ home });
+    const file = join(directory(system, 'cache') ?? '', 'entity-types.json');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify({ version: 2, services: [{ types: 1 }], more: true }));
+    expect(readEntityTypes(system)).toEqual([]);
+  });
+});
+
+describe('svc help security', () => {
+  const text = read('docs/help/security.md').replaceAll(/\n {2}/g, ' ');
+
+  it.each(['config', 'state', 'cache'] as const)(
+    'names the %s directory of each system, as the code finds it',
+    (kind) => {
+      const line = text.split('\n').find((one) => one.startsWith(`- **${kind} (SVC_${kind.toUpperCase()}_DIR)**`));
+      expect(line).toContain(`Linux: \`${placeOf('linux', kind)}\`; macOS: \`${placeOf('darwin', kind)}\``);
+      expect(line).toContain(`Windows: \`${placeOf('win32', kind)}\``);
+    },
+  );
+
+  it('upgrading.md names a file of each kind that svc keeps', () => {
+    const names = ['config.json', 'applications.json', 'entity-types.json', 'tenants.json'];
+    for (const name of names) {
+      expect(read('docs/upgrading.md')).toContain(`\`${name}\``);
+      expect(Object.values(KEPT_NAMES).some((kept) => kept.test(name))).toBe(true);
+    }
+  });
+});
+
+/** Where a user without any variable of svc has it, with the home as people write it. */
+function placeOf(platform: NodeJS.Platform, kind: DirectoryKind): string {
+  const env = platform === 'win32' ? { APPDATA: 'C:\\A', LOCALAPPDATA: 'C:\\L' } : {};
+  const place = directory(testSystem({ platform, env, home: '/~' }), kind) ?? '';
+  return place.replace('/~', '~').replace('C:\\A', '%APPDATA%').replace('C:\\L', '%LOCALAPPDATA%');
+}
