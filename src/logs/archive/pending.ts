@@ -20,6 +20,7 @@ interface Kept {
 }
 
 const MAX_KEPT = 10_000;
+const DAY_MS = 86_400_000;
 
 /**
  * The entries between two commits, in temporary files. Each holds one day in order of time: one is open at a time, and
@@ -42,6 +43,8 @@ export class Pending {
   #characters = 0;
   #highest = -Infinity;
   #open: SegmentFile | undefined;
+  /** The end of its day. */
+  #openUntil = -Infinity;
   #timeless: SegmentFile | undefined;
   #kept: Kept[] = [];
 
@@ -73,7 +76,10 @@ export class Pending {
       else if (at === undefined) await this.#addTimeless(line);
       else if (at < this.#committedTo || at < this.#highest)
         this.#keep(line, at, { tenantId, supplementary: true, isRaw });
-      else await this.#addNext(line, at);
+      else {
+        const writing = this.#addNext(line, at);
+        if (writing) await writing;
+      }
     }
   }
 
@@ -107,9 +113,12 @@ export class Pending {
     this.#kept.push({ at, line, kind: { ...kind, day: dayOf(at) } });
   }
 
-  async #addNext(line: string, at: number): Promise<void> {
+  // Nearly every entry is of the day of the one before.
+  #addNext(line: string, at: number): Promise<void> | undefined {
     this.#highest = at;
-    await this.#addInto(this.#kindOf(at), line, at);
+    if (this.#open && at < this.#openUntil) return this.#open.add(line, at);
+    this.#openUntil = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+    return this.#addInto(this.#kindOf(at), line, at);
   }
 
   #kindOf(at: number | undefined): SegmentKind {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { sha256Of } from '../../files/hash.ts';
 import { parsedJson } from '../../schema/guards.ts';
-import { fromStored, positionSchema, type StoredPosition, toStored } from '../checkpoint.ts';
+import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
 import type { TailPosition } from '../position.ts';
 import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
 import {
@@ -21,8 +21,6 @@ import type { ArchiveStore } from './store.ts';
 // Files beside the records. A record names them with their hash, so they come first, and their name holds its number:
 // once it is taken, no other record can name them.
 
-const KINDS = ['position', 'checkpoint'] as const;
-
 /** A longer list of entries passed on would fill the records, all of which are read for a search. */
 const MAX_INLINE = 20;
 
@@ -31,8 +29,8 @@ const CHECKPOINT_EVERY = 256;
 
 const MISSING = 'it is missing';
 
-const passedSchema = z.looseObject({ version: z.literal(1), passed: positionSchema.shape.passed });
-const checkpointSchema = z.looseObject({ version: z.literal(1), records: z.array(contentSchema) });
+const passedSchema = positionSchema.shape.passed;
+const contentsSchema = z.array(contentSchema);
 
 /** What the record with this number says of a position. */
 export async function storePosition(
@@ -42,20 +40,14 @@ export async function storePosition(
 ): Promise<ArchiveRecord['position']> {
   const stored = toStored(position);
   if (stored.passed.length <= MAX_INLINE) return stored;
-  return { ...stored, passed: await storeFile(store, 'position', sequence, { version: 1, passed: stored.passed }) };
+  return { ...stored, passed: await storeFile(store, 'position', sequence, stored.passed) };
 }
 
 /** The position behind a record. @throws SvcError `checksum_mismatch` */
 export async function readPosition(store: ArchiveStore, { record }: Link): Promise<TailPosition> {
   const { passed, ...others } = record.position;
-  if (Array.isArray(passed)) return fromStored({ ...others, passed });
-  return fromStored({ ...others, passed: await readPassed(store, passed) });
-}
-
-async function readPassed(store: ArchiveStore, file: SideFile): Promise<StoredPosition['passed']> {
-  const found = passedSchema.safeParse(await readFile(store, file)).data;
-  if (found === undefined) throw damaged(file.path, 'it is not the position of an archive');
-  return found.passed;
+  const found = Array.isArray(passed) ? passed : await readFile(store, passed, passedSchema);
+  return fromStored({ ...others, passed: found });
 }
 
 /** The checkpoint that the next record names: the one of `last`, or a new one if it is old. */
@@ -65,7 +57,7 @@ export async function nextCheckpoint(store: ArchiveStore, last: Link): Promise<S
   if (sequence + 1 - copied < CHECKPOINT_EVERY) return checkpoint;
   const records: RecordContent[] = [];
   for await (const content of readContents(store, last)) records.push(content);
-  return storeFile(store, 'checkpoint', sequence + 1, { version: 1, records });
+  return storeFile(store, 'checkpoint', sequence + 1, records);
 }
 
 /**
@@ -74,21 +66,16 @@ export async function nextCheckpoint(store: ArchiveStore, last: Link): Promise<S
  */
 export async function* readContents(store: ArchiveStore, last: Link): AsyncGenerator<RecordContent> {
   const file = last.record.checkpoint;
-  const checkpoint = file && (await readCheckpoint(store, file).catch((error) => void damageOf(error, file.path)));
-  if (checkpoint) yield* checkpoint;
-  for await (const { record } of readRecordsFrom(store, checkpoint?.length ?? 0, last)) yield contentOf(record);
-}
-
-async function readCheckpoint(store: ArchiveStore, file: SideFile): Promise<RecordContent[]> {
-  const found = checkpointSchema.safeParse(await readFile(store, file)).data;
-  if (found === undefined) throw damaged(file.path, 'it is not a checkpoint of records');
-  return found.records;
+  const read = file && readFile(store, file, contentsSchema).catch((error) => void damageOf(error, file.path));
+  const copied = (await read) ?? [];
+  yield* copied;
+  for await (const { record } of readRecordsFrom(store, copied.length, last)) yield contentOf(record);
 }
 
 /** Removes what the two newest records do not name: whoever has just read the one before may still need its files. */
 export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
-  for (const kind of KINDS)
+  for (const kind of ['position', 'checkpoint'])
     for await (const { path } of store.list(`${MANIFEST}${kind}-`))
       if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
 }
@@ -102,8 +89,9 @@ export async function* checkSideFiles(
   const files = new Map(newest.flatMap(({ record }) => filesOf(record)).map((file) => [file.path, file]));
   for (const file of files.values()) {
     try {
-      if (!file.path.startsWith(`${MANIFEST}checkpoint-`)) await readPassed(store, file);
-      else if (contradicts(await readCheckpoint(store, file), contents))
+      const isPosition = file.path.startsWith(`${MANIFEST}position-`);
+      const found = await readFile<unknown[]>(store, file, isPosition ? passedSchema : contentsSchema);
+      if (!isPosition && contents && !isDeepStrictEqual(found, contents.slice(0, found.length)))
         throw damaged(file.path, 'it contradicts the records');
     } catch (error) {
       const message = damageOf(error, file.path);
@@ -112,14 +100,10 @@ export async function* checkSideFiles(
   }
 }
 
-function contradicts(copied: readonly RecordContent[], contents: readonly RecordContent[] | undefined): boolean {
-  return contents !== undefined && !isDeepStrictEqual(copied, contents.slice(0, copied.length));
-}
-
 /** Creates a file for the record of this number. */
 async function storeFile(
   store: ArchiveStore,
-  kind: (typeof KINDS)[number],
+  kind: 'position' | 'checkpoint',
   sequence: number,
   value: unknown,
 ): Promise<SideFile> {
@@ -131,11 +115,13 @@ async function storeFile(
   return { path, sha256 };
 }
 
-async function readFile(store: ArchiveStore, { path, sha256 }: SideFile): Promise<unknown> {
+async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {
   const text = await store.readText(path);
   if (text === undefined) throw damaged(path, MISSING);
   if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed');
-  return parsedJson(text);
+  const { data } = schema.safeParse(parsedJson(text));
+  if (data === undefined) throw damaged(path, 'its content is not valid');
+  return data;
 }
 
 function filesOf({ position: { passed }, checkpoint }: ArchiveRecord): SideFile[] {
