@@ -36,7 +36,7 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   const profiles: OneProfile[] = [];
   for (const name of names) {
     const globals = { ...run.globals, profile: name };
-    const settings = await resolveSettings(deps.system, globals);
+    const settings = await resolveSettings(deps.system, { ...globals, profileOption: '--profiles' });
     for (const key of keysAtHand(deps.system, settings.stored)) deps.redactor.addSecret(key);
     profiles.push({ name, globals, settings });
   }

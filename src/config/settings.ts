@@ -24,6 +24,8 @@ import type { PathsHost } from './paths.ts';
 /** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
 export interface SettingFlags {
   readonly profile?: string | undefined;
+  /** The option that names it, where that is not `--profile`. */
+  readonly profileOption?: string;
   readonly sandbox?: boolean | undefined;
   readonly baseUrl?: string | undefined;
   readonly output?: string | undefined;
@@ -190,7 +192,7 @@ function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean
 
 function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> | undefined {
   if (flags.sandbox === true) return { value: SANDBOX_PROFILE, origin: { kind: 'flag', name: '--sandbox' } };
-  return pickSource(env, '', { flag: ['--profile', flags.profile], variable: 'SVC_PROFILE' });
+  return pickSource(env, '', { flag: [flags.profileOption ?? '--profile', flags.profile], variable: 'SVC_PROFILE' });
 }
 
 function currentProfile({ current }: Config, file: string | undefined): Setting<string> {

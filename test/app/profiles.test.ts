@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
-import { type HereResult, startSandboxHere, svcHere } from '../support/run-here.ts';
+import { errorIn, type HereResult, startSandboxHere, svcHere } from '../support/run-here.ts';
 
 const KEYS = { a: 'key_canary_of_a_4471', b: 'key_canary_of_b_9902' } as const;
 
@@ -69,6 +69,11 @@ describe('--profiles', () => {
     expect(rowsOf(await svc('tenant usage --profiles b,a')).map(({ profile }) => profile)).toEqual(['b', 'a']);
     const chosen = await svc('tenant usage --profiles a,b -o csv --fields type');
     expect(chosen.stdout).toBe('profile,type\n');
+  });
+
+  it('names itself where a profile is unknown', async () => {
+    const { stderr } = await profilesOf({})('tenant usage --profiles nope');
+    expect(errorIn({ stderr })['message']).toBe('unknown profile "nope", named by --profiles');
   });
 
   it('R06 reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {

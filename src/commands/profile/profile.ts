@@ -8,7 +8,7 @@ import { unknownProfile } from '../../config/settings.ts';
 import { SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 
-const profileView: View<Omit<ProfileRow, 'current'>> = {
+const profileView: View<PeopleRow> = {
   name: 'profile',
   fields: fieldPaths(`
     name current base_url management_key private_key management_key_from private_key_from output time
@@ -101,10 +101,16 @@ export const deleteProfile = defineCommand({
   },
 });
 
-// People read a word in place of true, and nothing in place of false.
-function shown(context: Context, row: ProfileRow) {
-  return isForPeople(context) ? { ...row, current: row.current ? 'in use' : null } : row;
+// People read words in place of true and false, and where a key is from says whether there is one.
+function shown(context: Context, row: ProfileRow): PeopleRow {
+  if (!isForPeople(context)) return row;
+  const people = { ...row, current: row.current ? 'in use' : null };
+  if (context.globals.fields !== undefined) return people;
+  const { management_key: _, private_key: __, ...words } = people;
+  return words;
 }
+
+type PeopleRow = Omit<ProfileRow, 'current' | 'management_key' | 'private_key'>;
 
 type ProfileRow = ReturnType<typeof profileRow>;
 
