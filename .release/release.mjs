@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
 
 export const project = fileURLToPath(new URL('..', import.meta.url));
 export const built = join(project, 'dist/cli');
@@ -29,9 +30,12 @@ export function packDirectory(archive, directory) {
   run('tar', [...options, '-czf', archive, '-C', dirname(directory), basename(directory)]);
 }
 
-/** Writes SHA256SUMS for all that is released from a directory, as `sha256sum --check` reads it. */
+/** Writes SHA256SUMS for all of this version that is released from a directory, as `sha256sum --check` reads it. */
 export function writeSums(directory) {
-  const names = readdirSync(directory).filter((name) => /\.(tgz|tar\.gz|deb|cdx\.json)$/.test(name));
+  const ofThisVersion = new RegExp(
+    `[-_]${manifest.version.replaceAll('.', '[.]')}[-_.].*(tgz|tar[.]gz|deb|cdx[.]json)$`,
+  );
+  const names = readdirSync(directory).filter((name) => ofThisVersion.test(name));
   const lines = names.toSorted().map((name) => {
     const sum = createHash('sha256')
       .update(readFileSync(join(directory, name)))

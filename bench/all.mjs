@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { executable } from './support/executable.mjs';
 import { lineOf } from './support/measure.mjs';
 
 const QUICK = [
@@ -12,6 +13,9 @@ const QUICK = [
   { script: 'transfer.mjs', args: ['300', '3'] },
   { script: 'archive.mjs', args: ['2000000', '1'] },
 ];
+
+// Where it was built: npm run executables.
+if (executable !== undefined) QUICK.push({ script: 'executable.mjs', env: { ROUNDS: '10' } });
 
 const rows = [];
 for (const { script, args = [], env = {} } of QUICK) {
