@@ -40,6 +40,26 @@ describe('the module aliases of rolldown.config.ts', () => {
   });
 });
 
+describe('the files of the bundle', () => {
+  it('do not need each other in a circle, in which one would run before what it needs', () => {
+    const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
+    const needs = new Map(chunks.map((name) => [name, requiredAtOnce(name)]));
+    // What needs nothing more goes, until only circles are left.
+    for (;;) {
+      const free = [...needs].filter(([, names]) => names.every((name) => !needs.has(name)));
+      if (free.length === 0) break;
+      for (const [name] of free) needs.delete(name);
+    }
+    expect([...needs.keys()]).toEqual([]);
+  });
+});
+
+/** The chunks that a chunk requires before it runs; later ones stand behind `Promise`. */
+function requiredAtOnce(chunk: string): string[] {
+  const text = readFileSync(new URL(chunk, bundle), 'utf8');
+  return [...text.matchAll(/(?:[;=,]|^)require\([`'"]\.\/([^`'"]+)[`'"]\)/gm)].map(([, name = '']) => name);
+}
+
 const COSTLY = new Set('child_process crypto fs/promises net readline stream tty v8 worker_threads'.split(' '));
 
 describe("Node's own modules", () => {
