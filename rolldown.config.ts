@@ -13,7 +13,7 @@ const LOADED_TOGETHER = [
   chunk(
     'start',
     /app.(command|parameter|topics)|config.(paths|values)|files.(read-pipe|windows)|commands.tree/,
-    /output.(text|time)|schema.(guards|loopback)|security.(address|typed-word)/,
+    /output.(text|time)|schema.loopback|security.(address|typed-word)/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
   chunk('command', /app.(hint|print|shell)|json.exact|output.(formats|view)|security.card-number/),
