@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 of a text's bytes, hexadecimal. */
-export function sha256Of(text: string): string {
+/** SHA-256 of bytes or of a text's bytes, hexadecimal. */
+export function sha256Of(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -7,6 +7,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs tail': 'logs tail --since 2d --max 5',
   'logs archive': 'logs archive another --keep 13M',
   'logs search': 'logs search audit',
+  'logs history': 'logs history 3f2c1b5e-9d4a-4f7b-8e21-000000000001',
   'logs verify': 'logs verify audit',
   'logs stats': 'logs stats --since 2d',
   'logs review': 'logs review audit --day 2020-01-01',

@@ -131,6 +131,11 @@ export function valuesAmong({ entityId, actor, operation, entityType, actorType 
   return filters.map((values) => values.filter((one) => one !== undefined)).find(({ length }) => length > 0) ?? [];
 }
 
+/** The ids that an entry must have, one of each list, as its entity or its actor. */
+export function idsAmong({ entityId, actor }: EntryInput & EntityInput): (readonly string[])[] {
+  return [entityId === undefined ? [] : [entityId], actor].filter(({ length }) => length > 0);
+}
+
 export function matches(log: Log, input: EntryInput & EntityInput): boolean {
   const { entityId, entityType } = input;
   // The API documents an id together with its type: a service may ignore an id alone, so it is checked here.

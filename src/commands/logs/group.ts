@@ -8,6 +8,11 @@ export const logs: GroupSpec = {
     entry('archive', 'create or update an archive of the logs', () => import('./archive.ts')),
     entry('search', 'find log entries in an archive, and with --live in the service too', () => import('./search.ts')),
     entry(
+      'history',
+      'show everything known about one entity, from an archive and the service',
+      () => import('./history.ts'),
+    ),
+    entry(
       'verify',
       'verify that nothing in an archive was changed, removed, reordered, truncated or added',
       () => import('./verify.ts'),

@@ -4,11 +4,13 @@ import { listPrinter } from '../../app/print.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
+import type { Log } from '../../schema/log.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
+  idsAmong,
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
@@ -27,7 +29,7 @@ const parameters = {
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
 
-type SearchInput = Input<typeof parameters>;
+export type SearchInput = Input<typeof parameters>;
 type Bounds = ReturnType<typeof intervalOf>;
 
 /** `svc logs search` */
@@ -46,39 +48,53 @@ export const search = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    const bounds = intervalOf(input, context.clock.now());
     const print = await listPrinter(context, logView);
-    const [{ readManifest }, { searchSegments }] = await Promise.all([
-      import('../../logs/archive/manifest.ts'),
-      import('../../logs/archive/search.ts'),
-    ]);
-    const store = await openArchive(context, input.dir);
-    const manifest = await readManifest(store, bounds);
-    const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
-    reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
-    const { segments, allSegments } = manifest;
-    let read = 0;
-    const shown = await withByteProgress(context, { label: 'search', segments }, (onBytes) =>
-      print(
-        searchSegments(store, {
-          ...bounds,
-          segments,
-          matches: (log) => isAbout(log, input) && matches(log, input),
-          among: valuesAmong(input),
-          limit: input.limit,
-          more,
-          signal: context.signal,
-          onBytes,
-          onRead: (entries) => (read += entries),
-        }),
-      ),
-    );
-    const where = `${segments.length} of ${countText(allSegments, 'segment')}`;
-    context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
-    if (input.limit !== undefined && shown >= input.limit)
-      context.notices.note('there may be more: use a larger --limit');
+    await searchArchive(context, input, print);
   },
 });
+
+/** Prints what an archive has, and with `live` the service beyond it. */
+export async function searchArchive(
+  context: Context,
+  input: SearchInput,
+  print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
+): Promise<void> {
+  const bounds = intervalOf(input, context.clock.now());
+  const [{ readManifest }, { searchSegments }, { lookUp }] = await Promise.all([
+    import('../../logs/archive/manifest.ts'),
+    import('../../logs/archive/search.ts'),
+    import('../../logs/archive/index/lookup.ts'),
+  ]);
+  const store = await openArchive(context, input.dir);
+  const manifest = await readManifest(store, bounds);
+  const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
+  reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
+  const index = await lookUp(store, manifest.index, idsAmong(input));
+  if (index.damaged > 0)
+    context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
+  const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
+  let read = 0;
+  const shown = await withByteProgress(context, { label: 'search', segments }, (onBytes) =>
+    print(
+      searchSegments(store, {
+        ...bounds,
+        segments,
+        index,
+        matches: (log) => isAbout(log, input) && matches(log, input),
+        among: valuesAmong(input),
+        limit: input.limit,
+        more,
+        signal: context.signal,
+        onBytes,
+        onRead: (entries) => (read += entries),
+      }),
+    ),
+  );
+  const where = `${segments.length} of ${countText(manifest.allSegments, 'segment')}`;
+  context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+  if (input.limit !== undefined && shown >= input.limit)
+    context.notices.note('there may be more: use a larger --limit');
+}
 
 /** What the service has beyond the archive; only learns which tenant the key is of. */
 async function liveOf(

@@ -92,7 +92,7 @@ export class ChainEnd {
 export async function storeSegment(
   store: ArchiveStore,
   sequence: number,
-  { file, tenantId, day, isRaw, entries, first, last, supplementary }: ClosedSegment,
+  { file, tenantId, day, isRaw, entries, first, last, supplementary }: Omit<ClosedSegment, 'columns'>,
 ): Promise<Segment> {
   const { bytes, sha256 } = file;
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;

@@ -1,6 +1,7 @@
 import { isSvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Finding, Problem } from './chain.ts';
+import type { IndexCheck, IndexedContent } from './index/check.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 import {
   dayIn,
@@ -19,6 +20,7 @@ import type { ArchiveStore, StoredFile } from './store.ts';
 export interface Listed {
   readonly segment: Segment;
   readonly sequence: number;
+  readonly index?: IndexCheck | undefined;
   /** The tenant of the archive, whose entries need not name it; undefined where that cannot be read. */
   readonly tenantId: string | undefined;
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
@@ -27,7 +29,7 @@ export interface Listed {
 /** All problems of a segment: of its bytes, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: ArchiveStore,
-  { segment, sequence, tenantId, file }: Listed,
+  { segment, sequence, tenantId, file, index }: Listed,
   options: ReadSegmentOptions,
 ): Promise<Finding[]> {
   const { path } = segment;
@@ -40,16 +42,17 @@ export async function checkSegment(
   else if (file.bytes !== segment.bytes)
     add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
   else
-    for (const [problem, message] of await checkContent(store, { segment, tenantId }, options)) add(problem, message);
+    for (const [problem, message] of await checkContent(store, { segment, tenantId, index }, options))
+      add(problem, message);
   return findings;
 }
 
 async function checkContent(
   store: ArchiveStore,
-  { segment, tenantId }: Pick<Listed, 'segment' | 'tenantId'>,
+  { segment, tenantId, index }: Pick<Listed, 'segment' | 'tenantId' | 'index'>,
   options: ReadSegmentOptions,
 ): Promise<(readonly [Problem, string])[]> {
-  const content = new Content(segment, tenantId);
+  const content = new Content(segment, tenantId, index?.of(segment));
   try {
     for await (const block of readLines(store, segment, options)) content.add(block);
   } catch (error) {
@@ -64,11 +67,13 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
 const NAMES = ['created_at', 'tenant_id'];
+const IDS = ['entity_id', 'actor_id'];
 
 /** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
   readonly #segment: Segment;
-  readonly #scanner = new LineScanner(NAMES);
+  readonly #indexed: IndexedContent | undefined;
+  readonly #scanner: LineScanner;
   readonly #clock = new LineClock();
   readonly #day: string;
   /** The beginning of its day; NaN where it has none. */
@@ -84,7 +89,9 @@ class Content {
   #elsewhere = 0;
   #disorder = 0;
 
-  constructor(segment: Segment, tenantId: string | undefined) {
+  constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
+    this.#indexed = indexed;
+    this.#scanner = new LineScanner(indexed ? [...NAMES, ...IDS] : NAMES);
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
@@ -102,10 +109,12 @@ class Content {
         end = block.indexOf('\n', at);
         const log = readLine(this.#segment.path, block.toString('utf8', at, end));
         this.#take(entryTime(log), this.#isOther(log.tenant_id ?? this.#tenantId));
+        this.#indexed?.add(entryTime(log), log.entity_id, log.actor_id);
       } else {
         const [start = -1, tenant = -1] = starts;
         const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[0] ?? -1));
         this.#take(time, this.#isForeignAt(block, tenant, ends[1] ?? -1));
+        this.#indexed?.add(time, textAt(block, starts[2], ends[2]), textAt(block, starts[3], ends[3]));
       }
       at = end;
     }
@@ -142,10 +151,15 @@ class Content {
       [this.#disorder, 'are not in order of time'],
     ] as const;
     return [
+      ...(this.#indexed?.isSame() === false ? ['the index has other ids or times than its entries'] : []),
       ...(isFramed ? [] : ['its first and last entry are not of the times in the manifest']),
       ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
     ];
   }
+}
+
+function textAt(block: Buffer, start = -1, end = -1): string | undefined {
+  return start === -1 ? undefined : block.toString('utf8', start, end);
 }
 
 function timeOf(time: string | null, otherwise: number): number {

@@ -49,6 +49,24 @@ export class DirectoryStore implements ArchiveStore {
     }
   }
 
+  async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await this.#open(file);
+      const bytes = Buffer.allocUnsafe(length);
+      for (let at = 0; at < length;) {
+        const { bytesRead } = await handle.read(bytes, at, length - at, from + at);
+        if (bytesRead === 0) throw damaged(file, 'it is too short');
+        at += bytesRead;
+      }
+      return bytes;
+    } catch (error) {
+      throw readFailure(this.#at(file), error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
   async readText(file: string): Promise<string | undefined> {
     let handle: fs.promises.FileHandle | undefined;
     try {

@@ -3,6 +3,7 @@ import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../position.ts';
 import { appendRecord, readFirst, readLast } from './chain.ts';
 import { Coverage } from './coverage.ts';
+import { type IndexRef, withIndex } from './index/ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -30,6 +31,8 @@ export interface Manifest {
   /** In order of their records. Those without any time are included only where the range has no bounds. */
   readonly segments: readonly Segment[];
   readonly allSegments: number;
+  /** The files of the index. */
+  readonly index: readonly IndexRef[];
 }
 
 /**
@@ -42,6 +45,7 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   const coverage = new Coverage();
   let segments: Segment[] = [];
   let allSegments = 0;
+  let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
   for await (const record of readContents(store, last)) {
     coverage.add(record);
@@ -49,13 +53,15 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     if (record.kind === 'dropped') {
       allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
       segments = segments.filter(({ path }) => !isDroppedBy(record, path));
+      index = index.filter(({ path }) => !isDroppedBy(record, path));
     }
     if (record.kind !== 'segments') continue;
     allSegments += record.segments.length;
+    index = withIndex(index, record.index);
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
-  return { first, last, coverage, segments, allSegments };
+  return { first, last, coverage, segments, allSegments, index };
 }
 
 /** Whether a segment can hold entries of a time range. */

@@ -4,7 +4,7 @@ import { isReadable, logText } from '../../api/logs.ts';
 import { holdsCardNumber } from '../../output/formats.ts';
 import type { Log } from '../../schema/log.ts';
 import { dayOf, entryTime } from './record.ts';
-import { type ClosedSegment, SegmentFile, type SegmentKind } from './segment.ts';
+import { type ClosedSegment, type EntryText, SegmentFile, type SegmentKind } from './segment.ts';
 
 export interface PendingLimits {
   readonly entries: number;
@@ -13,9 +13,7 @@ export interface PendingLimits {
 }
 
 /** An entry that waits for the commit, as it does not belong into the open file. */
-interface Kept {
-  readonly at: number | undefined;
-  readonly line: string;
+interface Kept extends EntryText {
   readonly kind: SegmentKind;
 }
 
@@ -72,12 +70,12 @@ export class Pending {
       if (at === undefined) this.timeless += 1;
       const tenantId = log.tenant_id ?? this.#tenantId;
       const isRaw = !isReadable(log);
-      if (isRaw || tenantId !== this.#tenantId) this.#keepApart(line, at, { tenantId, isRaw });
-      else if (at === undefined) await this.#addTimeless(line);
-      else if (at < this.#committedTo || at < this.#highest)
-        this.#keep(line, at, { tenantId, supplementary: true, isRaw });
+      const text = { at, log, line };
+      if (isRaw || tenantId !== this.#tenantId) this.#keepApart(text, { tenantId, isRaw });
+      else if (at === undefined) await (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add(text);
+      else if (at < this.#committedTo || at < this.#highest) this.#keep(text, { tenantId, supplementary: true, isRaw });
       else {
-        const writing = this.#addNext(line, at);
+        const writing = this.#addNext(text, at);
         if (writing) await writing;
       }
     }
@@ -87,7 +85,7 @@ export class Pending {
   async close(): Promise<ClosedSegment[]> {
     await this.#closeOpen();
     if (this.#timeless) this.#closed.push(await this.#timeless.close());
-    for (const { at, line, kind } of this.#kept.toSorted(inOrder)) await this.#addInto(kind, line, at);
+    for (const kept of this.#kept.toSorted(inOrder)) await this.#addInto(kept.kind, kept);
     await this.#closeOpen();
     return this.#closed;
   }
@@ -97,38 +95,33 @@ export class Pending {
     this.#timeless?.abandon();
   }
 
-  async #addTimeless(line: string): Promise<void> {
-    this.#timeless ??= this.#begin(this.#kindOf(undefined));
-    await this.#timeless.add(line, undefined);
-  }
-
-  #keepApart(line: string, at: number | undefined, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): void {
+  #keepApart(text: EntryText, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): void {
     if (kind.tenantId !== this.#tenantId) this.shared += 1;
     if (kind.isRaw) this.raw += 1;
-    this.#keep(line, at, { ...kind, supplementary: at !== undefined && at < this.#committedTo });
+    this.#keep(text, { ...kind, supplementary: text.at !== undefined && text.at < this.#committedTo });
   }
 
-  #keep(line: string, at: number | undefined, kind: Omit<SegmentKind, 'day'>): void {
+  #keep(text: EntryText, kind: Omit<SegmentKind, 'day'>): void {
     if (kind.supplementary) this.late += 1;
-    this.#kept.push({ at, line, kind: { ...kind, day: dayOf(at) } });
+    this.#kept.push({ ...text, kind: { ...kind, day: dayOf(text.at) } });
   }
 
   // Nearly every entry is of the day of the one before.
-  #addNext(line: string, at: number): Promise<void> | undefined {
+  #addNext(text: EntryText, at: number): Promise<unknown> | undefined {
     this.#highest = at;
-    if (this.#open && at < this.#openUntil) return this.#open.add(line, at);
+    if (this.#open && at < this.#openUntil) return this.#open.add(text);
     this.#openUntil = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
-    return this.#addInto(this.#kindOf(at), line, at);
+    return this.#addInto(this.#kindOf(at), text);
   }
 
   #kindOf(at: number | undefined): SegmentKind {
     return { tenantId: this.#tenantId, day: dayOf(at), supplementary: false, isRaw: false };
   }
 
-  async #addInto(kind: SegmentKind, line: string, at: number | undefined): Promise<void> {
+  async #addInto(kind: SegmentKind, text: EntryText): Promise<void> {
     if (this.#open && orderOf(this.#open.kind) !== orderOf(kind)) await this.#closeOpen();
     this.#open ??= this.#begin(kind);
-    await this.#open.add(line, at);
+    await this.#open.add(text);
   }
 
   async #closeOpen(): Promise<void> {

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { logFromLine, oddityOf } from '../../api/logs.ts';
 import { SvcError, systemCodeOf } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
+import { shortHash } from './index/file.ts';
+import type { IndexedColumns } from './index/lookup.ts';
+import { unlessDamaged } from './index/upkeep.ts';
 import { isRawSegment, type Segment } from './record.ts';
+import { HEADER_BYTES } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 
 export interface ReadSegmentOptions {
@@ -16,17 +21,51 @@ export interface ReadSegmentOptions {
 
 type Described = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
 
-/** Every entry, unless it certainly has none of `among` as the value of a member. @throws as `readLines` */
+export interface Narrowing {
+  /** Entries that certainly have none of these as the value of a member may be left out. */
+  readonly among?: readonly string[] | undefined;
+  /** So may those of columns that are not wanted here. */
+  readonly columns?: IndexedColumns | undefined;
+}
+
+/** Every entry, unless it may be left out. @throws as `readLines` */
 export async function* readSegment(
   store: ArchiveStore,
   segment: Described,
-  { among = [], ...options }: ReadSegmentOptions & { readonly among?: readonly string[] | undefined } = {},
+  { among = [], columns, ...options }: ReadSegmentOptions & Narrowing = {},
 ): AsyncGenerator<readonly Log[]> {
   const needles = needlesFor(among);
-  for await (const block of readLines(store, segment, options)) {
+  const blocks = columns && (await unlessDamaged(readColumns(store, segment, columns, options)));
+  for await (const block of blocks ?? readLines(store, segment, options)) {
     for (const lines of needles ? [[...linesWith(block, needles)]] : allLines(block))
       if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line));
   }
+}
+
+const MOST_OF_COLUMN = 64 * 1024 * 1024;
+
+/** The lines of the columns that are wanted, a block for each. @throws SvcError `checksum_mismatch`, `not_found` */
+async function readColumns(
+  store: ArchiveStore,
+  { path }: Described,
+  { columns, wanted }: IndexedColumns,
+  { onBytes, signal }: ReadSegmentOptions,
+): Promise<Buffer[]> {
+  const blocks: Buffer[] = [];
+  let from = HEADER_BYTES;
+  for (const [at, [length, entries, , , , hash]] of columns.entries()) {
+    from += length;
+    if (!wanted.includes(at)) continue;
+    signal?.throwIfAborted();
+    const bytes = await store.readRange(path, from - length, length);
+    if (shortHash(bytes) !== hash) throw changed(path, 'a column is not as in the index');
+    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_OF_COLUMN };
+    const block = await promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
+    if (countLines(block) !== entries) throw changed(path, 'a column holds other entries than the index says');
+    onBytes?.(length);
+    blocks.push(block);
+  }
+  return blocks;
 }
 
 /** The longest line of an entry, in bytes: a file without line ends must not fill the memory. */

@@ -6,6 +6,7 @@ import { parseTime } from '../../output/time.ts';
 import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
+import { indexRefSchema } from './index/ref.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
@@ -66,6 +67,8 @@ export const contentSchema = z.discriminatedUnion('kind', [
     segments: z.array(segmentSchema),
     read_from: time,
     read_to: time,
+    /** The files that were added to the index; a merged one replaces those of the records it covers. */
+    index: z.optional(z.array(indexRefSchema)),
   }),
   z.looseObject({ kind: z.literal('gap'), written_at: time, from: time, to: time }),
   /** Whole months that retention took: of the segments that earlier records list, all of days before `before`. */

@@ -1,5 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import { readRecords } from './chain.ts';
+import { INDEX } from './index/ref.ts';
 import { dayIn, dayOf, type DroppedMonth, isDroppedBy, isHidden, type Segment } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -73,7 +74,9 @@ export async function findOld(store: ArchiveStore, before: number): Promise<OldS
     listed = listed.filter(({ path }) => !isDroppedBy(record, path));
   }
   paths.push(...listed.map(({ path }) => path));
-  return { months: monthsOf(listed), paths: paths.filter((path) => present.has(path)) };
+  const old: string[] = [];
+  for await (const { path } of store.list(INDEX)) if (isDroppedBy(limit, path)) old.push(path);
+  return { months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }
 
 function monthsOf(segments: readonly Segment[]): DroppedMonth[] {

@@ -4,6 +4,7 @@ import type { TimeRange } from '../entry.ts';
 import { Tail } from '../follow.ts';
 import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
+import { columnsToRead, type Lookup } from './index/lookup.ts';
 import type { Bounds } from './manifest.ts';
 import type { Segment } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
@@ -28,6 +29,8 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
   /** Values of which every entry that matches has one, so that other lines need not be parsed. */
   readonly among?: readonly string[] | undefined;
   readonly limit?: number | undefined;
+  /** What an index knows of segments, by their hashes. */
+  readonly index?: Lookup | undefined;
   /** Entries from elsewhere to merge with those of the segments. */
   readonly more?: Lane | undefined;
   readonly onRead?: ((entries: number) => void) | undefined;
@@ -53,15 +56,17 @@ export async function* searchSegments(store: ArchiveStore, options: SearchOption
 }
 
 function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions): Lane {
+  const columns = options.index && columnsToRead(options.index, segment.sha256);
+  const entries = columns?.wanted.reduce((sum, at) => sum + (columns.columns[at]?.[1] ?? 0), 0) ?? segment.entries;
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
     mayBeginEarly: true,
     async *read() {
-      for await (const batch of readSegment(store, segment, options)) {
+      for await (const batch of readSegment(store, segment, { ...options, columns })) {
         const wanted = batch.map(timed).filter((one) => isWithin(one, options) && options.matches(one.log));
         if (wanted.length > 0) yield wanted;
       }
-      options.onRead?.(segment.entries);
+      options.onRead?.(entries);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { constants, createGzip, type Gzip } from 'node:zlib';
-import { writeFailure } from '../../errors.ts';
-import { Draft, type Sealed } from '../../files/draft.ts';
+import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
+import { Draft } from '../../files/draft.ts';
+import type { Log } from '../../schema/log.ts';
+import { ColumnContent } from './index/column.ts';
+import type { BuiltColumn } from './index/write.ts';
 import type { LocalFile } from './store.ts';
 
 /** What a segment holds: entries of one tenant and one day (UTC, or `unknown`), late ones or not, raw ones or not. */
@@ -14,6 +15,13 @@ export interface SegmentKind {
   readonly isRaw: boolean;
 }
 
+/** An entry with its text, and its time if that is readable. */
+export interface EntryText {
+  readonly log: Log;
+  readonly line: string;
+  readonly at: number | undefined;
+}
+
 /** A segment that is written and flushed, and waits for its commit. */
 export interface ClosedSegment extends SegmentKind {
   readonly file: LocalFile;
@@ -21,89 +29,117 @@ export interface ClosedSegment extends SegmentKind {
   /** The earliest and latest time of its entries, in epoch milliseconds; undefined where none is readable. */
   readonly first: number | undefined;
   readonly last: number | undefined;
+  /** For the index; none of raw segments, as other readers may see other ids in them. */
+  readonly columns: readonly BuiltColumn[];
 }
 
+const COLUMN_ENTRIES = 10_000;
+const COLUMN_CHARACTERS = 4 * 1024 * 1024;
 /** Each piece costs a trip to another thread, or to the disk. */
 const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** Of the header of a gzip file, and of what follows the last column. */
+export const HEADER_BYTES = 10;
+/** An empty last block of deflate, then a CRC-32 and a length. */
+const LAST_BLOCK = [3, 0];
+export const END_BYTES = LAST_BLOCK.length + 8;
 
-/** A segment being written: lines of JSON, compressed as they come, so memory use does not depend on its size. */
+/**
+ * A segment being written: one gzip member with lines of JSON, compressed as they come, so memory use does not depend
+ * on its size. Each column of 10,000 entries can be decompressed alone.
+ */
 export class SegmentFile {
   readonly kind: SegmentKind;
   readonly #file: string;
-  readonly #gzip: Gzip;
-  readonly #written: Promise<Sealed>;
+  readonly #level: number;
+  readonly #columns: BuiltColumn[] = [];
+  #draft: Draft | undefined;
   #text = '';
-  #entries = 0;
-  #first: number | undefined;
-  #last: number | undefined;
+  #characters = 0;
+  #column = new ColumnContent();
+  #deflate: DeflateRaw | undefined;
+  #output: Buffer[] = [];
+  #crc = 0;
+  #bytes = 0;
 
-  /** `file` must not exist. Failures show at the next call. */
+  /** `file` must not exist. */
   constructor(file: string, kind: SegmentKind) {
     this.kind = kind;
     this.#file = file;
-    // The level is part of the header: a file of late entries never has the bytes, and so the name, of another.
-    const level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
-    this.#gzip = createGzip({ level, chunkSize: CHUNK_BYTES });
-    this.#written = writeOut(this.#gzip, file);
-    this.#written.catch(ignore);
+    this.#level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
   }
 
-  /** Adds an entry as a line; `at` is its time, if readable. Hardly any has to wait. @throws SvcError `local` */
-  add(line: string, at: number | undefined): Promise<void> | undefined {
-    this.#entries += 1;
-    if (at !== undefined) {
-      this.#first = Math.min(this.#first ?? at, at);
-      this.#last = Math.max(this.#last ?? at, at);
-    }
+  /** Adds an entry as a line. Hardly any has to wait. @throws SvcError `local` */
+  add({ line, log, at }: EntryText): Promise<unknown> | undefined {
+    this.#column.add(at, log.entity_id, log.actor_id);
     this.#text += `${line}\n`;
-    return this.#text.length >= CHUNK_CHARACTERS ? this.#flush() : undefined;
+    this.#characters += line.length;
+    if (this.#column.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
+    return this.#text.length >= CHUNK_CHARACTERS ? this.#compress() : undefined;
   }
 
   /** Ends the file and flushes it to disk. @throws SvcError `local` */
   async close(): Promise<ClosedSegment> {
-    await this.#flush();
-    this.#gzip.end();
-    const written = await this.#whenWritten();
+    if (this.#column.entries > 0) await this.#endColumn();
+    const draft = await this.#begun();
+    const end = Buffer.alloc(END_BYTES);
+    end.set(LAST_BLOCK);
+    end.writeUInt32LE(this.#crc, LAST_BLOCK.length);
+    end.writeUInt32LE(this.#bytes % 2 ** 32, END_BYTES - 4);
+    await draft.write(end);
+    const file = { path: draft.path, ...(await draft.seal()) };
+    const infos = this.#columns.map(({ info }) => info);
+    const times = infos.flatMap(([, , first, last]) => [first ?? [], last ?? []].flat());
     return {
       ...this.kind,
-      file: { path: this.#file, ...written },
-      entries: this.#entries,
-      first: this.#first,
-      last: this.#last,
+      file,
+      entries: infos.reduce((sum, [, entries]) => sum + entries, 0),
+      first: times.length === 0 ? undefined : Math.min(...times),
+      last: times.length === 0 ? undefined : Math.max(...times),
+      columns: this.kind.isRaw ? [] : this.#columns,
     };
   }
 
   abandon(): void {
-    this.#gzip.destroy();
+    this.#deflate?.destroy();
+    this.#draft?.discard().catch(() => undefined);
   }
 
-  async #flush(): Promise<void> {
-    const text = this.#text;
+  async #compress(): Promise<DeflateRaw> {
+    const bytes = Buffer.from(this.#text);
     this.#text = '';
-    if (this.#gzip.write(text)) return;
-    // When the disk is full, the drain never comes.
-    await Promise.race([once(this.#gzip, 'drain').catch(ignore), this.#whenWritten()]);
-    if (this.#gzip.destroyed) await this.#whenWritten();
+    this.#crc = crc32(bytes, this.#crc);
+    this.#bytes += bytes.length;
+    this.#deflate ??= this.#newDeflate();
+    if (!this.#deflate.write(bytes)) await once(this.#deflate, 'drain');
+    return this.#deflate;
   }
 
-  async #whenWritten(): Promise<Sealed> {
-    try {
-      return await this.#written;
-    } catch (error) {
-      throw writeFailure(this.#file, error);
-    }
+  async #endColumn(): Promise<void> {
+    const deflate = await this.#compress();
+    deflate.end();
+    await once(deflate, 'end');
+    const bytes = Buffer.concat(this.#output);
+    await (await this.#begun()).write(bytes);
+    this.#columns.push(this.#column.built(bytes));
+    [this.#column, this.#deflate, this.#output, this.#characters] = [new ColumnContent(), undefined, [], 0];
   }
-}
 
-async function writeOut(gzip: Gzip, file: string): Promise<Sealed> {
-  const draft = await Draft.begin(file, path.basename(file));
-  await pipeline(gzip, async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) await draft.write(chunk);
-  });
-  return draft.seal();
-}
+  #newDeflate(): DeflateRaw {
+    const deflate = createDeflateRaw({
+      level: this.#level,
+      chunkSize: CHUNK_BYTES,
+      finishFlush: constants.Z_FULL_FLUSH,
+    });
+    return deflate.on('data', (chunk: Buffer) => this.#output.push(chunk));
+  }
 
-function ignore(): void {
-  // The promise of the whole file reports it.
+  async #begun(): Promise<Draft> {
+    if (this.#draft) return this.#draft;
+    this.#draft = await Draft.begin(this.#file, path.basename(this.#file));
+    // The level is part of the header: a file of late entries never has the bytes, and so the name, of another.
+    const flag = this.#level === constants.Z_BEST_COMPRESSION ? 2 : 0;
+    await this.#draft.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, flag, 3]));
+    return this.#draft;
+  }
 }

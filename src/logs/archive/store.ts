@@ -35,6 +35,8 @@ export interface ArchiveStore {
   names(): Promise<readonly string[]>;
   /** A file's bytes. @throws SvcError `not_found`, `checksum_mismatch` for what is no regular file */
   read(path: string): AsyncIterable<Uint8Array>;
+  /** So many of a file's bytes from a place on, all of them. @throws SvcError as `read`; `checksum_mismatch`: it has fewer */
+  readRange(path: string, from: number, length: number): Promise<Uint8Array>;
   /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
   readText(path: string): Promise<string | undefined>;
   /** Creates a file durably, whole or not at all; false when it exists. A local file may be moved. */

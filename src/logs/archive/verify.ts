@@ -1,7 +1,10 @@
 import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
-import { noArchive } from './manifest.ts';
+import { IndexCheck } from './index/check.ts';
+import { INDEX } from './index/ref.ts';
+import { unlessDamaged } from './index/upkeep.ts';
+import { noArchive, readManifest } from './manifest.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -49,8 +52,6 @@ interface Counted {
 
 const CONCURRENCY = 2;
 const SEGMENTS = 'tenant=';
-/** Reserved for what can be recreated from the segments. */
-const INDEX = '_index/';
 
 /** Reads every byte of an archive: gives all that was changed, removed, reordered, truncated or added. */
 export class Verification {
@@ -61,6 +62,7 @@ export class Verification {
   /** Paths that records have listed, and hashes of those that no other segment can have. */
   readonly #listedBefore = new Set<string>();
   readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0 };
+  #index: IndexCheck | undefined;
   #begin: BeginRecord | undefined;
   #newest: ChainState | undefined;
   #met: boolean;
@@ -97,6 +99,7 @@ export class Verification {
       this.#unlisted.set(file.path, file);
       total += file.bytes;
     }
+    this.#index = await this.#openIndex();
     let done = 0;
     const options = {
       signal: this.#options.signal,
@@ -104,11 +107,18 @@ export class Verification {
     };
     const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) => checkSegment(this.#store, listed, options));
     for await (const found of checks) yield [...this.#take(), ...found.filter((each) => !this.#isMissing(each))];
+    yield (await this.#index?.findings()) ?? [];
     const newer = await this.#newerRecords();
     const left = [...this.#take(), ...this.#lost(newer), ...this.#leftOver()];
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
     yield [...left, ...(await this.#unknownFiles())];
     if (!this.#met) yield [this.#rewritten()];
+  }
+
+  /** Not where the manifest is damaged: what is wrong with it comes anyway. */
+  async #openIndex(): Promise<IndexCheck | undefined> {
+    const manifest = await unlessDamaged(readManifest(this.#store));
+    return manifest && IndexCheck.open(this.#store, manifest.index);
   }
 
   /** The segments of all records; problems of the records become pending. */
@@ -156,7 +166,7 @@ export class Verification {
     const counted = { path, entries, bytes, shared: isShared ? entries : 0 };
     this.#kept.push(counted);
     this.#add(counted, 1);
-    return { segment, sequence, tenantId, file: await this.#fileOf(segment.path) };
+    return { segment, sequence, tenantId, index: this.#index, file: await this.#fileOf(segment.path) };
   }
 
   #add({ entries, bytes, shared }: Counted, sign: 1 | -1): void {

@@ -5,6 +5,7 @@ import type { TimeRange } from '../entry.ts';
 import { settledBefore, type TailPosition } from '../position.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import { isoRange } from './coverage.ts';
+import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
 import type { DroppedMonth, Link, RecordContent, Segment } from './record.ts';
@@ -120,11 +121,19 @@ export class ArchiveWriter {
   async #commit(position: TailPosition): Promise<void> {
     const pending = this.#pending;
     this.#pending = this.#newPending(position.readTo);
-    const segments: Segment[] = [];
-    for (const closed of await pending.close()) segments.push(await storeSegment(this.#store, this.#end.next, closed));
+    const stored: StoredSegment[] = [];
+    for (const { columns, ...closed } of await pending.close())
+      stored.push({ segment: await storeSegment(this.#store, this.#end.next, closed), columns });
+    const index = await indexSegments(this.#store, this.#end.next, stored);
+    const segments = stored.map(({ segment }) => segment);
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
-    await this.#append({ kind: 'segments', segments, ...range, ...this.#now() }, position, segments);
+    await this.#append(
+      { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#now() },
+      position,
+      segments,
+    );
+    await removeMerged(this.#store, index);
     this.#readFrom = readTo;
     for (const count of COUNTS) this.written[count] += pending[count];
     this.written.segments += segments.length;

@@ -9,14 +9,18 @@ import { elements, elementText } from './xml.ts';
 const RANGE = 8 * 1024 * 1024;
 
 /**
- * The bytes of an object. A body that breaks off is resumed where it stopped, on the very same object.
+ * The bytes of an object, or a part of them. A body that breaks off is resumed where it stopped, on the very same object.
  * @throws SvcError `not_found`, `checksum_mismatch` when the object changed meanwhile
  */
-export async function* readObject(requests: S3Requests, path: string): AsyncGenerator<Uint8Array> {
-  let [at, breaks] = [0, 0];
+export async function* readObject(
+  requests: S3Requests,
+  path: string,
+  { from, to } = { from: 0, to: Infinity },
+): AsyncGenerator<Uint8Array> {
+  let [at, breaks] = [from, 0];
   let [etag, total]: [string | undefined, number] = [undefined, Infinity];
-  while (at < total) {
-    const response = await openRange(requests, path, at, etag);
+  while (at < Math.min(total, to)) {
+    const response = await openRange(requests, path, { from: at, to: Math.min(at + RANGE, to) }, etag);
     if (response === undefined) return;
     etag ??= response.header('etag');
     total = totalOf(response);
@@ -34,24 +38,25 @@ export async function* readObject(requests: S3Requests, path: string): AsyncGene
   }
 }
 
-/** Requests the range from `at` on; undefined for an object that is empty. */
+/** Requests a range, the first one without a tag; undefined for an object that ends before it. */
 async function openRange(
   requests: S3Requests,
   path: string,
-  at: number,
+  { from: at, to }: { readonly from: number; readonly to: number },
   etag: string | undefined,
 ): Promise<HttpResponse | undefined> {
-  const range = `bytes=${at}-${at + RANGE - 1}`;
+  const range = `bytes=${at}-${to - 1}`;
+  const isFirst = at === 0 || etag === undefined;
   const { response, refusal } = await requests.send({
     method: 'GET',
     action: 's3:GetObject',
     path,
-    headers: at === 0 || etag === undefined ? { range } : { range, 'if-match': etag },
-    wanted: at === 0 ? [416] : [412, 416],
+    headers: isFirst ? { range } : { range, 'if-match': etag },
+    wanted: isFirst ? [416] : [412, 416],
   });
   const isRest = response.status === 206 ? startOf(response) === at : at === 0;
   if (refusal === undefined && isRest) return response;
-  if (at === 0 && response.status === 416) return undefined;
+  if (isFirst && response.status === 416) return undefined;
   if (refusal === undefined) response.discard();
   throw new SvcError('checksum_mismatch', `${requests.location.name}: ${path} changed while it was read`, {
     hint: 'Run the command again; nothing should overwrite the files of an archive.',

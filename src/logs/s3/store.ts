@@ -56,6 +56,14 @@ export class S3Store implements ArchiveStore {
     return readObject(this.#requests, file);
   }
 
+  async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of readObject(this.#requests, file, { from, to: from + length })) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    if (bytes.length !== length) throw damaged(file, 'it is too short');
+    return bytes;
+  }
+
   async readText(file: string): Promise<string | undefined> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;

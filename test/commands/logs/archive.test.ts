@@ -167,7 +167,7 @@ describe('svc logs archive', () => {
     server.logs.push(entry(30_000, 'shared late', shared), entry(1_000, 'shared new', shared));
     expect((await archive()).code).toBe(0);
     expect((await messages()).toSorted()).toEqual(['own', 'own too', 'shared', 'shared late', 'shared new']);
-    expect(fs.readdirSync(place).toSorted()).toEqual(['_manifest', 'tenant=..%2Ft%202', 'tenant=t-1']);
+    expect(fs.readdirSync(place).toSorted()).toEqual(['_index', '_manifest', 'tenant=..%2Ft%202', 'tenant=t-1']);
     const verified = await svcHere(['logs', 'verify', place, '-o', 'table']);
     expect(verified).toMatchObject({
       code: 0,

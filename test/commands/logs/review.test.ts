@@ -116,7 +116,7 @@ describe('svc logs review', () => {
   it('ends with 5 where no archive is, and with 12 where a file was changed', async () => {
     const top = await archive();
     expect((await review(path.join(top, 'none'))).code).toBe(5);
-    const segment = filesIn(top).find((file) => file.includes('date=2026-03-01')) ?? '';
+    const segment = filesIn(top).find((file) => /^tenant=.*date=2026-03-01/.test(file)) ?? '';
     fs.appendFileSync(path.join(top, segment), 'x');
     expect((await review(top)).code).toBe(12);
   });

@@ -37,6 +37,12 @@ export class MemoryStore implements ArchiveStore {
     yield bytes;
   }
 
+  async readRange(path: string, from: number, length: number): Promise<Uint8Array> {
+    const bytes = this.files.get(path)?.subarray(from, from + length);
+    if (bytes?.length !== length) throw new SvcError(bytes ? 'checksum_mismatch' : 'not_found', `${path} is too short`);
+    return bytes;
+  }
+
   async readText(path: string): Promise<string | undefined> {
     return this.files.get(path)?.toString();
   }

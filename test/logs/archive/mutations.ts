@@ -35,7 +35,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
     }),
   'delete a file': (top, files, { one }) => {
-    fs.rmSync(path.join(top, pick(files, one)));
+    fs.rmSync(path.join(top, pick([...segments(files), ...records(files)], one)));
     return true;
   },
   'swap two segments': (top, files, { one, other }) =>

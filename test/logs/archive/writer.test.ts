@@ -126,7 +126,7 @@ describe('the writer of an archive', () => {
     expect((await readArchive(store)).logs).toHaveLength(29);
     const folders = new Set([...store.files.keys()].map((file) => file.replace(/\/.*/, '')));
     const named = [...folders].filter((folder) => !/^tenant=[0-9a-f]{64}$/.test(folder));
-    expect(named.toSorted()).toEqual(['_manifest', 'tenant=..', 'tenant=t%2F1', 'tenant=t-2']);
+    expect(named.toSorted()).toEqual(['_index', '_manifest', 'tenant=..', 'tenant=t%2F1', 'tenant=t-2']);
     expect(folders.size - named.length).toBe(3);
   });
 

@@ -1,0 +1,107 @@
+import { createHash, type Hash } from 'node:crypto';
+import { isSvcError } from '../../../errors.ts';
+import type { Finding } from '../chain.ts';
+import type { Segment } from '../record.ts';
+import { END_BYTES, HEADER_BYTES } from '../segment.ts';
+import type { ArchiveStore } from '../store.ts';
+import { ColumnContent } from './column.ts';
+import { type ColumnInfo, type Group, IndexFile, shortDigest } from './file.ts';
+import { BLOCK_BYTES, blocksOf } from './filter.ts';
+import { INDEX, type IndexRef } from './ref.ts';
+
+const STEP_BYTES = 4 * 1024 * 1024;
+
+/** Compares an index with the segments. What is absent is no problem: searches read these segments whole. */
+export class IndexCheck {
+  readonly #files: { readonly path: string; readonly file: IndexFile }[] = [];
+  readonly #columns = new Map<string, readonly ColumnInfo[]>();
+  readonly #findings: Finding[] = [];
+
+  static async open(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexCheck> {
+    const check = new IndexCheck();
+    for await (const { path, bytes } of store.list(INDEX))
+      if (refs.some((ref) => ref.path === path && ref.bytes < bytes)) check.#note(path, 'it has grown');
+    for (const ref of refs)
+      await check.#noting(ref.path, async () => check.#add(ref, await IndexFile.open(store, ref)));
+    return check;
+  }
+
+  #add({ path }: IndexRef, file: IndexFile): void {
+    this.#files.push({ path, file });
+    for (const { sha256, columns } of file.segments) this.#columns.set(sha256, columns);
+  }
+
+  /** What the index says of a segment, if anything. */
+  of({ sha256, bytes }: Segment): IndexedContent | undefined {
+    const columns = this.#columns.get(sha256);
+    return columns && new IndexedContent(columns, bytes);
+  }
+
+  /** Reads the whole index. */
+  async findings(): Promise<readonly Finding[]> {
+    for (const { path, file } of this.#files)
+      await this.#noting(path, async () => {
+        for (const group of file.groups)
+          if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
+      });
+    return this.#findings;
+  }
+
+  async #noting(path: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isSvcError(error, 'not_found')) return;
+      if (!isSvcError(error, 'checksum_mismatch')) throw error;
+      this.#note(path, 'it was changed');
+    }
+  }
+
+  #note(path: string, words: string): void {
+    this.#findings.push({ problem: 'damaged', path, message: `${words}; it can be removed: searches then read more` });
+  }
+}
+
+async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
+  const width = group.columns.length * BLOCK_BYTES;
+  const blocks = width === 0 ? 0 : blocksOf(group.sizeClass);
+  const step = Math.max(1, Math.floor(STEP_BYTES / width));
+  const hashes: Hash[] = group.columns.map(() => createHash('sha256'));
+  for (let from = 0; from < blocks; from += step) {
+    const rows = await file.rows(group, from, Math.min(blocks, from + step));
+    for (let at = 0; at < rows.length; at += BLOCK_BYTES)
+      hashes[(at % width) / BLOCK_BYTES]?.update(rows.subarray(at, at + BLOCK_BYTES));
+  }
+  return group.columns.every(({ segment, column }, at) => {
+    const hash = hashes[at];
+    return hash !== undefined && shortDigest(hash) === file.segments[segment]?.columns[column]?.[6];
+  });
+}
+
+/** Compares what an index says of a segment with its entries, in their order. */
+export class IndexedContent {
+  readonly #columns: readonly ColumnInfo[];
+  #content = new ColumnContent();
+  #next = 0;
+  #isSame: boolean;
+
+  constructor(columns: readonly ColumnInfo[], bytes: number) {
+    this.#columns = columns;
+    this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
+  }
+
+  add(at: number | undefined, entityId?: string | null, actorId?: string | null): void {
+    this.#content.add(at, entityId, actorId);
+    const due = this.#columns[this.#next];
+    if (this.#content.entries !== due?.[1]) return;
+    const found = this.#content.built(new Uint8Array()).info;
+    this.#isSame &&= [1, 2, 3, 4, 6].every((member) => found[member] === due[member]);
+    this.#next += 1;
+    this.#content = new ColumnContent();
+  }
+
+  /** Whether it is as the index says; once all entries were added. */
+  isSame(): boolean {
+    return this.#isSame && this.#content.entries === 0 && this.#next === this.#columns.length;
+  }
+}

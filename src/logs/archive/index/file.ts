@@ -1,0 +1,125 @@
+import { createHash, type Hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
+import * as z from 'zod/mini';
+import { SvcError } from '../../../errors.ts';
+import { sha256Of } from '../../../files/hash.ts';
+import { parsedJson } from '../../../schema/guards.ts';
+import type { ArchiveStore } from '../store.ts';
+import { BLOCK_BYTES, blocksOf } from './filter.ts';
+import type { IndexRef } from './ref.ts';
+
+const count = z.int().check(z.nonnegative());
+const time = z.nullable(z.number());
+
+/** A column: its compressed bytes, entries, first and last time, size of filter, hashes of its bytes and of its filter. */
+const columnSchema = z.tuple([count, count, time, time, count, z.string(), z.string()]);
+
+const headSchema = z.looseObject({
+  version: z.literal(1),
+  segments: z.array(z.looseObject({ sha256: z.string(), columns: z.array(columnSchema) })),
+  /** The hashes of the pages of filters of each size. */
+  pages: z.array(z.array(z.string())),
+});
+
+type Head = z.infer<typeof headSchema>;
+
+/** What an index has of one segment: its SHA-256 and its columns, one after the other. */
+export type IndexedSegment = Head['segments'][number];
+
+export type ColumnInfo = IndexedSegment['columns'][number];
+
+const sizeClassOf = (column: ColumnInfo): number => column[4];
+
+/** The part of a SHA-256 that an index keeps. */
+export function shortHash(bytes: Uint8Array): string {
+  return shortDigest(createHash('sha256').update(bytes));
+}
+
+export function shortDigest(hash: Hash): string {
+  return hash.digest('base64url').slice(0, 22);
+}
+
+/** The filters of one size: the first block of each column, then the second of each, and so on. */
+export interface Group {
+  readonly sizeClass: number;
+  /** The columns, in order: of which segment, by its place in the head, and which of its columns. */
+  readonly columns: readonly { readonly segment: number; readonly column: number }[];
+}
+
+export function groupsOf(segments: readonly IndexedSegment[]): Group[] {
+  const groups: { sizeClass: number; columns: { segment: number; column: number }[] }[] = [];
+  for (const [segment, { columns }] of segments.entries()) {
+    for (const [column, info] of columns.entries()) {
+      const sizeClass = sizeClassOf(info);
+      while (groups.length <= sizeClass) groups.push({ sizeClass: groups.length, columns: [] });
+      groups[sizeClass]?.columns.push({ segment, column });
+    }
+  }
+  return groups;
+}
+
+const PAGE_BYTES = 4096;
+
+/** Rows of blocks are hashed so many at a time. */
+export function rowsPerPage({ sizeClass, columns }: Group): number {
+  let rows = 1;
+  while (rows < 2 ** sizeClass && rows * 2 * columns.length * BLOCK_BYTES <= PAGE_BYTES) rows *= 2;
+  return rows;
+}
+
+export function headOf(head: Omit<Head, 'version'>): Buffer {
+  return gzipSync(JSON.stringify({ version: 1, ...head }));
+}
+
+/** A file of an index, of which each byte that is used is checked. */
+export class IndexFile {
+  readonly segments: readonly IndexedSegment[];
+  readonly groups: readonly Group[];
+  readonly #store: ArchiveStore;
+  readonly #ref: IndexRef;
+  readonly #pages: Head['pages'];
+
+  private constructor(store: ArchiveStore, ref: IndexRef, head: Head) {
+    this.#store = store;
+    this.#ref = ref;
+    this.segments = head.segments;
+    this.#pages = head.pages;
+    this.groups = groupsOf(head.segments);
+  }
+
+  /** @throws SvcError `not_found`, `checksum_mismatch` */
+  static async open(store: ArchiveStore, ref: IndexRef): Promise<IndexFile> {
+    const { path, bytes, head_bytes: length, head_sha256: due } = ref;
+    const zipped = await store.readRange(path, bytes - length, length);
+    if (sha256Of(zipped) !== due) throw changed(path);
+    const head = headSchema.safeParse(parsedJson((await promisify(gunzip)(zipped)).toString()));
+    if (!head.success) throw changed(path);
+    return new IndexFile(store, ref, head.data);
+  }
+
+  /** The blocks of all columns of a group, from one row to before another. */
+  async rows(group: Group, from: number, to: number): Promise<Uint8Array> {
+    const perPage = rowsPerPage(group);
+    const pageBytes = perPage * group.columns.length * BLOCK_BYTES;
+    const [first, end] = [Math.floor(from / perPage), Math.ceil(to / perPage)];
+    const start = this.#startOf(group) + first * pageBytes;
+    const bytes = await this.#store.readRange(this.#ref.path, start, (end - first) * pageBytes);
+    for (let page = first; page < end; page += 1) {
+      const at = (page - first) * pageBytes;
+      const isSame = shortHash(bytes.subarray(at, at + pageBytes)) === this.#pages[group.sizeClass]?.[page];
+      if (!isSame) throw changed(this.#ref.path);
+    }
+    const rowBytes = pageBytes / perPage;
+    return bytes.subarray((from - first * perPage) * rowBytes, (to - first * perPage) * rowBytes);
+  }
+
+  #startOf({ sizeClass }: Group): number {
+    const before = this.groups.slice(0, sizeClass);
+    return before.reduce((sum, each) => sum + blocksOf(each.sizeClass) * each.columns.length * BLOCK_BYTES, 0);
+  }
+}
+
+function changed(path: string): SvcError {
+  return new SvcError('checksum_mismatch', `${path} was changed`, { facts: { path } });
+}

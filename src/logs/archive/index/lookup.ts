@@ -1,0 +1,72 @@
+import { type ArchiveStore, sideBySide } from '../store.ts';
+import { type Group, type IndexedSegment, IndexFile } from './file.ts';
+import { BLOCK_WORDS, blocksOf, type IdKey, keyOf, mayHold, placeOf } from './filter.ts';
+import type { IndexRef } from './ref.ts';
+import { unlessDamaged } from './upkeep.ts';
+
+/** Ids to look for: an entry has one of each list, as its entity or as its actor. */
+export type IdQuery = readonly (readonly string[])[];
+
+/** What may hold such entries in an indexed segment. */
+export interface IndexedColumns {
+  readonly columns: IndexedSegment['columns'];
+  /** The columns that may hold one, in order. */
+  readonly wanted: readonly number[];
+}
+
+export interface Lookup {
+  /** By the SHA-256 of the segments. Those that are not here are not indexed: any of their entries may be one. */
+  readonly bySegment: ReadonlyMap<string, IndexedColumns>;
+  /** How many files of the index are damaged or gone. */
+  readonly damaged: number;
+}
+
+/** What to read of a segment; undefined for all of it, also where that is faster. */
+export function columnsToRead({ bySegment }: Lookup, sha256: string): IndexedColumns | undefined {
+  const found = bySegment.get(sha256);
+  return found && found.wanted.length * 4 <= found.columns.length ? found : undefined;
+}
+
+const SIDE_BY_SIDE = 16;
+
+/** Finds which columns may hold entries with these ids. A damaged file of the index counts as none. */
+export async function lookUp(store: ArchiveStore, refs: readonly IndexRef[], query: IdQuery): Promise<Lookup> {
+  const bySegment = new Map<string, IndexedColumns>();
+  if (query.length === 0) return { bySegment, damaged: 0 };
+  const keys = query.map((ids) => ids.map(keyOf));
+  let damaged = 0;
+  const looks = sideBySide(refs, SIDE_BY_SIDE, (ref) => unlessDamaged(lookInto(store, ref, keys)));
+  for await (const found of looks) {
+    if (found === undefined) damaged += 1;
+    else for (const [sha256, columns] of found) bySegment.set(sha256, columns);
+  }
+  return { bySegment, damaged };
+}
+
+async function lookInto(
+  store: ArchiveStore,
+  ref: IndexRef,
+  query: readonly (readonly IdKey[])[],
+): Promise<(readonly [string, IndexedColumns])[]> {
+  const file = await IndexFile.open(store, ref);
+  const wanted = file.segments.map((): number[] => []);
+  const groups = file.groups.filter(({ columns }) => columns.length > 0);
+  await Promise.all(
+    groups.map(async (group) => {
+      const hits = await Promise.all(query.map((keys) => Promise.all(keys.map((key) => holding(file, group, key)))));
+      for (const [at, { segment, column }] of group.columns.entries())
+        if (hits.every((each) => each.some((held) => held[at]))) wanted[segment]?.push(column);
+    }),
+  );
+  return file.segments.map(({ sha256, columns }, at) => {
+    const found = (wanted[at] ?? []).toSorted((one, other) => one - other);
+    return [sha256, { columns, wanted: found }] as const;
+  });
+}
+
+/** For each column of a group, whether it may hold an id. */
+async function holding(file: IndexFile, group: Group, key: IdKey): Promise<boolean[]> {
+  const row = placeOf(key, blocksOf(group.sizeClass));
+  const words = new Uint32Array(Uint8Array.from(await file.rows(group, row, row + 1)).buffer);
+  return group.columns.map((_, at) => mayHold(words, at * BLOCK_WORDS, key));
+}

@@ -1,0 +1,72 @@
+import { isSvcError } from '../../../errors.ts';
+import { type ArchiveRecord, parseRecord, recordPath, type Segment } from '../record.ts';
+import { type ArchiveStore, sideBySide } from '../store.ts';
+import { IndexFile } from './file.ts';
+import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
+import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from './write.ts';
+
+/** Files are merged by so many records, and those again by so many, so that a year is some dozens of files. */
+const SPANS = [256, 16] as const;
+const READ_AHEAD = 16;
+
+/** A segment of the next record, with the columns to index. */
+export interface StoredSegment {
+  readonly segment: Segment;
+  readonly columns: readonly BuiltColumn[];
+}
+
+/** Indexes the segments of the next record, and merges older files when it is time; the record names what was added. */
+export async function indexSegments(
+  store: ArchiveStore,
+  sequence: number,
+  stored: readonly StoredSegment[],
+): Promise<IndexRef[]> {
+  const own = stored.filter(({ columns }) => columns.length > 0);
+  const parts = own.map(({ segment, columns }) => partOf(segment.sha256, columns));
+  const day = newestDay(own.map(({ segment }) => segment.path));
+  const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
+  const span = SPANS.find((each) => sequence % each === 0);
+  const merged = span === undefined ? undefined : await merge(store, sequence - span, sequence - 1);
+  return merged === undefined ? added : [merged, ...added];
+}
+
+/** Merges the files of some records; what is damaged or gone is left out, as its segments can be searched without. */
+async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef | undefined> {
+  let refs: IndexRef[] = [];
+  const sequences = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  for await (const text of sideBySide(sequences, READ_AHEAD, (each) => store.readText(recordPath(each))))
+    if (text !== undefined) refs = withIndex(refs, indexIn(parseRecord(text, '').record));
+  refs = refs.filter((ref) => isCovered(ref, { from, to }));
+  const parts: IndexPart[] = [];
+  for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref))))
+    if (file) parts.push(file);
+  if (parts.length === 0) return undefined;
+  return unlessDamaged(writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts));
+}
+
+function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {
+  return record.kind === 'segments' ? record.index : undefined;
+}
+
+/** Removes the files that merged ones replace, and those that a killed run left. Once the record is committed. */
+export async function removeMerged(store: ArchiveStore, added: readonly IndexRef[]): Promise<void> {
+  const merged = added.filter(({ from, to }) => from < to);
+  if (merged.length === 0) return;
+  const old: string[] = [];
+  for await (const { path } of store.list(INDEX)) {
+    const [, from, to] = /\/(\d+)-(\d+)-[^/]+$/.exec(path) ?? [];
+    const isOld = merged.some((ref) => isCovered({ from: Number(from), to: Number(to) }, ref) && ref.path !== path);
+    if (isOld) old.push(path);
+  }
+  for await (const _ of sideBySide(old, READ_AHEAD, (path) => store.remove(path)));
+}
+
+/** What work gives; undefined where a file of the index is damaged or gone. @throws any other error */
+export async function unlessDamaged<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isSvcError(error, 'not_found', 'checksum_mismatch')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import path from 'node:path';
+import { sha256Of } from '../../../files/hash.ts';
+import { Draft } from '../../../files/draft.ts';
+import { dayIn } from '../record.ts';
+import { type ArchiveStore, sideBySide } from '../store.ts';
+import { type ColumnInfo, type Group, groupsOf, headOf, type IndexedSegment, rowsPerPage, shortHash } from './file.ts';
+import { BLOCK_BYTES, blocksOf } from './filter.ts';
+import { INDEX, type IndexRef } from './ref.ts';
+
+/** What a file of an index is made of: new segments, or other files. */
+export interface IndexPart {
+  readonly segments: readonly IndexedSegment[];
+  readonly groups: readonly Group[];
+  /** The blocks of all columns of a group, from one row to before another. */
+  rows(group: Group, from: number, to: number): Promise<Uint8Array>;
+}
+
+/** A column with its filter. */
+export interface BuiltColumn {
+  readonly info: ColumnInfo;
+  readonly filter: Uint8Array;
+}
+
+/** A new segment as a part of an index. */
+export function partOf(sha256: string, columns: readonly BuiltColumn[]): IndexPart {
+  const segments = [{ sha256, columns: columns.map(({ info }) => info) }];
+  return {
+    segments,
+    groups: groupsOf(segments),
+    async rows(group, from, to) {
+      const filters = group.columns.flatMap(({ column }) => columns[column]?.filter ?? []);
+      return interleaved(
+        filters.map((filter) => filter.subarray(from * BLOCK_BYTES, to * BLOCK_BYTES)),
+        to - from,
+      );
+    },
+  };
+}
+
+/** Rows of several parts side by side: the first row of each, then the second of each. */
+function interleaved(pieces: readonly Uint8Array[], rows: number): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only) return only;
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (let row = 0; row < rows; row += 1) {
+    for (const piece of pieces) {
+      const width = piece.length / rows;
+      all.set(piece.subarray(row * width, (row + 1) * width), at);
+      at += width;
+    }
+  }
+  return all;
+}
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const SIDE_BY_SIDE = 8;
+
+/** Adds a file to the index, which covers the segments of some records. `day` is the newest of its segments' days. */
+export async function writeIndex(
+  store: ArchiveStore,
+  { from, to, day }: { readonly from: number; readonly to: number; readonly day: string },
+  parts: readonly IndexPart[],
+): Promise<IndexRef> {
+  const draft = await Draft.begin(path.join(store.workDirectory, 'index'));
+  try {
+    const segments = parts.flatMap((part) => part.segments);
+    const pages: string[][] = [];
+    for (const group of groupsOf(segments)) pages.push(await writeGroup(draft, group, parts));
+    const head = headOf({ segments, pages });
+    await draft.write(head);
+    const sealed = await draft.seal();
+    const hash = sha256Of(head);
+    const range = [from, to].map((each) => String(each).padStart(8, '0')).join('-');
+    const file = `${INDEX}date=${day}/${range}-${hash.slice(0, 12)}.idx`;
+    await store.create(file, { path: draft.path, ...sealed });
+    return { path: file, from, to, bytes: sealed.bytes, head_bytes: head.length, head_sha256: hash };
+  } finally {
+    await draft.discard();
+  }
+}
+
+/** @returns the hashes of its pages */
+async function writeGroup(draft: Draft, group: Group, parts: readonly IndexPart[]): Promise<string[]> {
+  const sources = parts.flatMap((part) => {
+    const own = part.groups[group.sizeClass];
+    return own && own.columns.length > 0 ? { part, own } : [];
+  });
+  const hashes: string[] = [];
+  if (sources.length === 0) return hashes;
+  const rowBytes = group.columns.length * BLOCK_BYTES;
+  const perPage = rowsPerPage(group);
+  let step = perPage;
+  while (step < 2 ** group.sizeClass && step * 2 * rowBytes <= CHUNK_BYTES) step *= 2;
+  for (let from = 0; from < blocksOf(group.sizeClass); from += step) {
+    const pieces: Uint8Array[] = [];
+    const reading = sideBySide(sources, SIDE_BY_SIDE, ({ part, own }) => part.rows(own, from, from + step));
+    for await (const piece of reading) pieces.push(piece);
+    const bytes = interleaved(pieces, step);
+    for (let at = 0; at < bytes.length; at += perPage * rowBytes)
+      hashes.push(shortHash(bytes.subarray(at, at + perPage * rowBytes)));
+    await draft.write(bytes);
+  }
+  return hashes;
+}
+
+/** The newest of some days, as paths have them. */
+export function newestDay(paths: readonly string[]): string {
+  return paths.map(dayIn).toSorted().at(-1) ?? '';
+}

@@ -1,0 +1,65 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { systemClock } from '../../../src/system.ts';
+import { filesIn, TENANT } from '../../logs/archive/build.ts';
+import { svcHere } from '../../support/run-here.ts';
+import { logAgo, startLogServer } from './log-server.ts';
+
+const HOUR = 3_600_000;
+
+async function world() {
+  const server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.tenant = TENANT;
+  const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-history-'));
+  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
+  const svc = (...argv: string[]) => svcHere(['logs', ...argv], here);
+  return { server, cwd, svc };
+}
+
+function about(id: string, msAgo: number, message: string): Log {
+  return logAgo(msAgo, message, { tenant_id: TENANT, entity_id: id });
+}
+
+function messages(stdout: string): unknown[] {
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : ((JSON.parse(line) as Log).message ?? [])));
+}
+
+describe('svc logs history', () => {
+  it('shows what the service still has of one entity, oldest first, and says how far back that goes', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('one', 60_000, 'last'), about('one', HOUR, 'first'), about('two', 90_000, 'other'));
+    const { code, stdout, stderr } = await svc('history', 'one');
+    expect([code, messages(stdout)]).toEqual([0, ['first', 'last']]);
+    expect(stderr).toContain('from the last 1d; --archive adds what is older');
+    expect((await svc('history', 'three')).stderr).toContain('no log entries');
+  });
+
+  it('R28 joins an archive and the service: each entry once, also late and equal ones, in one order', async () => {
+    const { server, cwd, svc } = await world();
+    const twin = about('one', 60_000, 'twin');
+    server.logs.push(about('one', HOUR, 'old'), about('two', HOUR, 'other'), twin, twin);
+    await svc('archive', 'audit');
+    server.logs.shift();
+    server.logs.push(twin, about('one', 90_000, 'late'));
+    const { code, stdout } = await svc('history', 'one', '--archive', 'audit');
+    expect([code, messages(stdout)]).toEqual([0, ['old', 'late', 'twin', 'twin', 'twin']]);
+    const index = filesIn(path.join(cwd, 'audit')).find((file) => file.startsWith('_index/')) ?? '';
+    fs.truncateSync(path.join(cwd, 'audit', index), 5);
+    const damaged = await svc('history', 'one', '--archive', 'audit');
+    expect([damaged.code, damaged.stdout]).toEqual([0, stdout]);
+    expect(damaged.stderr).toContain('1 file of the index could not be used: more was read');
+  });
+
+  it('prints as logs do, and ends with 5 where no archive is', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('one', 60_000, 'last'));
+    const { stdout } = await svc('history', 'one', '-o', 'csv', '--fields', 'entity_id,message');
+    expect(stdout).toBe('entity_id,message\none,last\n');
+    expect((await svc('history', 'one', '--archive', 'nowhere')).code).toBe(5);
+  });
+});

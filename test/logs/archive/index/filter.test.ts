@@ -1,0 +1,60 @@
+import { array, assert, constant, oneof, property, string, uuid as anyUuid } from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  BLOCK_WORDS,
+  blocksOf,
+  type BuiltFilter,
+  FilterBuilder,
+  keyOf,
+  mayHold,
+  placeOf,
+} from '../../../../src/logs/archive/index/filter.ts';
+
+test('R69 a filter has each of 100,000 ids that were added, in columns of every size', () => {
+  const sizes = [1, 41, 42, 600, 1200, 2600, 5200, 10_400, 20_000, 60_000];
+  for (const size of sizes) {
+    const ids = Array.from({ length: size }, (_, at) => uuid(size * 100_000 + at));
+    const filter = filterOf(ids);
+    expect(ids.filter((id) => !holds(filter, id))).toEqual([]);
+    expect(ids.filter((id) => !holds(filter, id.toUpperCase()))).toEqual([]);
+  }
+});
+
+test('R69 a filter has every id that was added, whatever its text', () => {
+  const ids = array(oneof(string({ unit: 'binary' }), anyUuid(), constant('')), { maxLength: 300 });
+  assert(
+    property(ids, (added) => {
+      const filter = filterOf(added);
+      expect(added.filter((id) => !holds(filter, id))).toEqual([]);
+    }),
+  );
+});
+
+test('a filter says of less than one in a hundred other ids that it may have them', () => {
+  const filter = filterOf(Array.from({ length: 10_000 }, (_, at) => uuid(at)));
+  const wrong = Array.from({ length: 50_000 }, (_, at) => uuid(at + 1_000_000)).filter((id) => holds(filter, id));
+  expect(wrong.length).toBeLessThan(500);
+  expect(filter.words.byteLength).toBe(18_432);
+});
+
+test('the next column begins with nothing', () => {
+  const builder = new FilterBuilder();
+  builder.add(uuid(1));
+  builder.finish();
+  expect(builder.finish().words.every((word) => word === 0)).toBe(true);
+});
+
+function filterOf(ids: readonly string[]): BuiltFilter {
+  const builder = new FilterBuilder();
+  for (const id of ids) builder.add(id);
+  return builder.finish();
+}
+
+function holds({ sizeClass, words }: BuiltFilter, id: string): boolean {
+  const key = keyOf(id);
+  return mayHold(words, placeOf(key, blocksOf(sizeClass)) * BLOCK_WORDS, key);
+}
+
+function uuid(number: number): string {
+  return `3f2c1b5e-9d4a-4f7b-8e21-${number.toString(16).padStart(12, '0')}`;
+}

@@ -1,0 +1,109 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { assert, asyncProperty, boolean, integer, nat, record } from 'fast-check';
+import { expect, test } from 'vitest';
+import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
+import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
+import { readManifest } from '../../../../src/logs/archive/manifest.ts';
+import { searchSegments } from '../../../../src/logs/archive/search.ts';
+import { Verification } from '../../../../src/logs/archive/verify.ts';
+import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
+import type { Log } from '../../../../src/schema/log.ts';
+import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../build.ts';
+
+const START = Date.parse('2026-01-05T00:00:00Z');
+const HOUR = 3_600_000;
+const IDS = 40;
+
+test('files are merged by 16 and by 256 commits, and the merged ones take the place of the others', async () => {
+  const { store } = await buildArchive(START, hours(18));
+  const named = async (): Promise<string[]> => (await readManifest(store)).index.map((ref) => ref.path);
+  expect((await named()).map(rangeOf)).toEqual(['0-15', '16-16', '17-17', '18-18']);
+  expect(filesIn(store.name).filter((file) => file.startsWith(INDEX))).toEqual((await named()).toSorted());
+});
+
+test('R69 a search by the index finds what a search of everything finds, whatever is damaged or gone', async () => {
+  const { top, store } = await buildArchive(START, hours(20));
+  const files = filesIn(top).filter((file) => file.startsWith(INDEX));
+  const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
+  const harm = record({
+    file: nat(),
+    at: nat(),
+    by: integer({ min: 0, max: 255 }),
+    cut: boolean(),
+    id: nat({ max: IDS }),
+  });
+  await assert(
+    asyncProperty(harm, async ({ file, at, by, cut, id }) => {
+      const harmed = files[file % files.length] ?? '';
+      const bytes = Buffer.from(before.get(harmed) ?? '');
+      const place = at % bytes.length;
+      bytes[place] = (bytes[place] ?? 0) ^ by;
+      fs.writeFileSync(path.join(top, harmed), cut ? bytes.subarray(0, place) : bytes);
+      expect(await found(store, id, true)).toEqual(await found(store, id, false));
+      for (const [each, whole] of before) fs.writeFileSync(path.join(top, each), whole);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('R69 a column that was changed is not trusted: its segment is read whole, which names it', async () => {
+  const { top, store } = await buildArchive(START, [
+    { to: START + HOUR, entries: Array.from({ length: 50_001 }, (_, at) => entry(at, START + at)) },
+  ]);
+  const seen = { bytes: 0, total: 0 };
+  expect(await found(store, 20_500, true, seen)).toHaveLength(1);
+  expect(seen.bytes).toBeLessThan(seen.total / 4);
+  const segment = path.join(top, (await readManifest(store)).segments[0]?.path ?? '');
+  const bytes = fs.readFileSync(segment);
+  const middle = Math.floor(bytes.length * 0.5);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  fs.writeFileSync(segment, bytes);
+  await expect(found(store, 25_000, true)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+});
+
+test('an index that is gone is no problem, and one that was changed is', async () => {
+  const { top, store } = await buildArchive(START, hours(3));
+  const [first = '', second = ''] = filesIn(top).filter((file) => file.startsWith(INDEX));
+  fs.rmSync(path.join(top, first));
+  expect(await problems(top)).toEqual([]);
+  expect(await found(store, 1, true)).toEqual(await found(store, 1, false));
+  fs.appendFileSync(path.join(top, second), 'x');
+  expect(await problems(top)).toEqual([`damaged ${second}`]);
+});
+
+/** Commits of an hour each: every id in some of them. */
+function hours(count: number): Commit[] {
+  return Array.from({ length: count }, (_, hour) => ({
+    to: START + (hour + 1) * HOUR,
+    entries: Array.from({ length: 7 }, (_, at) => entry((hour * 7 + at * at) % IDS, START + hour * HOUR + at * 1000)),
+  }));
+}
+
+function entry(id: number, at: number): Log {
+  const created_at = new Date(at).toISOString();
+  return { tenant_id: TENANT, entity_id: `entity-${id}`, entity_type: 'card', operation: 'update', created_at };
+}
+
+async function found(store: ArchiveStore, id: number, byIndex: boolean, seen = { bytes: 0, total: 0 }): Promise<Log[]> {
+  const { segments, index: refs } = await readManifest(store);
+  seen.total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  const index = byIndex ? await lookUp(store, refs, [[`entity-${id}`]]) : undefined;
+  const matches = (log: Log): boolean => log.entity_id === `entity-${id}`;
+  const onBytes = (bytes: number): void => void (seen.bytes += bytes);
+  const logs: Log[] = [];
+  for await (const batch of searchSegments(store, { segments, matches, index, onBytes })) logs.push(...batch);
+  return logs;
+}
+
+async function problems(top: string): Promise<string[]> {
+  const all: string[] = [];
+  for await (const findings of new Verification(openStore(top)).findings())
+    all.push(...findings.map(({ problem, path: file }) => `${problem} ${file}`));
+  return all;
+}
+
+function rangeOf(file: string): string {
+  const [, from, to] = /(\d+)-(\d+)-[^/]+$/.exec(file) ?? [];
+  return `${Number(from)}-${Number(to)}`;
+}
