@@ -18,8 +18,8 @@ export interface Timed {
 /** Entries in order of time that are read when they are needed. */
 export interface Lane {
   readonly first: number;
-  /** Whether it may be begun before its turn; it then pauses at its first batch. */
-  readonly mayBeginEarly?: boolean;
+  /** Whether it may be begun before its turn (it then pauses at its first batch), and is read to its end. */
+  readonly isSegment?: boolean;
   read(): AsyncGenerator<readonly Timed[]>;
 }
 
@@ -46,8 +46,8 @@ export async function* searchSegments(store: ArchiveStore, options: SearchOption
   let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
   const lanes = options.segments.map((segment) => laneOf(store, segment, options));
-  const all = options.more ? [...lanes, untilOver(options.more, isOver)] : lanes;
-  for await (const batch of merged(all, { batchSize: Math.min(left, BATCH_SIZE), isOver })) {
+  const all = options.more ? [...lanes, options.more] : lanes;
+  for await (const batch of merged(all, Math.min(left, BATCH_SIZE), isOver)) {
     if (isOver()) continue;
     const wanted = batch.slice(0, left);
     left -= wanted.length;
@@ -60,25 +60,13 @@ function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions): 
   const entries = columns?.wanted.reduce((sum, at) => sum + (columns.columns[at]?.[1] ?? 0), 0) ?? segment.entries;
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
-    mayBeginEarly: true,
+    isSegment: true,
     async *read() {
       for await (const batch of readSegment(store, segment, { ...options, columns })) {
         const wanted = batch.map(timed).filter((one) => isWithin(one, options) && options.matches(one.log));
         if (wanted.length > 0) yield wanted;
       }
       options.onRead?.(entries);
-    },
-  };
-}
-
-function untilOver(lane: Lane, isOver: () => boolean): Lane {
-  return {
-    first: lane.first,
-    async *read() {
-      for await (const batch of lane.read()) {
-        if (isOver()) return;
-        yield batch;
-      }
     },
   };
 }
@@ -138,36 +126,34 @@ function byTime(one: Timed, other: Timed): number {
   return one.at - other.at || 0;
 }
 
-interface MergeOptions {
-  readonly batchSize?: number;
-  /** Once it is true, no further lane is opened. */
-  readonly isOver?: () => boolean;
-}
-
-/** Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held. */
+/**
+ * Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held; once
+ * `isOver`, none is, and only segments are read on.
+ */
 export async function* merged(
   lanes: readonly Lane[],
-  { batchSize = BATCH_SIZE, isOver = () => false }: MergeOptions = {},
+  batchSize = BATCH_SIZE,
+  isOver = (): boolean => false,
 ): AsyncGenerator<readonly Timed[]> {
   const waiting = lanes
     .map((lane, order) => new OpenLane(lane, order))
-    .toSorted((one, other) => one.first - other.first);
+    .toSorted((one, other) => one.lane.first - other.lane.first);
   let open: OpenLane[] = [];
   let batch: Timed[] = [];
   try {
     while (waiting.length > 0 || open.length > 0) {
-      if (isOver()) await closeAll(waiting.splice(0));
+      if (isOver()) await closeAll([...waiting.splice(0), ...open.filter(({ lane }) => !lane.isSegment)]);
       open = open.toSorted(inTurn);
       const [lane, other] = open;
       const [due] = waiting;
-      if (due && (lane === undefined || due.first <= lane.at)) {
+      if (due && (lane === undefined || due.lane.first <= lane.at)) {
+        for (const next of waiting.slice(0, READERS)) next.beginEarly();
         waiting.shift();
-        for (const next of waiting.slice(0, READERS - 1)) next.beginEarly();
         if (await due.fill()) open.push(due);
         continue;
       }
       if (lane === undefined) continue;
-      const limit = Math.min(due?.first ?? Infinity, other?.at ?? Infinity);
+      const limit = Math.min(due?.lane.first ?? Infinity, other?.at ?? Infinity);
       lane.moveInto(batch, limit);
       if (batch.length >= batchSize) {
         yield batch;
@@ -186,22 +172,17 @@ async function closeAll(lanes: readonly OpenLane[]): Promise<void> {
 }
 
 class OpenLane {
+  readonly lane: Lane;
   readonly order: number;
-  readonly #lane: Lane;
   readonly #source: AsyncGenerator<readonly Timed[]>;
   #begun: Promise<IteratorResult<readonly Timed[]>> | undefined;
   #batch: readonly Timed[] = [];
   #index = 0;
 
   constructor(lane: Lane, order: number) {
+    this.lane = lane;
     this.order = order;
-    this.#lane = lane;
     this.#source = lane.read();
-  }
-
-  /** The time of its first entry. */
-  get first(): number {
-    return this.#lane.first;
   }
 
   get at(): number {
@@ -209,7 +190,7 @@ class OpenLane {
   }
 
   beginEarly(): void {
-    if (this.#lane.mayBeginEarly !== true) return;
+    if (!this.lane.isSegment) return;
     this.#begun ??= this.#source.next();
     // A failure shows in its turn.
     this.#begun.catch(() => undefined);

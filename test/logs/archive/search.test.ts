@@ -132,6 +132,31 @@ describe('lanes', () => {
     await stopped.return(undefined);
     expect(events.toSorted().join('')).toBe('+a+b-a-b');
   });
+
+  it('of segments begin before their turn, fail in it, and all end once there is enough', async () => {
+    const events: string[] = [];
+    const lane = (name: string, times: readonly number[], isSegment = true): Lane => ({
+      first: times[0] ?? 0,
+      isSegment,
+      async *read() {
+        events.push(`+${name}`);
+        for (const at of times) yield [{ at, log: { created_at: `${name}${at}` } }];
+        if (name === 'b') throw new Error('damaged');
+        events.push(`-${name}`);
+      },
+    });
+    const lanes = [lane('a', [1, 2]), lane('b', [5, 6]), lane('c', [9]), lane('live', [9, 10], false)];
+    const seen: number[] = [];
+    const read = async (isOver: () => boolean): Promise<void> => {
+      for await (const batch of merged(lanes, 1, isOver)) seen.push(...batch.map(({ at }) => at));
+    };
+    await read(() => seen.length >= 1);
+    expect([seen, events.slice(0, 2), events.includes('-a')]).toEqual([[1, 2], ['+a', '+b'], true]);
+    expect(events).not.toContain('+live');
+    seen.length = 0;
+    await expect(read(() => false)).rejects.toThrow('damaged');
+    expect(seen).toEqual([1, 2, 5, 6]);
+  });
 });
 
 function timeOf(message: string): number {
