@@ -83,7 +83,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     expect(found.trim()).toBe(join(root, 'usr/share/man/man1/svc.1.gz'));
   });
 
-  it('completes in a fresh bash, zsh and fish', async () => {
+  it('completes in a fresh bash, and has its script where zsh and fish look', async () => {
     const share = join(root, 'usr/share');
     for (const [shell, place] of [
       ['bash', 'bash-completion/completions/svc'],

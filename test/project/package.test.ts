@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -103,7 +104,10 @@ describe('the package', () => {
     const file = join(scratch, packed.filename);
     const sum = createHash('sha256').update(readFileSync(file)).digest('hex');
     const [added, variables] = [join(scratch, 'added'), join(scratch, 'variables')];
-    const install = (hash: string): ReturnType<typeof spawnSync> =>
+    const releases = join(scratch, 'releases');
+    mkdirSync(join(releases, `v${manifest.version}`), { recursive: true });
+    cpSync(file, join(releases, `v${manifest.version}`, packed.filename));
+    const install = (hash: string, from = file): ReturnType<typeof spawnSync> =>
       spawnSync(join(project, '.github/actions/svc/install.sh'), {
         encoding: 'utf8',
         env: {
@@ -114,7 +118,8 @@ describe('the package', () => {
           GITHUB_ENV: variables,
           SVC_VERSION: manifest.version,
           SVC_SHA256: hash,
-          SVC_FILE: file,
+          SVC_FILE: from,
+          SVC_RELEASES: `file://${releases}`,
           SVC_STATE: '.svc',
         },
       });
@@ -123,9 +128,10 @@ describe('the package', () => {
       stderr: expect.stringContaining('has another hash than expected: nothing was installed'),
     });
     expect(existsSync(added)).toBe(false);
-    expect(install(sum)).toMatchObject({ status: 0, stdout: '', stderr: '' });
-    expect(readFileSync(variables, 'utf8')).toBe('SVC_STATE_DIR=.svc\n');
-    const svc = join(readFileSync(added, 'utf8').trim(), 'svc');
+    // First of a file, then of a release.
+    for (const from of [file, '']) expect(install(sum, from)).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(readFileSync(variables, 'utf8')).toBe('SVC_STATE_DIR=.svc\n'.repeat(2));
+    const svc = join(readFileSync(added, 'utf8').trim().split('\n')[1]!, 'svc');
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 

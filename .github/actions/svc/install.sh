@@ -14,7 +14,7 @@ main() {
     curl --fail --silent --show-error --location --retry 3 --output "$package" "$SVC_RELEASES/v$SVC_VERSION/$name"
   fi
   [ "$(sum_of "$package")" = "$SVC_SHA256" ] || fail "$name has another hash than expected: nothing was installed"
-  tar -xzf "$package" -C "$directory"
+  tar -xz -C "$directory" <"$package"
   printf '#!/bin/sh\nexec node "%s" "$@"\n' "$directory/package/bin/svc.js" >"$directory/bin/svc"
   chmod 755 "$directory/bin/svc"
   [ "$("$directory/bin/svc" --version)" = "$SVC_VERSION" ] || fail "$name holds another version than $SVC_VERSION"
