@@ -51,8 +51,9 @@ export class ChainEnd {
   }
 
   /**
-   * Commits a record with the position behind it, and with the first one removes what a killed run left: segments with the number of the newest
-   * record, or of the next one. The former are removed before there is a next one, so none of earlier numbers are left.
+   * Commits a record with the position behind it, and with the first one removes what a killed run left: segments with
+   * the number of the newest record, or of the next one. The former are removed before there is a next one, so none of
+   * earlier numbers are left.
    * @throws SvcError `conflict` when another writer was faster: then these segments are removed
    */
   async append(content: RecordContent, behind: TailPosition, segments: readonly Segment[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { isSvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { parsedJson } from '../../schema/guards.ts';
 import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
@@ -75,9 +76,14 @@ export async function* readContents(store: ArchiveStore, last: Link): AsyncGener
 /** Removes what the two newest records do not name: whoever has just read the one before may still need its files. */
 export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
-  for (const kind of ['position', 'checkpoint'])
-    for await (const { path } of store.list(`${MANIFEST}${kind}-`))
-      if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
+  try {
+    for (const kind of ['position', 'checkpoint'])
+      for await (const { path } of store.list(`${MANIFEST}${kind}-`))
+        if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
+  } catch (error) {
+    // They harm nobody, and the credentials of an archive need not be good for removing files.
+    if (!isSvcError(error, 'forbidden')) throw error;
+  }
 }
 
 /** What is wrong with the files that the two newest records name; `contents` are those of all records, if all are readable. */
@@ -110,8 +116,8 @@ async function storeFile(
   const text = `${JSON.stringify(value)}\n`;
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
-  // A run that was killed before its record may have left it.
-  if (!(await store.create(path, text))) await store.replace(path, text);
+  // Whoever wrote a file of this name wrote the same.
+  await store.replace(path, text);
   return { path, sha256 };
 }
 

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/errors.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
 import type { Finding } from '../../../src/logs/archive/chain.ts';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
@@ -105,6 +106,18 @@ describe('the position of an archive', () => {
     expect(store.files.get(recordPath(6))?.length).toBeLessThan(1000);
     await commitTo(8);
     expect(sideFiles()).toEqual([]);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('may stay beside older records where the credentials cannot remove files', async () => {
+    class KeepingStore extends WatchedStore {
+      override async remove(): Promise<void> {
+        throw new SvcError('forbidden', 'the store refuses');
+      }
+    }
+    store = new KeepingStore(work);
+    await commitTo(4, 30);
+    expect(sideFiles()).toHaveLength(4);
     expect(await findings()).toEqual([]);
   });
 
