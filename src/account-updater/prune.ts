@@ -72,9 +72,10 @@ function resultFiles(run: RunDirectory): string[] {
   return fs.readdirSync(directory).filter((name) => isOurs(name) && name !== wanted);
 }
 
-function remove(file: string): void {
+/** Removes a file, or a directory with all that is in it. @throws SvcError `local` */
+export function remove(file: string): void {
   try {
-    fs.rmSync(file, { force: true });
+    fs.rmSync(file, { recursive: true, force: true });
   } catch (error) {
     throw writeFailure(file, error);
   }

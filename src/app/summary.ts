@@ -11,27 +11,33 @@ export const summaryParameter = value(
   text,
 );
 
-/** Adds what came of the work to the summary; with the error that ended it, why, and what to run next. */
-export type AddSummary = (summary: Summary, error?: unknown) => Promise<void>;
+/** Does work and adds to the summary what came of it; with the error that ended it, why, and what to run next. */
+export type Summarize = (work: () => Promise<void>, describe: () => Promise<Summary> | Summary) => Promise<void>;
 
 /**
  * Finds the file of `--summary`, or that of the CI job, before anything is sent. When the summary is added, the work is
  * done and paid for: then a file that cannot be written is only a warning.
  */
-export async function openSummary(context: Context, named: string | undefined): Promise<AddSummary | undefined> {
+export async function openSummary(context: Context, named: string | undefined): Promise<Summarize> {
   const target = named ?? context.system.env['GITHUB_STEP_SUMMARY'];
-  if (!target) return undefined;
+  if (!target) return (work) => work();
   const file = resolvePath(context, target);
   if (named !== undefined) await requireFile(file, true);
-  return async (summary, error) => {
-    const whole = isSvcError(error) ? { ...summary, ...outcome(error, summary.facts, context) } : summary;
+  return async (work, describe) => {
+    let error: unknown;
     try {
+      await work();
+    } catch (caught) {
+      error = caught;
+      throw caught;
+    } finally {
+      const summary = await describe();
+      const whole = isSvcError(error) ? { ...summary, ...outcome(error, summary.facts, context) } : summary;
       append(
+        context,
         file,
         markdownOf(whole, (line) => context.out.redact(line)),
       );
-    } catch (failure) {
-      warnOf(context, 'the summary was not written', writeFailure(file, failure));
     }
   };
 }
@@ -42,13 +48,17 @@ function outcome(error: SvcError, facts: Summary['facts'], { globals, system }: 
   return { facts: [...facts, ['reason', reason]], commands };
 }
 
-// Without O_NONBLOCK a pipe that nobody reads would hold the command up.
-function append(file: string, markdown: string): void {
+function append(context: Context, file: string, markdown: string): void {
+  // Without O_NONBLOCK a pipe that nobody reads would hold the command up.
   const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = fs.constants;
-  const descriptor = fs.openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600);
   try {
-    fs.writeFileSync(descriptor, markdown);
-  } finally {
-    fs.closeSync(descriptor);
+    const descriptor = fs.openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600);
+    try {
+      fs.writeFileSync(descriptor, markdown);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  } catch (error) {
+    warnOf(context, 'the summary was not written', writeFailure(file, error));
   }
 }

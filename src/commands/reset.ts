@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isSettled } from '../account-updater/prune.ts';
+import { isSettled, remove } from '../account-updater/prune.ts';
+import { entriesIn } from '../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { flag, repeated, text } from '../app/parameter.ts';
 import { listPrinter, once } from '../app/print.ts';
 import { directory, KEPT_NAMES } from '../config/paths.ts';
-import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import { countText } from '../output/time.ts';
 import type { View } from '../output/view.ts';
 import { everyRun } from './au/runs.ts';
@@ -56,7 +57,7 @@ export const reset = defineCommand({
     if (dryRun) return notices.note(`dry run: ${what} would be removed`);
     const typed = globals.yes || (await prompts.promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
     if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
-    // The runs go last: whatever stops this, what was paid for stays on record.
+    // State goes last: whatever stops this, what was paid for stays on record.
     for (const each of kept.toReversed()) remove(each.path);
     for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directory(system, kind));
     return notices.success(`removed ${what}`);
@@ -65,33 +66,17 @@ export const reset = defineCommand({
 
 function keptFiles({ system }: Context): Kept[] {
   const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
-    const root = directory(system, kind) ?? '';
-    const names = namesIn(root).filter((name) => KEPT_NAMES[kind].test(name));
-    return names.toSorted(runsFirst).map((name) => keptAt(kind, path.join(root, name)));
+    const root = directory(system, kind);
+    const names = root === undefined ? [] : entriesIn(root).map(({ name }) => name);
+    return names.flatMap((name) => (KEPT_NAMES[kind].test(name) ? keptAt(kind, path.join(root ?? '', name)) : []));
   });
   return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
-}
-
-function runsFirst(one: string, other: string): number {
-  return Number(other === 'runs') - Number(one === 'runs');
 }
 
 function keptAt(kind: Kept['kind'], file: string): Kept {
   const isDirectory = fs.lstatSync(file).isDirectory();
   const inside = isDirectory ? fs.readdirSync(file, { recursive: true, withFileTypes: true }) : [];
   return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };
-}
-
-function namesIn(root: string): string[] {
-  try {
-    return root === '' ? [] : fs.readdirSync(root);
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return [];
-    throw new SvcError('local', `${root} could not be read (${systemCodeOf(error)})`, {
-      hint: 'Make it readable for this user.',
-      cause: error,
-    });
-  }
 }
 
 /** @throws SvcError `conflict` for runs that are not over, or may not be, and were not named */
@@ -112,14 +97,6 @@ function requireSettled(context: Context, forget: readonly string[]): void {
     next: ['au', 'runs'],
     alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
   });
-}
-
-function remove(file: string): void {
-  try {
-    fs.rmSync(file, { recursive: true, force: true });
-  } catch (error) {
-    throw writeFailure(file, error);
-  }
 }
 
 function removeIfEmpty(root: string | undefined): void {

@@ -52,23 +52,20 @@ export const test = defineCommand({
     const print = await listPrinter(context, scenarioView);
     const report = junit === undefined ? undefined : resolvePath(context, junit);
     if (report !== undefined) await requireFile(report, true);
-    const addSummary = await openSummary(context, summary);
+    const summarize = await openSummary(context, summary);
     const planned = await readPlanned(context, suite, only);
     if (dryRun) return new Preview(await firstRequest(planned[0]));
     if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
     const client = await context.client();
     const started = context.clock.now();
     const results: ScenarioResult[] = [];
-    try {
+    const work = async (): Promise<void> => {
       await runAll(context, client, planned, { timeoutMs: challengeTimeout, results });
       if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
       await print(once(results));
       reportCounts(context, results);
-    } catch (error) {
-      await addSummary?.(summaryOf(results, planned.length), error);
-      throw error;
-    }
-    await addSummary?.(summaryOf(results, planned.length));
+    };
+    await summarize(work, () => summaryOf(results, planned.length));
   },
   request: async (context, { suite, only }) => firstRequest((await readPlanned(context, suite, only))[0]),
 });
@@ -154,17 +151,12 @@ function summaryOf(results: readonly ScenarioResult[], planned: number): Summary
   return {
     title: `3-D Secure: ${counts}`,
     facts: [],
-    head: ['result', 'scenario', 'expected', 'got', 'reason', 'session'],
-    rows: rows.map(({ result, scenario, expected, got, reason, session }) => [
-      result,
-      scenario,
-      expected,
-      got,
-      reason ?? '',
-      session ?? '',
-    ]),
+    head: SUMMARY_FIELDS,
+    rows: rows.map((result) => SUMMARY_FIELDS.map((field) => result[field] ?? '')),
   };
 }
+
+const SUMMARY_FIELDS = ['result', 'scenario', 'expected', 'got', 'reason', 'session'] as const;
 
 /** What a test card is to end with: its published name says so. */
 function outcomeOf(scenario: string): string {

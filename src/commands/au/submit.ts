@@ -15,7 +15,7 @@ import { RunFinder } from './find-run.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
 import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
-import { summarized } from './summary.ts';
+import { describeRun } from './summary.ts';
 import { eventsParameter, listenForJobs } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
@@ -87,7 +87,7 @@ async function firstRequest(context: Context, input: SubmitInput): Promise<Previ
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const addSummary = await openSummary(context, input.summary);
+  const summarize = await openSummary(context, input.summary);
   const file = await openRequestFile(context, input.file);
   const finder = new RunFinder(context, input, file);
   const known = await finder.find();
@@ -100,7 +100,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const wasCompleted = statusOf(run.record) === 'completed';
   const show = (submission: Submission): Promise<void> =>
     print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
-  await summarized(context, addSummary, run, async () => {
+  const work = async (): Promise<void> => {
     const failure = await run.hold(context.system, async () => {
       finder.update(run, out);
       await uploadRest(context, run, file);
@@ -112,7 +112,8 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
     if (failure) throw failure;
     if (!input.wait) await show(submissionOf(run.record));
-  });
+  };
+  await summarize(work, () => describeRun(context, run));
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
 }
 

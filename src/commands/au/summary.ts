@@ -2,34 +2,19 @@ import type { RunRecord } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import type { Context } from '../../app/command.ts';
 import { nextCommand } from '../../app/hint.ts';
-import type { AddSummary } from '../../app/summary.ts';
 import type { Summary } from '../../output/markdown.ts';
 import { formatNumber } from '../../output/time.ts';
 import { countedResults, type Results } from './results.ts';
 import { actionsOf, partRows, shownStatus } from './runs.ts';
 
-/** Does work on a run and adds to the summary, if one is wanted, what came of it, also where it failed. */
-export async function summarized(
-  context: Context,
-  add: AddSummary | undefined,
-  run: RunDirectory,
-  work: () => Promise<void>,
-): Promise<void> {
-  if (!add) return work();
-  let failure: unknown;
-  try {
-    await work();
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    const { record } = run;
-    // Results that were moved away, or that the operator vouched for, may not be countable.
-    const counting = record.results && countedResults(record, actionsOf(context, []));
-    const summary = await runSummary(record, await counting?.catch(() => undefined));
-    const next = [nextCommand(['au', 'wait', run.name], context.globals, context.system)];
-    await add(shownStatus(record) === 'pending' ? { ...summary, commands: next } : summary, failure);
-  }
+/** What is said of a run, for the summary. */
+export async function describeRun(context: Context, run: RunDirectory): Promise<Summary> {
+  const { record } = run;
+  // Results that were moved away, or that the operator vouched for, may not be countable.
+  const counting = record.results && countedResults(record, actionsOf(context, []));
+  const summary = await runSummary(record, await counting?.catch(() => undefined));
+  const next = [nextCommand(['au', 'wait', run.name], context.globals, context.system)];
+  return shownStatus(record) === 'pending' ? { ...summary, commands: next } : summary;
 }
 
 /** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */

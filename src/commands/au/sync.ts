@@ -8,14 +8,14 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext, warnOf } from '../../app/hint.ts';
 import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
-import { type AddSummary, openSummary, summaryParameter } from '../../app/summary.ts';
+import { type Summarize, openSummary, summaryParameter } from '../../app/summary.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { hashFile } from '../../transfer/source.ts';
 import { execParameter, runExec } from './exec.ts';
 import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
 import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
-import { summarized } from './summary.ts';
+import { describeRun } from './summary.ts';
 
 export const sync = defineCommand({
   description:
@@ -36,11 +36,11 @@ export const sync = defineCommand({
   },
   async run(context, { exec, dryRun, summary }) {
     const print = await listPrinter(context, runView);
-    const addSummary = await openSummary(context, summary);
+    const summarize = await openSummary(context, summary);
     const { runs, unreadable } = dueRuns(context, exec);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0) context.notices.note('no open runs of this profile');
-    const isRefused = !dryRun && (await advanceAll(context, runs, { exec, addSummary }));
+    const isRefused = !dryRun && (await advanceAll(context, runs, { exec, summarize }));
     await print(once(runs.map(({ record }) => runRow(record))));
     if (dryRun) return undefined;
     const code = codeFor(runs, exec, unreadable.length > 0);
@@ -96,13 +96,13 @@ function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUn
 async function advanceAll(
   context: Context,
   runs: readonly RunDirectory[],
-  { exec, addSummary }: { readonly exec: string | undefined; readonly addSummary: AddSummary | undefined },
+  { exec, summarize }: { readonly exec: string | undefined; readonly summarize: Summarize },
 ): Promise<boolean> {
   let isRefused = false;
   for (const run of runs) {
     try {
       const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, exec));
-      await summarized(context, addSummary, run, work);
+      await summarize(work, () => describeRun(context, run));
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
       isRefused ||= error instanceof RefusedResults;

@@ -4,14 +4,14 @@ import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, hostName, integer, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { type AddSummary, openSummary, summaryParameter } from '../../app/summary.ts';
+import { type Summarize, openSummary, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
 import { execParameter, runExec } from './exec.ts';
 import { jobView } from './jobs.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, submissionView } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
-import { summarized } from './summary.ts';
+import { describeRun } from './summary.ts';
 
 /** Where a wait listens for the events of its jobs. */
 export interface EventsAddress {
@@ -62,47 +62,47 @@ export const wait = defineCommand({
         hint: 'Name a run:',
         next: ['au', 'runs'],
       });
-    const addSummary = await openSummary(context, summary);
+    const summarize = await openSummary(context, summary);
     const wakeUpFor = events && (await listenForJobs(context, events));
-    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec, addSummary });
-    else await waitForNamedJob(context, name, { wakeUp: wakeUpFor?.({ parts: [{ job: name }] }), addSummary });
+    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec, summarize });
+    else await waitForNamedJob(context, name, { wakeUp: wakeUpFor?.({ parts: [{ job: name }] }), summarize });
   },
   request: (context, { for: name }) => jobRequest(context, name),
 });
 
 interface How {
   readonly wakeUp: WakeUp | undefined;
-  readonly addSummary: AddSummary | undefined;
+  readonly summarize: Summarize;
 }
 
 async function waitForNamedRun(
   context: Context,
   run: RunDirectory,
-  { addSummary, ...how }: How & { readonly exec: string | undefined },
+  { summarize, ...how }: How & { readonly exec: string | undefined },
 ): Promise<void> {
   const print = await recordPrinter(context, submissionView);
-  await summarized(context, addSummary, run, async () => {
+  const work = async (): Promise<void> => {
     const failure = await run.hold(context.system, async () => {
       await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
       return runExec(context, run, how.exec);
     });
     await showResults(context, print, run.record);
     if (failure) throw failure;
-  });
+  };
+  await summarize(work, () => describeRun(context, run));
 }
 
-async function waitForNamedJob(context: Context, job: string, { wakeUp, addSummary }: How): Promise<void> {
+async function waitForNamedJob(context: Context, job: string, { wakeUp, summarize }: How): Promise<void> {
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const waiting = waitForJob(client, job, { onEvent: showRun(context), wakeUp });
-  const summary = { title: 'Account Updater: completed', facts: [['job', job] as const] };
-  try {
-    await print(await resumable(['au', 'wait', job], job, explainMissing(context, job, waiting)));
-  } catch (error) {
-    await addSummary?.({ ...summary, title: 'Account Updater: not completed' }, error);
-    throw error;
-  }
-  await addSummary?.(summary);
+  let status = 'not completed';
+  const work = async (): Promise<void> => {
+    const found = await resumable(['au', 'wait', job], job, explainMissing(context, job, waiting));
+    ({ status } = found);
+    await print(found);
+  };
+  await summarize(work, () => ({ title: `Account Updater: ${status}`, facts: [['job', job]] }));
 }
 
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
