@@ -47,12 +47,31 @@ export async function checkKey(
   }
 }
 
+/** What is known of the key of this kind: the result of its check, and why it cannot be used. */
+export interface KeyReport {
+  readonly kind: KeyType;
+  readonly check?: KeyCheck | undefined;
+  readonly failure?: SvcError | undefined;
+}
+
+export async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
+  try {
+    const key = await context.key(kind);
+    const check = await checkKey(context, kind, key);
+    return { kind, check, failure: keyFailure(check, key.origin) };
+  } catch (error) {
+    if (!isSvcError(error) || context.signal.aborted) throw error;
+    return { kind, failure: error };
+  }
+}
+
 async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
   const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
     Promise.all(permissions.map((permission) => tryPermission(client, permission)));
   const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
   const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
-  const check = { kind, tried: own, tenant: tenantIn(own) };
+  const tenant = factsIn(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
+  const check = { kind, tried: own, tenant };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
   // Some services answer 401 to a key of the wrong kind, some 403.
@@ -101,10 +120,6 @@ function hintForOther(kind: KeyType, other: KeyType, from: string): string {
 /** Whether a failure is about the key, and not about the way to the service. */
 export function isAboutKey(error: unknown): error is SvcError {
   return isSvcError(error, 'unauthorized', 'forbidden');
-}
-
-function tenantIn(tried: readonly Tried[]): TenantFacts | undefined {
-  return factsIn(tried.find(({ permission }) => permission.name === 'tenant:read')?.answer);
 }
 
 function factsIn(value: unknown): TenantFacts | undefined {

@@ -1,4 +1,4 @@
-import { type AnyRequest, hasMore, itemsIn } from '../api/any-endpoint.ts';
+import { hasMore, itemsIn } from '../api/any-endpoint.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../app/command.ts';
 import { argument, choice, flag, nameValue, repeated, suggesting, text, value } from '../app/parameter.ts';
 import { batches, formatOf, listPrinter, once, recordPrinter } from '../app/print.ts';
@@ -58,7 +58,7 @@ export const api = defineCommand({
     const response = await client.any.send(request);
     onResponse(response);
     if (response.body !== undefined) return printResponse(context, response.body);
-    reportEmpty(context, request, response);
+    context.notices.note(`${request.method} ${request.path}: ${response.status}, without a body`);
   },
   request: (context, input) => toRequest(context, input),
 });
@@ -74,10 +74,6 @@ function withJson(context: Context, isList: boolean): Context {
 function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);
   for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
-}
-
-function reportEmpty({ notices }: Context, { method, path }: AnyRequest, { status }: AnyResponse): void {
-  notices.note(`${method} ${path}: ${status}, without a body`);
 }
 
 /**

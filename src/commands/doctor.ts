@@ -1,13 +1,12 @@
 import { once as untilEvent } from 'node:events';
 import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
-import { checkKey, keyFailure } from '../app/check-key.ts';
+import { inspectKey } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
-import { isSvcError } from '../errors.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import type { Tone, View } from '../output/view.ts';
 import { VERSION } from '../version.ts';
@@ -120,32 +119,30 @@ async function checkKeys(context: Context): Promise<Finding[]> {
   return [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)];
 }
 
-type Found = readonly [key: Finding, permissions: readonly Finding[]];
-
-async function checkKind(context: Context, kind: KeyType, hasOther: boolean): Promise<Found> {
+async function checkKind(
+  context: Context,
+  kind: KeyType,
+  hasOther: boolean,
+): Promise<readonly [key: Finding, permissions: readonly Finding[]]> {
   const { system, settings } = context;
   const check = `${kind} key`;
   const origin = keyOrigin(system, settings, kind);
   if (origin === undefined) return [missing(check, kind, hasOther), untried(kind, 'there is no key')];
-  const from = settings.sandbox ? 'built in' : origin.name;
-  try {
-    const key = await context.key(kind);
-    const tried = await checkKey(context, kind, key);
-    const failure = keyFailure(tried, key.origin);
-    const answers = tried.tried.map(permissionFinding);
-    if (failure)
-      return [failedBy(check, failure), tried.verdict === 'unclear' ? answers : untried(kind, 'the key is not valid')];
-    if (tried.verdict === 'powerless') {
-      const fix = 'Give the key the permissions that you need.';
-      return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
-    }
-    const { tenant } = tried;
-    const at = tenant ? ` of the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
-    return [ok(check, `accepted${at} (${from})`), answers];
-  } catch (error) {
-    if (!isSvcError(error) || context.signal.aborted) throw error;
-    return [failedBy(check, error), untried(kind, 'the key could not be checked')];
+  const { check: tried, failure } = await inspectKey(context, kind);
+  if (failure && (tried === undefined || tried.verdict !== 'unclear')) {
+    const why = tried === undefined ? 'the key could not be checked' : 'the key is not valid';
+    return [failedBy(check, failure), untried(kind, why)];
   }
+  const answers = tried?.tried.map(permissionFinding) ?? [];
+  if (failure) return [failedBy(check, failure), answers];
+  const from = settings.sandbox ? 'built in' : origin.name;
+  if (tried?.verdict === 'powerless') {
+    const fix = 'Give the key the permissions that you need.';
+    return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
+  }
+  const tenant = tried?.tenant;
+  const at = tenant ? ` of the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
+  return [ok(check, `accepted${at} (${from})`), answers];
 }
 
 function missing(check: string, kind: KeyType, hasOther: boolean): Finding {

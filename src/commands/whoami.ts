@@ -1,11 +1,11 @@
 import { READ_PERMISSIONS } from '../api/permissions.ts';
-import { checkKey, isAboutKey, type KeyCheck, keyFailure, rememberTenant } from '../app/check-key.ts';
+import { inspectKey, isAboutKey, type KeyReport, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { baseUrlText } from '../config/values.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import { fieldPaths, type View } from '../output/view.ts';
 import { hasEnvironmentKey, tenantTone } from '../app/tenant-mark.ts';
 import { drawIdentity, type Identity, type KeyRow, keyTone } from './draw-identity.ts';
@@ -53,23 +53,6 @@ export const whoami = defineCommand({
     throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
   },
 });
-
-interface KeyReport {
-  readonly kind: KeyType;
-  readonly check?: KeyCheck;
-  readonly failure?: SvcError | undefined;
-}
-
-async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
-  try {
-    const key = await context.key(kind);
-    const check = await checkKey(context, kind, key);
-    return { kind, check, failure: keyFailure(check, key.origin) };
-  } catch (error) {
-    if (!isSvcError(error) || context.signal.aborted) throw error;
-    return { kind, failure: error };
-  }
-}
 
 function rowOf(context: Context, keys: readonly KeyReport[]): Identity {
   const { settings } = context;

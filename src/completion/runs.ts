@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunRecord, statusOf } from '../account-updater/record.ts';
-import { RunDirectory } from '../account-updater/run-directory.ts';
+import { openRuns } from '../account-updater/run-directory.ts';
 import type { Suggestion } from '../app/parameter.ts';
 import { type PathsHost, stateDirectory } from '../config/paths.ts';
 
@@ -24,22 +24,10 @@ export function jobIds(system: PathsHost): Suggestion[] {
 function records(system: PathsHost): RunRecord[] {
   const state = stateDirectory(system);
   if (state === undefined) return [];
-  const names = namesIn(join(state, 'runs')).toSorted().toReversed().slice(0, MOST);
-  return names.flatMap((name) => record(join(state, 'runs', name)));
-}
-
-function record(directory: string): RunRecord[] {
+  const root = join(state, 'runs');
   try {
-    const run = RunDirectory.open(directory);
-    return run === undefined ? [] : [run.record];
-  } catch {
-    return [];
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
+    const names = readdirSync(root).toSorted().toReversed().slice(0, MOST);
+    return openRuns(names.map((name) => join(root, name))).runs.map(({ record }) => record);
   } catch {
     return [];
   }

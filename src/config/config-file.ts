@@ -48,10 +48,6 @@ export interface Config {
   profiles: Record<string, Profile>;
 }
 
-function emptyConfig(): Config {
-  return { version: 1, profiles: {} };
-}
-
 /** The profile of this name, or undefined. Safe for names that every object has, like `toString`. */
 export function storedProfile(config: Config, name: string): Profile | undefined {
   return Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
@@ -232,7 +228,7 @@ function readOrAbsent(file: string, isAbsent: (code: string | undefined) => bool
 }
 
 function absent(file: string | undefined): ConfigFile {
-  return { file, exists: false, config: emptyConfig(), notices: [] };
+  return { file, exists: false, config: { version: 1, profiles: {} }, notices: [] };
 }
 
 function parse(descriptor: number, file: string): Config {

@@ -21,7 +21,7 @@ export async function keyFromCommand(
 ): Promise<string> {
   signal?.throwIfAborted();
   // It may be a key, pasted by mistake: the shell repeats it.
-  if (isOneWord(command) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
+  if (!/\s/.test(command.trim()) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
   const failed = (how: string, hint?: string): SvcError => failure(command, kind, how, hint);
@@ -59,10 +59,6 @@ function held(onLine: (line: string) => void): { onLine: (line: string) => void;
     },
     flush,
   };
-}
-
-function isOneWord(command: string): boolean {
-  return !/\s/.test(command.trim());
 }
 
 function firstLine(text: string): string {

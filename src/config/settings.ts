@@ -78,11 +78,7 @@ export async function resolveSettings(
   const baseUrl = sandbox
     ? read({ flag }, sandboxBaseUrl)
     : read({ flag, variable: 'SVC_BASE_URL', stored: stored?.base_url }, parseBaseUrl);
-  const output = {
-    flag: ['--output', flags.output],
-    variable: 'SVC_OUTPUT',
-    stored: stored?.output,
-  } as const;
+  const output = { flag: ['--output', flags.output], variable: 'SVC_OUTPUT', stored: stored?.output } as const;
   const time = { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time } as const;
   return {
     profile: name,

@@ -233,12 +233,9 @@ function refuseConnection(
   const code = systemCodeOf(error);
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
-  const reason = isLate ? 'it was not complete in time' : brokenReason(code);
+  const broken = code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
+  const reason = isLate ? 'it was not complete in time' : broken;
   if (code !== 'ECONNRESET') onRefused({ status, reason });
   if (socket.writable) socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
-}
-
-function brokenReason(code: string | undefined): string {
-  return code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
 }

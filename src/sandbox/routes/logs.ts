@@ -157,15 +157,10 @@ function* listLogs(
 }
 
 /** Which audit records can lie in a window. After the clock was set back their positions do not say. */
-function auditWindow({ audit, auditInOrder }: World, from: number, before: number): Span {
+function auditWindow({ audit, auditInOrder }: World, from: number, before: number): { begin: number; end: number } {
   if (!auditInOrder) return { begin: 0, end: audit.length };
   const timeOf = (number: number): number => auditTime(audit[number]);
   return { begin: firstAt(audit.length, timeOf, from), end: firstAt(audit.length, timeOf, before) };
-}
-
-interface Span {
-  readonly begin: number;
-  readonly end: number;
 }
 
 /** The number of the first log at or after a time, by halving. */

@@ -25,7 +25,8 @@ export function seededLogs(seed: number, start: number, count: number): SeededLo
     const within = mix(seed, NAMESPACE.log, place, 1) / 2 ** 32;
     return Math.floor((start - SPREAD_MS + (place + within) * slot) / 1000) * 1000;
   };
-  const content = (number: number): number => (isTwin(seed, number) ? number - 1 : number);
+  const isTwin = (number: number): boolean => isPaired(seed, number) && mix(seed, NAMESPACE.log, number, 3) % 6 === 0;
+  const content = (number: number): number => (isTwin(number) ? number - 1 : number);
   return {
     count,
     timeOf,
@@ -47,10 +48,6 @@ function peopleOf(seed: number) {
 // Every other log may share its second with the one before, and now and then equals it in every field.
 function isPaired(seed: number, number: number): boolean {
   return number % 2 === 1 && mix(seed, NAMESPACE.log, number, 2) % 3 === 0;
-}
-
-function isTwin(seed: number, number: number): boolean {
-  return isPaired(seed, number) && mix(seed, NAMESPACE.log, number, 3) % 6 === 0;
 }
 
 type People = ReturnType<typeof peopleOf>;

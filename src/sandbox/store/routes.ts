@@ -57,12 +57,7 @@ async function putRequest(service: Service, request: Request): Promise<Response>
 function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
   const at = service.state.now();
   service.state.record({ type: 'upload', at, job: job.id, ...file, ...service.speed });
-  recordAudit(service, undefined, {
-    entityType: 'account_updater_job',
-    entityId: job.id,
-    operation: 'update',
-    message: 'Request file uploaded',
-  });
+  recordAccess(service, job, 'update', 'Request file uploaded');
   service.processing.prepare(job, service.speed.pickup);
 }
 
@@ -99,12 +94,7 @@ function getResult(service: Service, request: Request): Response {
   const { bytes, at: modified } = result;
   const file = { path: service.files.path(path), start: 0, bytes, type: 'text/csv', etag, modified };
   const response = fileResponse(request, file);
-  recordAudit(service, undefined, {
-    entityType: 'account_updater_job',
-    entityId: job.id,
-    operation: 'read',
-    message: 'Result file downloaded',
-  });
+  recordAccess(service, job, 'read', 'Result file downloaded');
   return response;
 }
 
@@ -131,12 +121,10 @@ function checkSignature({ state }: Service, { method, url }: Request): string {
 function recordRefusal(service: Service, { method, url }: Request): void {
   const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
   if (job === undefined || service.state.world.deleted) return;
-  const [operation, message] =
-    method === 'PUT' ? ['update', 'Request file upload refused'] : ['read', 'Result file download refused'];
-  recordAudit(service, undefined, {
-    entityType: 'account_updater_job',
-    entityId: job.id,
-    operation,
-    message,
-  });
+  if (method === 'PUT') recordAccess(service, job, 'update', 'Request file upload refused');
+  else recordAccess(service, job, 'read', 'Result file download refused');
+}
+
+function recordAccess(service: Service, { id }: Job, operation: string, message: string): void {
+  recordAudit(service, undefined, { entityType: 'account_updater_job', entityId: id, operation, message });
 }

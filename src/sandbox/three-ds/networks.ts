@@ -30,22 +30,11 @@ export function findNetwork(name: string): Network | undefined {
 }
 
 /** The indicator that goes with an outcome; undefined while there is none. */
-export function eciOf(network: Network, status: AuthenticationStatus): string | undefined {
-  switch (status) {
-    case 'challenge':
-    case 'decoupled_challenge':
-      return undefined;
-    case 'informational':
-      return network.dataOnly;
-    case 'successful':
-      return network.eci.authenticated;
-    case 'attempted':
-      return network.eci.attempted;
-    case 'failed':
-    case 'unavailable':
-    case 'rejected':
-      return network.eci.none;
-  }
+export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus): string | undefined {
+  if (status === 'challenge' || status === 'decoupled_challenge') return undefined;
+  if (status === 'informational') return dataOnly;
+  if (status === 'successful') return eci.authenticated;
+  return status === 'attempted' ? eci.attempted : eci.none;
 }
 
 /** The network that a card number of these first digits belongs to; empty for one that is not known. */

@@ -8,6 +8,7 @@ import {
   OtherPage,
   type Page,
   pageResponse,
+  plainPage,
   readForm,
   redirect,
   type Visit,
@@ -39,12 +40,11 @@ export async function notifyMethod(visit: Visit): Promise<Response> {
   return pageResponse(NOTIFIED);
 }
 
-const NOT_A_NOTIFICATION: Page = {
-  status: 400,
-  title: 'Not a notification',
-  main: html`<h1>Not a notification</h1>
-    <p>The form must hold threeDSMethodData that names the session.</p>`,
-};
+const NOT_A_NOTIFICATION = plainPage(
+  400,
+  'Not a notification',
+  'The form must hold threeDSMethodData that names the session.',
+);
 
 const NOTIFIED: Page = {
   status: 200,

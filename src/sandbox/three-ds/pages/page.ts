@@ -119,7 +119,8 @@ export async function readForm({ request }: Visit): Promise<URLSearchParams> {
 const NO_SUCH_PAGE = ['No such page', 'Check that the whole address was copied.'] as const;
 const EXPIRED = ['This page has expired', 'Go back to the merchant and start again. Nothing was charged.'] as const;
 
-function plainPage(status: number, title: string, text: string): Page {
+/** A page with a title and a sentence. */
+export function plainPage(status: number, title: string, text: string): Page {
   return {
     status,
     title,
