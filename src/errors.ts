@@ -155,6 +155,10 @@ const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
   EFBIG: ['could not be written: the file size limit is reached', 'Raise the limit (ulimit -f).'],
   ENAMETOOLONG: ['could not be written: its name is too long', 'Choose a shorter name.'],
   EBUSY: ['could not be written: another program has it open', 'Close it there and run the command again.'],
+  ENOTDIR: [
+    'could not be written: it is not a directory, or below something that is none',
+    'Choose another directory.',
+  ],
   ENOENT: ['could not be written: its directory does not exist', 'Make the directory, or choose another one.'],
   EROFS: ['could not be written: the file system is read-only', READ_ONLY[1]],
   EACCES: READ_ONLY,

@@ -5,7 +5,7 @@ import { keyFiles } from '../config/keys.ts';
 import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
-import { readProblem, systemCodeOf } from '../errors.ts';
+import { readProblem, writeFailure } from '../errors.ts';
 import { isShared, modeText } from '../files/directory.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import type { System } from '../system.ts';
@@ -38,19 +38,9 @@ function checkDirectory(check: string, directory: string | undefined, variable: 
     else fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
     return ok(check, existing === directory ? directory : `${directory} (created when needed)`);
   } catch (error) {
-    const why = WHY[systemCodeOf(error) ?? ''] ?? `cannot be written (${systemCodeOf(error) ?? 'unknown'})`;
-    return failed(check, `${directory} ${why}`, fix, 'local');
+    return failed(check, writeFailure(directory, error).message, fix, 'local');
   }
 }
-
-const WHY: Readonly<Record<string, string>> = {
-  EACCES: 'is not writable for this user',
-  EPERM: 'is not writable for this user',
-  EROFS: 'is on a read-only file system',
-  ENOSPC: 'is on a full disk',
-  EDQUOT: 'is over its disk quota',
-  ENOTDIR: 'is not a directory, or is below something that is not one',
-};
 
 function nearestExisting(directory: string): string {
   const found = fs.statSync(directory, { throwIfNoEntry: false });

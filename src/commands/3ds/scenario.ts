@@ -16,17 +16,7 @@ import { findTestCard, threeDsCards } from '../sandbox/three-ds-cards.ts';
 import { checkViolations, readBody } from './body.ts';
 import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
 
-/** How a scenario went: statuses, codes and ids only, so that it can be shown anywhere. */
-export interface ScenarioResult {
-  readonly scenario: string;
-  readonly result: 'passed' | 'failed';
-  readonly expected: string;
-  /** A status of the authentication, the HTTP status of its refusal, or `error`. */
-  readonly got: string;
-  readonly reason: string | null;
-  readonly session: string | null;
-  readonly seconds: number;
-}
+export type ScenarioResult = ReturnType<typeof resultOf>;
 
 export const scenarioView: View<ScenarioResult> = {
   name: 'scenario',
@@ -114,13 +104,11 @@ export function failedResult(planned: PlannedScenario, { code, status }: SvcErro
   return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
 }
 
-function resultOf(
-  { name, expect }: PlannedScenario,
-  got: string,
-  reason?: string,
-  session?: string,
-  ms = 0,
-): ScenarioResult {
+/**
+ * How a scenario went: statuses, codes and ids only, so that it can be shown anywhere. `got` is a status of the
+ * authentication, the HTTP status of its refusal, or `error`.
+ */
+function resultOf({ name, expect }: PlannedScenario, got: string, reason?: string, session?: string, ms = 0) {
   return {
     scenario: name,
     result: got === expect ? 'passed' : 'failed',

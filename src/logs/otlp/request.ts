@@ -90,19 +90,8 @@ export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions):
   });
 }
 
-/** A value as OTLP's JSON writes it. */
-export type AnyValue =
-  | { readonly stringValue: string }
-  | { readonly boolValue: boolean }
-  | { readonly intValue: string }
-  | { readonly doubleValue: number }
-  | { readonly arrayValue: { readonly values: readonly AnyValue[] } }
-  | { readonly kvlistValue: { readonly values: readonly KeyValue[] } };
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value: AnyValue;
-}
+/** A value as OTLP's JSON writes it: one member, whose name tells the type. */
+type AnyValue = Readonly<Record<string, unknown>>;
 
 /** Any JSON value but null; each text goes through `clean`. */
 function anyValue(value: unknown, clean: (text: string) => string): AnyValue | undefined {
@@ -129,7 +118,7 @@ function exactNumber({ text }: JsonToken): AnyValue | undefined {
 }
 
 /** The members of an object, each under its name with `prefix` before it; those without a value are left out. */
-function keyValues(members: object, clean: (text: string) => string, prefix = ''): KeyValue[] {
+function keyValues(members: object, clean: (text: string) => string, prefix = ''): { key: string; value: AnyValue }[] {
   return Object.entries(members).flatMap(([name, member]) => {
     const value = anyValue(member, clean);
     return value === undefined ? [] : [{ key: prefix + clean(name), value }];

@@ -87,7 +87,8 @@ function readPosition(query: URLSearchParams): LogPosition | undefined {
   return { seeded, audit };
 }
 
-function readFilter(query: URLSearchParams): LogFilter {
+/** Which logs are wanted: kept from a time on, and before another, in milliseconds. */
+function readFilter(query: URLSearchParams) {
   return {
     entityType: query.get('entity_type') || undefined,
     entityId: query.get('entity_id') || undefined,
@@ -104,18 +105,10 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   return time;
 }
 
-/** Which logs are wanted. Times in milliseconds. */
-export interface LogFilter {
-  readonly entityType?: string | undefined;
-  readonly entityId?: string | undefined;
-  /** Kept from here on. */
-  readonly from?: number | undefined;
-  /** Kept before this. */
-  readonly before?: number | undefined;
-}
+type LogFilter = ReturnType<typeof readFilter>;
 
 /** A position in the list: generated logs and audit records below these numbers follow. */
-export interface LogPosition {
+interface LogPosition {
   readonly seeded: number;
   readonly audit: number;
 }

@@ -89,19 +89,10 @@ function completeLines(descriptor: number, from: number): { text: string; end: n
   return { text: buffer.toString('utf8', 0, end), end: from + end };
 }
 
-/** Paths of a sandbox's state. */
-export interface StatePaths {
-  readonly directory: string;
-  readonly journal: string;
-  readonly ledger: string;
-  /** Request and result files. */
-  readonly files: string;
-  /** The objects of the buckets. */
-  readonly objects: string;
-}
+export type StatePaths = ReturnType<typeof statePaths>;
 
-/** The paths below a state directory. */
-export function statePaths(directory: string): StatePaths {
+/** The paths below a state directory; `files` are those of jobs, `objects` those of buckets. */
+export function statePaths(directory: string) {
   return {
     directory,
     journal: join(directory, 'journal.jsonl'),

@@ -84,19 +84,11 @@ export class SandboxState {
 /** How to move a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */
 export type ClockMove = { readonly by: number } | { readonly to: number } | 'reset';
 
-/** A sandbox's time before and after, in milliseconds since the epoch. */
-export interface ClockMoved {
-  readonly before: number;
-  readonly after: number;
-  /** How far it is ahead of the machine's clock now. */
-  readonly ahead: number;
-}
-
 /**
  * Moves the clock of every sandbox on a state directory, or only reads it. Uploads expire, jobs finish, logs age and
- * sessions end as if the time had passed.
+ * sessions end as if the time had passed. Returns its time before and after, and how far that is ahead of the machine's.
  */
-export function moveClock(directory: string, realNow: () => number, move?: ClockMove): ClockMoved {
+export function moveClock(directory: string, realNow: () => number, move?: ClockMove) {
   const paths = statePaths(directory);
   prepareDirectory(paths);
   const state = new SandboxState(paths, {}, realNow);

@@ -125,17 +125,11 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
   });
 }
 
-/** The first and last byte of a part of a file. */
-export interface ByteRange {
-  readonly first: number;
-  readonly last: number;
-}
-
 /**
  * Reads a Range header for a size in bytes. Undefined for the whole file: without the header, for a malformed one, or
  * for several ranges at once.
  */
-export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+export function readRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
   if (from === '')

@@ -6,25 +6,11 @@ import { jobStatus, type World } from '../state/world.ts';
 import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
 import { TEST_CARDS, type TestCard, THREE_DS_CARDS, yieldsToken } from './test-cards.ts';
 
-/** A card token of the sandbox, and what an Account Updater job reports of it. */
-export interface SandboxCard {
-  readonly token: string;
-  /** Empty for a network that does not take part. */
-  readonly network: string;
-  /** Masked. */
-  readonly number: string;
-  /** 2 digits. */
-  readonly expiration_month: string;
-  /** 4 digits. */
-  readonly expiration_year: string;
-  /** Empty for a card whose row is left out of the result. */
-  readonly result_code: string;
-  /** Whether the result holds a new token. */
-  readonly new_token: boolean;
-}
-
-/** The card tokens that a sandbox of this seed holds, one for each test card. */
-export function sandboxCards(seed: number = DEFAULT_SEED): SandboxCard[] {
+/**
+ * The card tokens that a sandbox of this seed holds, one for each test card, and what an Account Updater job reports of
+ * it: the network is empty where it takes no part, the code where the row is left out of the result.
+ */
+export function sandboxCards(seed: number = DEFAULT_SEED) {
   return TEST_CARDS.map((card, index) => ({
     token: cardToken(seed, index),
     network: card.network,
@@ -45,18 +31,8 @@ export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   return [REQUEST_COLUMNS.join(','), ...rows, unknown, ''].join('\n');
 }
 
-/** A test card of 3-D Secure in the sandbox. */
-export interface SandboxThreeDsCard {
-  readonly token: string;
-  readonly token_intent: string;
-  readonly network: string;
-  /** Masked. */
-  readonly number: string;
-  readonly scenario: ScenarioName;
-}
-
 /** The card tokens and token intents for 3-D Secure that a sandbox of this seed holds, one for each test card. */
-export function sandboxThreeDsCards(seed: number = DEFAULT_SEED): SandboxThreeDsCard[] {
+export function sandboxThreeDsCards(seed: number = DEFAULT_SEED) {
   return THREE_DS_CARDS.map(({ number, network, scenario }, index) => ({
     token: uuidOf(seed, NAMESPACE.threeDsCard, index),
     token_intent: uuidOf(seed, NAMESPACE.tokenIntent, index),
@@ -65,6 +41,8 @@ export function sandboxThreeDsCards(seed: number = DEFAULT_SEED): SandboxThreeDs
     scenario,
   }));
 }
+
+export type SandboxThreeDsCard = ReturnType<typeof sandboxThreeDsCards>[number];
 
 function masked(number: string): string {
   return maskedNumber(number.slice(0, 6), number.slice(-4), number.length);

@@ -6,9 +6,6 @@ export const SESSION_TYPES = ['customer', 'merchant'] as const;
 /** Who starts a session. */
 export type SessionType = (typeof SESSION_TYPES)[number];
 
-/** Results of the 3DS method: completed, not completed, unavailable. */
-export const METHOD_COMPLETION_INDICATORS = ['Y', 'N', 'U'] as const;
-
 /** Outcomes of an authentication and their EMV codes. */
 export const AUTHENTICATION_STATUS_CODES = {
   successful: 'Y',
@@ -70,19 +67,6 @@ export const CHALLENGE_CANCEL_REASON_CODES = {
   error: '06',
   unknown: '07',
 } as const;
-
-/** Known states of the cardholder's list of trusted merchants. */
-export const WHITELIST_STATUSES = [
-  'merchant-trusted',
-  'merchant-not-trusted',
-  'not-eligible',
-  'pending-confirmation',
-  'request-to-trust-rejected',
-  'unknown',
-] as const;
-
-/** Who set the whitelist status. */
-export const WHITELIST_STATUS_SOURCES = ['3ds-server', 'directory-server', 'acs'] as const;
 
 /** Preferences for a challenge and their EMV codes. */
 export const CHALLENGE_PREFERENCE_CODES = {
