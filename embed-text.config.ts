@@ -19,7 +19,9 @@ export function embeddedText(): EmbeddedText {
     enforce: 'pre',
     // The suffix keeps Vite from handling a style sheet as one.
     resolveId: (source, importer = '') =>
-      /^\..*\.(csv|css|md|sh)$/.test(source) ? PREFIX + resolve(dirname(importer), source) + SUFFIX : undefined,
+      /^\..*(?:\.(?:csv|css|md|sh|bash|fish|ps1)|\/_svc)$/.test(source)
+        ? PREFIX + resolve(dirname(importer), source) + SUFFIX
+        : undefined,
     load(id) {
       if (!id.startsWith(PREFIX)) return undefined;
       const text = readFileSync(id.slice(PREFIX.length, -SUFFIX.length), 'utf8');

@@ -1,36 +1,14 @@
+import { text as script } from '../../completions/svc.bash';
 import type { Candidates } from './complete.ts';
 
-// COMP_WORDS is of no use: bash cuts words at = and :, and leaves no trace of the blanks between. So the tool gets
-// the line up to the cursor, and beside it the end of the word that readline will replace ($2).
-const SCRIPT = String.raw`# Completion of svc for bash, as 'svc completion bash' prints it.
-
-_svc() {
-  local answer how value
-  COMPREPLY=()
-  compopt +o default 2>/dev/null
-  answer=$(command svc __complete bash "$COMP_TYPE" "$COLUMNS" "$2" "${'$'}{COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null) || return 0
-  {
-    read -r how
-    while IFS= read -r value; do
-      COMPREPLY+=("$value")
-    done
-  } <<<"$answer"
-  case $how in
-    files*) compopt -o default 2>/dev/null ;;
-    directories*) compopt -o dirnames 2>/dev/null ;;
-    *nospace*) compopt -o nospace 2>/dev/null ;;
-  esac
-  compopt -o nosort 2>/dev/null
-  return 0
-}
-
-complete -o default -F _svc svc
-`;
-
-/** bash 3.2 and later; descriptions show in the list that a second TAB brings. */
+/**
+ * bash 3.2 and later; descriptions show in the list that a second TAB brings. COMP_WORDS is of no use: bash cuts words at
+ * = and :, and leaves no trace of the blanks between. So the tool gets the line up to the cursor, and beside it the end
+ * of the word that readline will replace ($2).
+ */
 export const bash: Shell = {
   name: 'bash',
-  script: SCRIPT,
+  script,
   read([type = '', columns = '', tail = '', line = '']) {
     const { words, raw, redirected } = readLine(line);
     const { text: current, open } = unquote(raw);

@@ -19,3 +19,15 @@ declare module '*.sh' {
 declare module '*.md' {
   export const text: string;
 }
+declare module '*.bash' {
+  export const text: string;
+}
+declare module '*.fish' {
+  export const text: string;
+}
+declare module '*.ps1' {
+  export const text: string;
+}
+declare module '*/_svc' {
+  export const text: string;
+}

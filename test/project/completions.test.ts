@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-// `npm run completions` writes them again.
+// The program has them from these files; packages put the files themselves in the shells' directories.
 it.each([
   ['bash', 'svc.bash'],
   ['zsh', '_svc'],
