@@ -93,7 +93,7 @@ describe('svc doctor', () => {
     // A certificate is judged by the same clock, but this machine's own sandbox needs none.
     expect(on['clock']).toMatchObject({
       result: 'warning',
-      found: `26 h ${hours > 0 ? 'ahead of' : 'behind'} the service's`,
+      found: `1d 2h ${hours > 0 ? 'ahead of' : 'behind'} the service's`,
     });
     expect(code).toBe(0);
   });

@@ -1,17 +1,42 @@
 import { describe, expect, it } from 'vitest';
 import {
   AUTHENTICATION_STATUS_CODES,
-  AUTHENTICATION_STATUS_REASONS,
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_PREFERENCE_CODES,
-  CHALLENGE_TYPES,
 } from '../../src/schema/three-ds/values.ts';
 import { explain, isOpen, MEANINGS, meantName, outcomeLines } from '../../src/three-ds/explain.ts';
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'authentication status': Object.keys(AUTHENTICATION_STATUS_CODES),
-  'authentication status reason': AUTHENTICATION_STATUS_REASONS,
-  'challenge type': CHALLENGE_TYPES,
+  'authentication status reason': [
+    'card-authentication-failed',
+    'unknown-device',
+    'unsupported-device',
+    'too-many-authentication-attempts',
+    'card-expired',
+    'invalid-card-number',
+    'invalid-transaction',
+    'no-card-record',
+    'security-failure',
+    'stolen-card',
+    'suspected-fraud',
+    'transaction-not-permitted',
+    'cardholder-not-enrolled',
+    'timeout-at-acs',
+    'low-confidence',
+    'medium-confidence',
+    'high-confidence',
+    'very-high-confidence',
+    'max-challenges-exceeded',
+    'non-payment-transaction-not-supported',
+    '3ri-not-supported',
+    'acs-technical-issue',
+    'decoupled-authentication-required',
+    'decoupled-authentication-timeout',
+    'insufficient-decoupled-authentication-time',
+    'authentication-attempted-but-not-performed',
+  ],
+  'challenge type': ['static', 'dynamic', 'out-of-band', 'decoupled'],
   'challenge cancel reason': Object.keys(CHALLENGE_CANCEL_REASON_CODES),
   'challenge preference': Object.keys(CHALLENGE_PREFERENCE_CODES),
   'whitelist status': [

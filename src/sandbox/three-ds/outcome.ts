@@ -1,9 +1,4 @@
-import type {
-  AUTHENTICATION_STATUS_REASONS,
-  AuthenticationStatus,
-  CHALLENGE_CANCEL_REASON_CODES,
-  CHALLENGE_TYPES,
-} from '../../schema/three-ds/values.ts';
+import type { AuthenticationStatus, CHALLENGE_CANCEL_REASON_CODES } from '../../schema/three-ds/values.ts';
 import type { AuthenticationEvent, ChallengeEvent } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from './networks.ts';
@@ -20,13 +15,10 @@ export const MAX_ATTEMPTS = 3;
 /** What is to be said of an authentication at a time. */
 export interface Outcome {
   readonly status: AuthenticationStatus;
-  readonly reason?: (typeof AUTHENTICATION_STATUS_REASONS)[number] | undefined;
+  readonly reason?: string | undefined;
   readonly cancelReason?: keyof typeof CHALLENGE_CANCEL_REASON_CODES | undefined;
   /** Absent where no challenge occurs. */
-  readonly challenge?: {
-    readonly type: (typeof CHALLENGE_TYPES)[number];
-    readonly attempts: number;
-  };
+  readonly challenge?: { readonly type: 'dynamic' | 'out-of-band' | 'decoupled'; readonly attempts: number };
 }
 
 /** The outcome of a session's authentication at a time. */

@@ -24,39 +24,6 @@ export type AuthenticationStatus = keyof typeof AUTHENTICATION_STATUS_CODES;
 /** Known outcomes of an authentication. */
 export const AUTHENTICATION_STATUSES = Object.keys(AUTHENTICATION_STATUS_CODES) as AuthenticationStatus[];
 
-/** Known reasons of an outcome. */
-export const AUTHENTICATION_STATUS_REASONS = [
-  'card-authentication-failed',
-  'unknown-device',
-  'unsupported-device',
-  'too-many-authentication-attempts',
-  'card-expired',
-  'invalid-card-number',
-  'invalid-transaction',
-  'no-card-record',
-  'security-failure',
-  'stolen-card',
-  'suspected-fraud',
-  'transaction-not-permitted',
-  'cardholder-not-enrolled',
-  'timeout-at-acs',
-  'low-confidence',
-  'medium-confidence',
-  'high-confidence',
-  'very-high-confidence',
-  'max-challenges-exceeded',
-  'non-payment-transaction-not-supported',
-  '3ri-not-supported',
-  'acs-technical-issue',
-  'decoupled-authentication-required',
-  'decoupled-authentication-timeout',
-  'insufficient-decoupled-authentication-time',
-  'authentication-attempted-but-not-performed',
-] as const;
-
-/** Known kinds of challenge. */
-export const CHALLENGE_TYPES = ['static', 'dynamic', 'out-of-band', 'decoupled'] as const;
-
 /** Why a challenge was given up, and the EMV codes. */
 export const CHALLENGE_CANCEL_REASON_CODES = {
   'cardholder-canceled': '01',
