@@ -51,7 +51,7 @@ export class IndexCheck {
     try {
       await work();
     } catch (error) {
-      if (isSvcError(error, 'not_found')) return;
+      if (isSvcError(error, 'not_found', 'forbidden')) return;
       if (!isSvcError(error, 'checksum_mismatch')) throw error;
       this.#note(path, 'it was changed');
     }

@@ -26,7 +26,7 @@ export async function indexSegments(
   const day = newestDay(own.map(({ segment }) => segment.path));
   const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
   const span = SPANS.find((each) => sequence % each === 0);
-  const merged = span === undefined ? undefined : await merge(store, sequence - span, sequence - 1);
+  const merged = span === undefined ? undefined : await unlessDamaged(merge(store, sequence - span, sequence - 1));
   return merged === undefined ? added : [merged, ...added];
 }
 
@@ -41,7 +41,7 @@ async function merge(store: ArchiveStore, from: number, to: number): Promise<Ind
   for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref))))
     if (file) parts.push(file);
   if (parts.length === 0) return undefined;
-  return unlessDamaged(writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts));
+  return writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts);
 }
 
 function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {
@@ -61,12 +61,15 @@ export async function removeMerged(store: ArchiveStore, added: readonly IndexRef
   for await (const _ of sideBySide(old, READ_AHEAD, (path) => store.remove(path)));
 }
 
-/** What work gives; undefined where a file of the index is damaged or gone. @throws any other error */
+/**
+ * What work gives; undefined where a file of the index is damaged or gone, which some buckets call forbidden.
+ * @throws any other error
+ */
 export async function unlessDamaged<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (isSvcError(error, 'not_found', 'checksum_mismatch')) return undefined;
+    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden')) return undefined;
     throw error;
   }
 }
