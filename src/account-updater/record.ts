@@ -1,132 +1,126 @@
-import * as z from 'zod/mini';
 import { refuseNewer, SvcError } from '../errors.ts';
 import { isObject, parsedJson } from '../schema/guards.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
 import { countText } from '../output/time.ts';
 
-const text = z.string();
-const count = z.int().check(z.nonnegative());
-const maybe = z.exactOptional;
-
-const resultsFile = z.object({ file: text, bytes: count, sha256: text });
-
-const partSchema = z.object({
-  /** Counted from 1. */
-  number: count,
-  first_row: count,
-  rows: count,
-  /** Offsets in the input file, in bytes; the header is not in between. */
-  start: count,
-  end: count,
-  /** Of the upload, header included. */
-  bytes: count,
-  sha256: text,
-  // The service may have the file of an unknown part, and nothing says so: a later response or the operator settles it.
-  state: z.enum([
-    'planned',
-    'creating',
-    'created',
-    'uploading',
-    'uploaded',
-    'completed',
-    'downloaded',
-    'failed',
-    'unknown',
-  ]),
-  job: maybe(text),
-  /** When the request that creates the job was sent, in the service's time, as all times of a part are. */
-  creating_since: maybe(text),
-  /** When the upload began. */
-  sent_at: maybe(text),
-  /** Written before each step is taken; older records have none: see `sentOf`. */
-  sent: maybe(z.custom<Sent>(isText)),
-  /** When the upload address of its job expires. */
-  expires_at: maybe(text),
-  /** Since when every poll has found its job missing. */
-  missing_since: maybe(text),
-  /** When its job was first seen completed. */
-  done_at: maybe(text),
-  /** Jobs that it went to before, the latest last: deleted, as one without a file is after an hour, or failed. */
-  earlier_jobs: maybe(
-    z.array(
-      z.object({
-        job: text,
-        ended: z.custom<'gone' | 'failed'>(() => true),
-        /** When its upload began, of a job that is gone although all of its file was sent. */
-        sent_at: maybe(text),
-      }),
-    ),
-  ),
-  /** The job's status at the last poll, as the service says it. */
-  seen: maybe(text),
-  /** The service's reasons of a failed job. */
-  errors: maybe(z.array(text)),
-  /** The results as they came, in the run's directory. Those of earlier versions do not say what proved them. */
-  results: maybe(z.extend(resultsFile, { proof: maybe(z.custom<Proof | 'content' | 'operator'>(() => true)) })),
-  /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
-  unproven: maybe(resultsFile),
-});
-
-const recordSchema = z.object({
-  version: z.literal(1),
-  id: text,
-  created_at: text,
-  profile: text,
-  base_url: text,
-  /** Other base URLs at which its tenant was recognized. */
-  also_at: maybe(z.array(text)),
-  /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
-  tenant_id: maybe(text),
-  /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
-  cycle: maybe(text),
-  /** The request file. */
-  input: z.object({
-    /** As the operator called it. */
-    name: text,
-    /** Where it was; undefined for standard input, which cannot be read again. */
-    path: maybe(text),
-    rows: count,
-    bytes: count,
-    sha256: text,
-    header_bytes: count,
-  }),
-  /** Where the merged results go: an absolute path. */
-  out: maybe(text),
-  /** Uploads: slices of the input file below the header, each with the job that it goes to. */
-  parts: z.array(partSchema).check(z.minLength(1)),
-  /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
-  writing: maybe(resultsFile),
-  /** The merged results, once they are written. */
-  results: maybe(resultsFile),
-  /** `due` from the completion of the run until the command of `--exec` has succeeded. */
-  exec: maybe(z.custom<'due'>(() => true)),
-  /** When the operator abandoned it; the service processes its jobs all the same. */
-  abandoned_at: maybe(text),
-  /** When the results that it kept were removed; it is no longer listed. */
-  pruned_at: maybe(text),
-});
-
-/** A run: everything needed to resume it, on this machine or another. Members of later versions are kept. */
-export type RunRecord = z.infer<typeof recordSchema>;
-
-/** One upload of a run. */
-export type RunPart = z.infer<typeof partSchema>;
-
 /** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
-export type PartState = RunPart['state'];
+export type PartState = (typeof PART_STATES)[number];
+
+const PART_STATES = [
+  'planned',
+  'creating',
+  'created',
+  'uploading',
+  'uploaded',
+  'completed',
+  'downloaded',
+  'failed',
+  // The service may have its file, and nothing says so: only a later response or the operator settles it.
+  'unknown',
+] as const;
 
 /** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
 export type Sent = 'some' | 'all' | 'stored';
 
+/** One upload of a run: a slice of the input file below the header, and the job that it goes to. */
+export interface RunPart {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly first_row: number;
+  readonly rows: number;
+  /** Offsets in the input file, in bytes; the header is not in between. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the upload, header included. */
+  readonly bytes: number;
+  readonly sha256: string;
+  state: PartState;
+  job?: string;
+  /** When the request that creates the job was sent, in the service's time. */
+  creating_since?: string;
+  /** When the upload began, in the service's time. */
+  sent_at?: string;
+  /** Written before each step is taken; older records have none: see `sentOf`. */
+  sent?: Sent;
+  /** When the upload address of its job expires, in the service's time. */
+  expires_at?: string;
+  /** Since when every poll has found its job missing, in the service's time. */
+  missing_since?: string;
+  /** When its job was first seen completed, in the service's time. */
+  done_at?: string;
+  /** Jobs that it went to before, the latest last. */
+  earlier_jobs?: EarlierJob[];
+  /** The job's status at the last poll, as the service says it. */
+  seen?: string;
+  /** The service's reasons of a failed job. */
+  errors?: string[];
+  /** The results as they came, in the run's directory. */
+  results?: PartResults;
+  /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
+  unproven?: ResultsFile;
+}
+
+/** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
+export interface PartResults extends ResultsFile {
+  proof?: Proof | 'content' | 'operator';
+}
+
 /** A file of results: its name or path, its size in bytes, and its hexadecimal hash. */
-export type ResultsFile = z.infer<typeof resultsFile>;
+export interface ResultsFile {
+  file: string;
+  bytes: number;
+  sha256: string;
+}
 
-/** The results of a part, and what proved them. */
-export type PartResults = NonNullable<RunPart['results']>;
+/** A job that a part had before: deleted, as one without a file is after an hour, or failed. */
+export interface EarlierJob {
+  readonly job: string;
+  readonly ended: 'gone' | 'failed';
+  /** When its upload began, of a job that is gone although all of its file was sent. */
+  readonly sent_at?: string;
+}
 
-/** A job that a part had before. */
-export type EarlierJob = NonNullable<RunPart['earlier_jobs']>[number];
+/** A run: everything needed to resume it, on this machine or another. */
+export interface RunRecord {
+  readonly version: 1;
+  readonly id: string;
+  readonly created_at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  /** Other base URLs at which its tenant was recognized. */
+  also_at?: string[];
+  /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
+  tenant_id?: string;
+  /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
+  cycle?: string;
+  input: RunInput;
+  /** Where the merged results go: an absolute path. */
+  out?: string;
+  readonly parts: RunPart[];
+  /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
+  writing?: ResultsFile;
+  /** The merged results, once they are written. */
+  results?: ResultsFile;
+  /** `due` from the completion of the run until the command of `--exec` has succeeded. */
+  exec?: 'due';
+  /** When the operator abandoned it; the service processes its jobs all the same. */
+  abandoned_at?: string;
+  /** When the results that it kept were removed; it is no longer listed. */
+  pruned_at?: string;
+}
+
+/** The request file of a run. */
+export interface RunInput {
+  /** As the operator called it. */
+  readonly name: string;
+  /** Where it was; undefined for standard input, which cannot be read again. */
+  readonly path?: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly header_bytes: number;
+}
 
 /** What the parts of a run come to. */
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
@@ -191,8 +185,8 @@ export function recordText(record: RunRecord): string {
 }
 
 /** Reads the text of a record. @throws SvcError `config` for one that is damaged or of a newer version */
-export function parseRecord(content: string, file: string): RunRecord {
-  const value = parsedJson(content);
+export function parseRecord(text: string, file: string): RunRecord {
+  const value = parsedJson(text);
   refuseNewer(value, 1, file);
   const problem = problemOf(value);
   if (problem === undefined) return value as RunRecord;
@@ -203,21 +197,80 @@ export function parseRecord(content: string, file: string): RunRecord {
   });
 }
 
-function problemOf(value: unknown): string | undefined {
-  if (!isObject(value)) return 'not a JSON object';
-  const { error, data } = recordSchema.safeParse(value);
-  const [member, at] = error?.issues[0]?.path ?? [];
-  const isInPart = member === 'parts' && typeof at === 'number';
-  if (error && !isInPart) return `${String(member)} is missing or malformed`;
-  const bad = isInPart ? at : (data?.parts.findIndex((part) => !isConsistent(part)) ?? -1);
-  return bad === -1 ? undefined : `part ${bad + 1} is malformed`;
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value);
 }
 
-function isConsistent({ state, job, results }: RunPart): boolean {
+function listOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every((item: unknown) => check(item));
+}
+
+function shape(members: Readonly<Record<string, Check>>): Check {
+  return (value) => isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
+}
+
+const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
+
+const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
+
+const PART: Readonly<Record<string, Check>> = {
+  ...Object.fromEntries(['number', 'first_row', 'rows', 'start', 'end', 'bytes'].map((name) => [name, isCount])),
+  ...Object.fromEntries(
+    ['creating_since', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at', 'seen', 'job'].map((name) => [
+      name,
+      optional(isText),
+    ]),
+  ),
+  sha256: isText,
+  state: (value) => STATES.has(value),
+  results: optional(isResults),
+  unproven: optional(isResults),
+  errors: optional(listOf(isText)),
+  earlier_jobs: optional(listOf(shape({ job: isText, sent_at: optional(isText) }))),
+};
+
+function isPart(value: unknown): boolean {
+  if (!isObject(value) || !shape(PART)(value)) return false;
+  const { state, job, results } = value;
   if (state === 'downloaded' && results === undefined) return false;
   return state === 'planned' || state === 'creating' || job !== undefined;
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
+const RECORD: Readonly<Record<string, Check>> = {
+  version: (value) => value === 1,
+  id: isText,
+  created_at: isText,
+  profile: isText,
+  base_url: isText,
+  input: shape({
+    name: isText,
+    sha256: isText,
+    path: optional(isText),
+    rows: isCount,
+    bytes: isCount,
+    header_bytes: isCount,
+  }),
+  out: optional(isText),
+  tenant_id: optional(isText),
+  cycle: optional(isText),
+  abandoned_at: optional(isText),
+  pruned_at: optional(isText),
+  also_at: optional(listOf(isText)),
+  results: optional(isResults),
+  writing: optional(isResults),
+  parts: (value) => Array.isArray(value) && value.length > 0,
+};
+
+function problemOf(value: unknown): string | undefined {
+  if (!isObject(value)) return 'not a JSON object';
+  const wrong = Object.entries(RECORD).find(([name, isRight]) => !isRight(value[name]));
+  if (wrong) return `${wrong[0]} is missing or malformed`;
+  const parts = value['parts'] as unknown[];
+  const bad = parts.findIndex((part) => !isPart(part));
+  return bad === -1 ? undefined : `part ${bad + 1} is malformed`;
 }
