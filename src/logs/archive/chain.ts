@@ -229,12 +229,7 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
  */
 export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
-  const record: ArchiveRecord = {
-    version: NEWEST_VERSION,
-    sequence,
-    previous: last?.sha256 ?? null,
-    ...draft,
-  };
+  const record: ArchiveRecord = { version: NEWEST_VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
   const [path, text] = [recordPath(sequence), recordText(record)];
   // In a store without conditional writes, another writer may have been last.
   if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)

@@ -36,10 +36,7 @@ const monthSchema = z.looseObject({
 });
 
 const SIDE_FILE = /^_manifest\/(?:position|checkpoint)-(\d{8,})-[0-9a-f]{12}\.json$/;
-const sideFileSchema = z.looseObject({
-  path: z.string().check(z.regex(SIDE_FILE)),
-  sha256,
-});
+const sideFileSchema = z.looseObject({ path: z.string().check(z.regex(SIDE_FILE)), sha256 });
 
 const linkSchema = z.looseObject({
   version: z.literal([1, 2]),
