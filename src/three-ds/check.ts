@@ -8,12 +8,18 @@ import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn 
 import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
 import { exampleBody } from './template.ts';
 
+const MOST_ITEMS = 1000;
+
 /**
  * Everything that is wrong with the body of an authenticate request, in the order of the interface.
  * Without a session type the rules are those of the only type that the authentication type goes with;
  * where it goes with both, those of a customer session, which ask for less.
  */
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
+  const list = ownValue(body, ['message_extensions']);
+  // The schema gathers the issues of all items on the stack.
+  if (Array.isArray(list) && list.length > MOST_ITEMS)
+    return [{ path: 'message_extensions', rule: `must have at most ${MOST_ITEMS} items` }];
   const combination = combinationOf(body, sessionType);
   const examples = exampleBody(combination);
   const issues = authenticateSchema.safeParse(body).error?.issues ?? [];
