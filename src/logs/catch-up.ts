@@ -10,8 +10,16 @@ export interface CatchUpOptions {
   readonly onGap: (gap: TimeRange) => void;
 }
 
-/** Reads from the position to the present, and notices gaps that retention has made. */
+/** How long the ranges are of a log that is followed behind the overlap: so many entries a second leave half a page. */
+const DELAYED_MS = 5 * SECOND_MS;
+
+/**
+ * Reads from the position to the present, and notices gaps that retention has made. Delayed, it stays as far behind the
+ * present as an entry may be late, so that what it read needs no second reading.
+ */
 export class CatchUpReader {
+  /** Whether it was told to stay behind, as the log is too busy to be read twice. */
+  isDelayed = false;
   readonly #source: LogSource;
   readonly #state: TailState;
   readonly #options: CatchUpOptions;
@@ -31,22 +39,51 @@ export class CatchUpReader {
     const { overlapMs } = this.#options;
     const near = overlapMs + Math.max(overlapMs / 2, 60_000);
     const isBehind = this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
-    if (!isBehind) this.#backfill = this.#reached = undefined;
+    if (!isBehind && !this.isDelayed) this.#backfill = this.#reached = undefined;
     return isBehind;
+  }
+
+  /** Delays the reading, or ends that. What was read ahead is read again. */
+  delay(isDelayed: boolean): void {
+    this.isDelayed = isDelayed;
+    this.stop();
+    this.#backfill = this.#reached = undefined;
+  }
+
+  /** Milliseconds until there is enough to read for one that is delayed. */
+  get restMs(): number {
+    if (this.#backfill?.isReading) return 0;
+    return Math.max(0, this.#state.settled + DELAYED_MS - this.#end);
+  }
+
+  /** All entries from before this time are there. The service's time is known to the second. */
+  get #end(): number {
+    const leewayMs = this.isDelayed ? LEEWAY_MS : 0;
+    return wholeSecond(this.#source.now() - this.#options.overlapMs - leewayMs);
+  }
+
+  // Of a busy log each request counts: ranges are wide, so that few pages are not full.
+  get #shape(): Shape {
+    if (!this.isDelayed) return USUAL_SHAPE;
+    return { concurrency: 3, wanted: 1_500, widthMs: DELAYED_MS, keptMs: this.#options.overlapMs + MINUTE_MS };
   }
 
   /** Reads the next part. Not to be called again before all that it found was passed on. */
   async poll(): Promise<Poll> {
     const { overlapMs } = this.#options;
-    this.#backfill ??= new Backfill(this.#source, this.#state.settled);
-    const part = await this.#backfill.next(wholeSecond(this.#source.now() - overlapMs));
+    const { settled, readTo, newest } = this.#state;
+    if (this.isDelayed && !this.#backfill?.isReading && this.#end <= settled)
+      return { entries: [], requests: 0, readTo, settleTo: settled, newest };
+    this.#backfill ??= new Backfill(this.#source, settled, this.#shape);
+    const part = await this.#backfill.next(this.#end);
     const poll = pollBackfill(this.#source, this.#state, part, overlapMs);
     this.#noticeGap(poll, part.to);
     this.#reached = Math.min(part.to, poll.readTo);
     // The first response may have shown that this machine's clock is ahead: then that was not yet the past.
     if (part.to > this.#source.now() - overlapMs) this.#backfill = undefined;
     // Until it is known how far a gap goes, a tail that restarts here must meet it again.
-    return this.#gapFrom === undefined ? poll : { ...poll, readTo: this.#state.readTo };
+    if (this.#gapFrom !== undefined) return { ...poll, readTo, settleTo: settled };
+    return this.isDelayed ? { ...poll, settleTo: Math.min(part.to, this.#end) } : poll;
   }
 
   stop(): void {
@@ -77,15 +114,24 @@ interface Slot extends TimeRange {
 
 const MINUTE_MS = 60_000;
 const WIDEST_MS = 6 * 60 * MINUTE_MS;
-/** Ranges read at once. With their pages they bound what is held: some 4,500 entries. */
-const CONCURRENCY = 16;
-/** Entries that a range should hold: three pages, the last of them nearly full. */
-const WANTED = 280;
-const MAX_PAGES = 8;
+/** A range is given up where it has a page more for each of so many entries that were wanted. */
+const WANTED_PER_PAGE = 35;
 const GROWTH = 8;
 const PARTS = 4;
 /** The service's time is known to the second. */
 const LEEWAY_MS = 2 * SECOND_MS;
+
+/** How a past is divided. Ranges read at once and their pages bound what is held: some 4,500 entries. */
+interface Shape {
+  readonly concurrency: number;
+  /** Entries that a range should hold, so that its last page is nearly full. */
+  readonly wanted: number;
+  readonly widthMs: number;
+  /** The age of the oldest entry that the service still had: retention does not cut into what is younger. */
+  readonly keptMs: number;
+}
+
+const USUAL_SHAPE: Shape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
 
 /**
  * Reads several ranges of the past at once and gives them in order of time. A key has 200 requests a minute: so each is a
@@ -94,15 +140,18 @@ const LEEWAY_MS = 2 * SECOND_MS;
 export class Backfill {
   readonly #source: LogSource;
   readonly #stop = new AbortController();
+  readonly #shape: Shape;
   #slots: Slot[] = [];
   #plannedTo: number;
-  #widthMs = MINUTE_MS;
-  /** The age of the oldest entry that the service still had: retention does not cut into what is younger. */
-  #keptMs = 0;
+  #widthMs: number;
+  #keptMs: number;
 
-  constructor(source: LogSource, from: number) {
+  constructor(source: LogSource, from: number, shape: Shape = USUAL_SHAPE) {
     this.#source = source;
+    this.#shape = shape;
     this.#plannedTo = from;
+    this.#widthMs = shape.widthMs;
+    this.#keptMs = shape.keptMs;
   }
 
   get isReading(): boolean {
@@ -139,7 +188,9 @@ export class Backfill {
   #readAhead(end: number): void {
     while (this.#slots.length < this.#concurrency && this.#plannedTo < end) {
       const from = this.#plannedTo;
-      const to = Math.max(from + SECOND_MS, Math.min(from + this.#widthMs, end));
+      const width = Math.max(SECOND_MS, this.#widthMs);
+      // What would be left is no range of its own: its last page would hardly be full.
+      const to = end - from < 1.5 * width ? end : from + width;
       this.#slots.push(newSlot(from, to));
       this.#plannedTo = to;
     }
@@ -154,7 +205,7 @@ export class Backfill {
   }
 
   get #concurrency(): number {
-    return this.#keptMs > 0 ? CONCURRENCY : 1;
+    return this.#keptMs > 0 ? this.#shape.concurrency : 1;
   }
 
   #begin(slot: Slot): void {
@@ -162,7 +213,7 @@ export class Backfill {
     const isStable = (): boolean => this.#source.now() - slot.from < this.#keptMs - LEEWAY_MS;
     const narrowest = slot.to - slot.from <= SECOND_MS;
     // Where entries may vanish between two pages, a range has to be one page, which is of one moment.
-    const maxPages = narrowest ? Infinity : isStable() ? MAX_PAGES : 1;
+    const maxPages = narrowest ? Infinity : isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
     slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
     slot.reading.then(
       ({ entries }) => this.#learn(slot, entries, startedAt),
@@ -175,7 +226,7 @@ export class Backfill {
   /** Learns how wide ranges should be, and how long the service keeps entries. */
   #learn({ from, to }: TimeRange, entries: readonly Entry[], startedAt: number): void {
     const width = to - from;
-    const wanted = entries.length === 0 ? Infinity : (width * WANTED) / entries.length;
+    const wanted = entries.length === 0 ? Infinity : (width * this.#shape.wanted) / entries.length;
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(wanted, width * GROWTH, WIDEST_MS)));
     for (const { at } of entries) this.#keptMs = Math.max(this.#keptMs, startedAt - at);
   }

@@ -24,6 +24,10 @@ export function entryOf(log: Log): Entry {
   return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
 }
 
+export function byTime(one: Entry, other: Entry): number {
+  return one.at - other.at;
+}
+
 /** 132 bits of SHA-256 over the entry with its members sorted; checkpoints and archives keep them. */
 function fingerprint(log: Log): string {
   return hash('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);

@@ -1,7 +1,8 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
 import { CatchUpReader } from './catch-up.ts';
-import { type Entry, NO_TIME, type TimeRange } from './entry.ts';
+import { byTime, type Entry, NO_TIME, type TimeRange } from './entry.ts';
+import { EntryRate } from './entry-rate.ts';
 import { LiveWindow, type Poll, PollRate } from './poll.ts';
 import { type TailPosition, TailState } from './position.ts';
 import type { LogSource } from './read-range.ts';
@@ -17,6 +18,8 @@ export interface TailOptions {
   readonly retentionMs: number;
   /** Always this pause between two polls; by default 1 s to 15 s. */
   readonly intervalMs?: number | undefined;
+  /** A log with more new entries a second is read once, after the overlap; by default what can be read twice. */
+  readonly mostPerSecond?: number | undefined;
   /** End after this time. */
   readonly forMs?: number | undefined;
   /** End when nothing new came for this long. */
@@ -58,6 +61,8 @@ export type TailEvent =
   | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
   /** So many entries of a poll, of all that would be passed on, were reads by the tail itself. */
   | { readonly kind: 'own reads'; readonly count: number; readonly entries: number }
+  /** The log became too busy to be read twice, and is read once, after the overlap; or no longer. */
+  | { readonly kind: 'delayed'; readonly isDelayed: boolean; readonly overlapMs: number }
   /** The service may no longer have had the entries of this range. */
   | ({ readonly kind: 'gap' } & TimeRange);
 
@@ -80,12 +85,14 @@ export class Tail {
   readonly #catchUp: CatchUpReader;
   readonly #live: LiveWindow;
   readonly #rate: PollRate;
+  readonly #entryRate: EntryRate;
   readonly #startedAt: number;
   /** The same by the service's clock. */
   readonly #begunAt: number;
   readonly #selfEvents: SelfEventFilter;
   #lastNewsAt: number;
   #reportedAt = -Infinity;
+  #polledAt = -Infinity;
   #counted = 0;
   #shown = 0;
   /** Those of them that this tail did not cause itself. */
@@ -106,6 +113,7 @@ export class Tail {
     this.#catchUp = new CatchUpReader(source, this.#state, { overlapMs, retentionMs, onGap });
     this.#live = new LiveWindow(source, this.#state, overlapMs, options.untilPresent === true);
     this.#rate = new PollRate(options.intervalMs);
+    this.#entryRate = new EntryRate(options.mostPerSecond);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
     this.#begunAt = source.now();
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
@@ -126,19 +134,25 @@ export class Tail {
   }
 
   async *#batches(): AsyncGenerator<readonly Log[]> {
+    const { settled, readTo: knownTo, newest } = this.#options.begin;
+    // Only one that stays behind the overlap leaves such a position: what it read needs no second reading.
+    if (newest !== undefined && settled === knownTo) this.#delay(true);
     while (this.#leftMs() > 0) {
       const { isBehind } = this.#catchUp;
       if (isBehind) this.#behind ??= { at: this.#source.clock.now(), shown: this.#shown };
       const poll = await this.#poll(isBehind);
       if (poll === 'over') return;
       if (poll === 'failed') continue;
-      const [counted, shown, news] = [this.#counted, this.#shown, this.#news];
+      const [counted, shown, news, { readTo }] = [this.#counted, this.#shown, this.#news, this.#state];
       const isWhole = yield* this.#pass(poll);
       this.#selfEvents.requested(poll.requests);
       // The reader may take its time: only now the wait for news begins.
       if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
       this.#reportPosition(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.limit) return;
+      this.#entryRate.add(this.#counted - counted, this.#state.readTo - readTo);
+      const isBusy = this.#entryRate.isTooHigh(this.#catchUp.isDelayed);
+      if (isBusy !== this.#catchUp.isDelayed && (isBusy || !isBehind)) this.#delay(isBusy);
       if (isBehind) this.#report({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
       else if (this.#options.untilPresent === true) return;
       else await this.#rest(poll, this.#shown - shown);
@@ -146,7 +160,8 @@ export class Tail {
   }
 
   async #poll(isBehind: boolean): Promise<Poll | 'over' | 'failed'> {
-    const work = isBehind ? this.#catchUp.poll() : this.#live.poll();
+    this.#polledAt = this.#source.clock.now();
+    const work = isBehind || this.#catchUp.isDelayed ? this.#catchUp.poll() : this.#live.poll();
     try {
       const poll = await this.#whileTimeLasts(work);
       this.#hasRead = true;
@@ -235,7 +250,8 @@ export class Tail {
       this.#report({ kind: 'caught up', afterMs, entries: this.#shown - shown });
       this.#behind = undefined;
     }
-    const nextMs = this.#rate.after(requests, entries);
+    const tookMs = this.#source.clock.now() - this.#polledAt;
+    const nextMs = this.#catchUp.isDelayed ? this.#catchUp.restMs : this.#rate.after(requests, entries, tookMs);
     this.#report({ kind: 'polled', nextMs });
     await this.#sleep(nextMs);
   }
@@ -267,6 +283,13 @@ export class Tail {
     this.#options.onPosition?.(this.position());
   }
 
+  // A tail that ends at the present has to reach it.
+  #delay(isDelayed: boolean): void {
+    if (this.#options.untilPresent === true) return;
+    this.#catchUp.delay(isDelayed);
+    this.#report({ kind: 'delayed', isDelayed, overlapMs: this.#options.overlapMs });
+  }
+
   #report(event: TailEvent): void {
     this.#options.onEvent?.(event);
   }
@@ -275,10 +298,6 @@ export class Tail {
 /** The pause after so many failed polls in a row. */
 export function outageDelayMs(failures: number): number {
   return Math.min(30_000, 1_000 * 2 ** (failures - 1));
-}
-
-export function byTime(one: Entry, other: Entry): number {
-  return one.at - other.at;
 }
 
 /** The result of work, unless it takes longer. Work that does is left to itself. */

@@ -1,7 +1,7 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
-import { type Entry, NO_TIME, SECOND_MS, Tally, type TimeRange, wholeSecond } from './entry.ts';
-import { byTime, outageDelayMs, type TailEvent } from './follow.ts';
+import { byTime, type Entry, NO_TIME, SECOND_MS, Tally, type TimeRange, wholeSecond } from './entry.ts';
+import { outageDelayMs, type TailEvent } from './follow.ts';
 import type { TailPosition } from './position.ts';
 import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from './read-range.ts';
 

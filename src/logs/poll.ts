@@ -16,8 +16,10 @@ export interface Poll {
 const PAGE = 100;
 /** Uncertain seconds that a poll reads again at once; the others come again with the next polls. */
 const MAX_DOUBTS = 5;
-/** How far before the last poll a short one begins: most late entries are late by less. */
-const SHORT_MS = 5_000;
+/** How far before the last poll a short one begins: most late entries are late by less. Less far on a very busy log. */
+const [SHORT_MS, SHORTEST_MS] = [5_000, 2_000];
+/** So many pages of unsettled entries are very many, and so many are worth to be settled. */
+const [VERY_MANY_PAGES, SETTLED_PAGES] = [80, 8];
 /** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
 const MS_PER_PAGE = 2_500;
 /** So many equal entries are no page that shifted. */
@@ -33,6 +35,7 @@ export class LiveWindow {
   readonly #overlapMs: number;
   readonly #isOnce: boolean;
   #wholeAt = -Infinity;
+  #settledAt = -Infinity;
 
   /** `isOnce`: no poll follows that uncertain entries could be left to. */
   constructor(source: LogSource, state: TailState, overlapMs: number, isOnce: boolean) {
@@ -44,10 +47,11 @@ export class LiveWindow {
 
   /** Reads what is new. Not to be called again before all that it found was passed on. */
   async poll(): Promise<Poll> {
-    const { settled, readTo } = this.#state;
+    const { settled, readTo, passed } = this.#state;
     const now = this.#source.now();
     const isWhole = this.#isOnce || this.#isWholeDue(now);
-    const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - SHORT_MS));
+    const shortMs = passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
+    const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - shortMs));
     if (isWhole) this.#wholeAt = now;
     return poll;
   }
@@ -72,23 +76,27 @@ export class LiveWindow {
     const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
     if (!this.#isWorthSettling(settleTo)) return { entries, requests: pages, readTo, newest, settleTo: settled };
     const done = { from: settled, to: settleTo };
+    this.#settledAt = source.now();
     const better = await readSettled(source, done);
     const requests = pages + better.pages;
     return { entries: replaced(entries, done, better.entries), requests, readTo, newest, settleTo };
   }
 
   #isWholeDue(now: number): boolean {
-    const { passed, newest, settled } = this.#state;
+    const { passed } = this.#state;
     const pages = 1 + Math.floor(passed.total / PAGE);
     if (pages === 1) return true;
     const restMs = pages * MS_PER_PAGE;
-    if (now < this.#wholeAt + restMs) return false;
-    return restMs < this.#overlapMs || !this.#isWorthSettling(settledBy(newest, this.#overlapMs) ?? settled);
+    // While so much is settled all the time, that finds the late entries.
+    const lastAt = restMs < this.#overlapMs ? this.#wholeAt : Math.max(this.#wholeAt, this.#settledAt);
+    return now >= lastAt + restMs;
   }
 
   /** Whether so much could be settled that reading it once more pays. */
   #isWorthSettling(settleTo: number): boolean {
-    return settleTo - this.#state.settled >= this.#overlapMs / 4;
+    const { settled, readTo, passed } = this.#state;
+    const share = (settleTo - settled) / (readTo - settled);
+    return settleTo - settled >= this.#overlapMs / 4 || share * passed.total >= SETTLED_PAGES * PAGE;
   }
 }
 
@@ -134,8 +142,9 @@ const SLOWEST_MS = 15_000;
 const LONGEST_MS = 60_000;
 /** With nothing new, this long a pause for each request: 30 a minute; a sixth of a management key's 200 is 33. */
 const IDLE_MS_PER_REQUEST = 2_000;
-/** With much news, this long a pause for each request: half of a management key's limit. */
-const BUSY_MS_PER_REQUEST = 600;
+/** With much news, half of a management key's limit; more of it where the next poll would be later than this. */
+const [BUSY_MS_PER_REQUEST, BUSIEST_MS_PER_REQUEST] = [600, 375];
+const SOON_MS = 5_000;
 
 /** How long to wait between two polls: 1 s to 15 s by what the last ones found, or always the same. */
 export class PollRate {
@@ -146,12 +155,16 @@ export class PollRate {
     this.#fixed = fixedMs;
   }
 
-  /** Milliseconds to the next poll. Each request may itself be logged, so as many entries as that are no news. */
-  after(requests: number, entries: number): number {
+  /**
+   * Milliseconds to the next poll, after one that took so long. Each request may itself be logged, so as many entries as
+   * that are no news.
+   */
+  after(requests: number, entries: number, tookMs: number): number {
     if (this.#fixed !== undefined) return this.#fixed;
     const isNews = entries > requests;
     this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
-    const each = isNews ? BUSY_MS_PER_REQUEST : IDLE_MS_PER_REQUEST;
-    return Math.min(LONGEST_MS, Math.max(this.#ms, requests * each));
+    if (!isNews) return Math.min(LONGEST_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
+    const busyMs = Math.max(Math.min(requests * BUSY_MS_PER_REQUEST, SOON_MS), requests * BUSIEST_MS_PER_REQUEST);
+    return Math.max(this.#ms, busyMs - tookMs);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { parseCheckpoint } from '../../src/logs/checkpoint.ts';
+import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
 import { beginAt } from '../../src/logs/position.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../src/logs/follow.ts';
@@ -19,6 +19,8 @@ const CALM: Manner = {
   retentionMs: 24 * HOUR,
   outages: [],
 };
+
+const subject = { service: 'https://a.invalid', entityType: undefined, entityId: undefined };
 
 interface Seen {
   readonly words: string[];
@@ -58,6 +60,17 @@ async function tailInto(tail: Tail, words: string[]): Promise<void> {
 
 function happening(at: number, words: string): Happening {
   return { at: START + at, seenAt: START + at, words };
+}
+
+/** The nth of many entries: one of three is late, by anything up to the overlap, and one of seven equals the one before. */
+function lateOne(index: number, at: number, overlapMs: number): Happening {
+  const lateMs = index % 3 === 0 ? (((index * 7_919) % 1009) / 1008) * overlapMs : 0;
+  const second = START + Math.floor(at / SECOND) * SECOND;
+  return {
+    at: START + at,
+    seenAt: Math.max(START + at, second + lateMs),
+    words: `one ${index - (index % 7 === 1 ? 1 : 0)}`,
+  };
 }
 
 function kinds({ events }: Seen): string[] {
@@ -195,17 +208,9 @@ describe('a tail', () => {
     'R28 follows $perSecond entries a second, some as late as they may be, within its share of the rate limit',
     async ({ perSecond, overlapMs, mostPerMinute }) => {
       const lengthMs = 300 * SECOND;
-      const busy = Array.from({ length: (lengthMs / SECOND) * perSecond }, (_, index) => {
-        const at = START + index * (SECOND / perSecond);
-        // One of three is late, by anything up to the overlap; one of seven has a twin.
-        const lateMs = index % 3 === 0 ? (((index * 7_919) % 1009) / 1008) * overlapMs : 0;
-        const second = Math.floor(at / SECOND) * SECOND;
-        return {
-          at,
-          seenAt: Math.max(at, second + lateMs),
-          words: `one ${index - (index % 7 === 1 ? 1 : 0)}`,
-        };
-      });
+      const busy = Array.from({ length: (lengthMs / SECOND) * perSecond }, (_, index) =>
+        lateOne(index, index * (SECOND / perSecond), overlapMs),
+      );
       const options = { overlapMs };
       const { words, service } = await follow(busy, {}, options, lengthMs + 3 * overlapMs);
       const expected = busy.map((one) => one.words).toSorted();
@@ -214,6 +219,60 @@ describe('a tail', () => {
     },
     60_000,
   );
+
+  describe('of a log that is too busy to be read twice', () => {
+    const overlapMs = 30 * SECOND;
+    // 20 a second for ten minutes, then one in five seconds; one of three is late, one of seven has a twin.
+    const busy = Array.from({ length: 12_000 }, (_, index) => lateOne(index, index * 50, overlapMs));
+    const quiet = Array.from({ length: 60 }, (_, index) => lateOne(index, (600 + index * 5) * SECOND, overlapMs));
+    const all = [...busy, ...quiet];
+    const options = { overlapMs, mostPerSecond: 5 };
+
+    it('R28 reads it once, after the overlap, until it is quiet again, and says so both times', async () => {
+      const seen = await follow(all, {}, options, 1200 * SECOND);
+      expect(seen.words.toSorted()).toEqual(all.map((one) => one.words).toSorted());
+      const delays = seen.events.flatMap((event) => (event.kind === 'delayed' ? [event.isDelayed] : []));
+      expect(delays).toEqual([true, false]);
+    });
+
+    it('R28 gives each entry at most 15 s after the overlap, and requests a page for each hundred', async () => {
+      const service = new ModelService(new ModelClock(START), busy, CALM, () => 0.1);
+      const tail = new Tail(service, { ...options, begin: beginAt(START), retentionMs: HOUR });
+      let [latest, requests, entries] = [0, 0, 0];
+      for await (const batch of tail.batches()) {
+        const now = service.now();
+        if (now > START + 590 * SECOND) break;
+        if (now < START + 120 * SECOND) [requests, entries] = [service.requests, 0];
+        else for (const { created_at } of batch) latest = Math.max(latest, now - Date.parse(created_at));
+        entries += batch.length;
+      }
+      expect(latest).toBeLessThanOrEqual(overlapMs + 15 * SECOND);
+      // Ranges of five seconds hold one page and a bit here.
+      expect((service.requests - requests) / (entries / 100)).toBeLessThan(2.2);
+    });
+
+    it('R29 resumes from a checkpoint of either way of reading, and knows which it was', async () => {
+      const service = new ModelService(new ModelClock(START), all, CALM, () => 0.5);
+      const words: string[] = [];
+      const starts = new Set<boolean>();
+      let position = beginAt(START);
+      for (let restart = 0; service.now() < START + 1200 * SECOND; restart += 1) {
+        const end = service.now() + (20 + ((restart * 37) % 90)) * SECOND;
+        const events: TailEvent[] = [];
+        const onEvent = (event: TailEvent): void => {
+          events.push(event);
+          if (event.kind === 'polled' && service.now() >= end) throw new Killed();
+        };
+        const begin = parseCheckpoint('tail.json', checkpointText(subject, position), subject);
+        const tail = new Tail(service, { ...options, begin, retentionMs: HOUR, onEvent });
+        await tailInto(tail, words);
+        position = tail.position();
+        starts.add(events[0]?.kind === 'delayed');
+      }
+      expect(words.toSorted()).toEqual(all.map((one) => one.words).toSorted());
+      expect(starts).toEqual(new Set([true, false]));
+    });
+  });
 
   it('R28 finds late entries of a large burst after which the log is quiet', async () => {
     const burst = Array.from({ length: 6_000 }, (_, index) => happening(index * 3, `burst ${index}`));
@@ -318,8 +377,6 @@ describe('a tail', () => {
 });
 
 describe('a checkpoint', () => {
-  const subject = { service: 'https://a.invalid', entityType: undefined, entityId: undefined };
-
   it.each(['', '{}', '[]', 'x', '{"version":1}', '{"version":1,"settled":"2026-01-05T12:00:00Z"}', '{"version":2}'])(
     'that says %j is refused and not taken for a beginning',
     (text) => {

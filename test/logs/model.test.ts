@@ -15,6 +15,8 @@ interface History {
   readonly happenings: readonly Happening[];
   readonly manner: Manner;
   readonly overlapMs: number;
+  /** From how many entries a second on the log is read once, after the overlap. */
+  readonly mostPerSecond: number | undefined;
   /** How long before the start the tail is to begin. */
   readonly backfillMs: number;
   readonly seed: number;
@@ -38,6 +40,7 @@ const history: fc.Arbitrary<History> = overlapMs.chain((overlap) => anyHistory(o
 function anyHistory(overlap: number): fc.Arbitrary<History> {
   return fc.record({
     overlapMs: fc.constant(overlap),
+    mostPerSecond: fc.constantFrom(undefined, 0.1, 0.3, 1),
     backfillMs: fc.constantFrom(0, 60 * SECOND, 900 * SECOND, LONGEST_BACKFILL_MS),
     seed: fc.integer(),
     happenings: fc.array(group(overlap), { maxLength: 25 }).map((groups) => groups.flat()),
@@ -106,24 +109,27 @@ interface Outcome {
   readonly written: Log[];
   readonly mayRepeat: number;
   readonly largestState: number;
+  /** How often it began to read once, or to read twice again. */
+  readonly switches: number;
   readonly mostAtOnce: number;
 }
 
 async function live(
-  { happenings, manner, overlapMs: overlap, backfillMs, seed }: History,
+  { happenings, manner, overlapMs: overlap, mostPerSecond, backfillMs, seed }: History,
   plan: readonly Death[],
 ): Promise<Outcome> {
   const clock = new ModelClock(START);
   const service = new ModelService(clock, happenings, manner, randomFrom(seed));
   const written: Log[] = [];
   let checkpoint = checkpointText(SUBJECT, beginAt(START - backfillMs));
-  let [mayRepeat, largestState] = [0, 0];
-  const end = START + LENGTH_MS + 200 * SECOND;
+  let [mayRepeat, largestState, switches] = [0, 0, 0];
+  const end = START + LENGTH_MS + 400 * SECOND;
   for (const death of [...plan, undefined]) {
     service.killAt = death?.how === 'request' ? service.requests + death.after : Infinity;
     const tail = new Tail(service, {
       begin: parseCheckpoint('checkpoint', checkpoint, SUBJECT),
       overlapMs: overlap,
+      mostPerSecond,
       retentionMs: manner.retentionMs,
       onPosition: (standing: TailPosition) => {
         checkpoint = checkpointText(SUBJECT, standing);
@@ -131,6 +137,7 @@ async function live(
       },
       // Until all is over and what was late is in.
       onEvent: ({ kind }) => {
+        if (kind === 'delayed') switches += 1;
         if (kind === 'polled' && clock.now() > end) throw new Killed();
       },
     });
@@ -147,7 +154,7 @@ async function live(
       if (!(error instanceof Killed)) throw error;
     }
   }
-  return { written, mayRepeat, largestState, mostAtOnce: service.mostAtOnce };
+  return { written, mayRepeat, largestState, switches, mostAtOnce: service.mostAtOnce };
 }
 
 /** Which entries are missing and which came too often, of those that the tail was asked for. */
@@ -179,18 +186,21 @@ describe('a tail of a service that does all that a service may do', () => {
     'R28 loses nothing and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503',
     { timeout: 600_000 },
     async () => {
-      let sideBySide = 0;
+      let [sideBySide, switched] = [0, 0];
       await fc.assert(
         fc.asyncProperty(history, async (past) => {
-          const { written, mostAtOnce } = await live(past, []);
+          const { written, mostAtOnce, switches } = await live(past, []);
           expect(compare(past, written)).toEqual({ lost: [], doubled: [] });
           expect(mostAtOnce).toBeLessThanOrEqual(17);
           if (mostAtOnce >= 3) sideBySide += 1;
+          if (switches >= 2) switched += 1;
         }),
         { numRuns: HISTORIES },
       );
       // Otherwise the model would say nothing of windows that are read side by side.
       expect(sideBySide).toBeGreaterThan(HISTORIES / 30);
+      // Nor of a log that becomes too busy to be read twice, and quiet again.
+      expect(switched).toBeGreaterThan(HISTORIES / 30);
     },
   );
 

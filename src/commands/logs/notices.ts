@@ -46,6 +46,12 @@ class FollowNotices {
       case 'gap':
         this.gaps += 1;
         return notices.warn(`${gapText(event)}: older than the service keeps them (--retention)`);
+      case 'delayed':
+        return notices.note(
+          event.isDelayed
+            ? `too many entries to read each twice: they now come ${formatDuration(event.overlapMs)} late (--overlap)`
+            : 'fewer entries again: they now come at once',
+        );
       case 'own reads':
         return this.ownReads(event.count, event.entries);
     }
