@@ -13,7 +13,7 @@ const LOADED_TOGETHER = [
   chunk(
     'start',
     /app.(command|parameter|topics)|config.(paths|values)|files.(read-pipe|windows)|commands.tree/,
-    /output.(text|time)|schema.loopback|security.(address|typed-word)/,
+    /output.(text|time)|schema.address|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
   chunk('command', /app.(hint|print|shell)|json.exact|output.(formats|view)|security.card-number/),
@@ -50,6 +50,7 @@ const shared: RolldownOptions = {
 const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
+  preserveEntrySignatures: 'allow-extension',
   plugins: [embeddedJq(), embeddedText(), moduleAliases(), builtinsWhereUsed(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',

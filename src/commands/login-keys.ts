@@ -8,7 +8,7 @@ import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyFromCommand } from '../config/key-command.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
-import { displayHost } from '../security/address.ts';
+import { displayHost } from '../schema/address.ts';
 import { headline } from '../app/tenant-mark.ts';
 
 const TRIES = 3;

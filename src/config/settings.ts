@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { isLoopback } from '../security/address.ts';
+import { isLoopback } from '../schema/address.ts';
 import { typedWord } from '../security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import {

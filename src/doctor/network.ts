@@ -7,7 +7,7 @@ import { toTransportFailure, TransportFailure } from '../http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
 import { createTransport } from '../http/transport.ts';
 import { formatDuration } from '../output/time.ts';
-import { displayHost, isLoopback } from '../security/address.ts';
+import { displayHost, isLoopback } from '../schema/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 

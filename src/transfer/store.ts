@@ -2,7 +2,7 @@ import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
 import { objectOrUndefined } from '../schema/guards.ts';
-import { displayHost, isLoopback, isSafeAddress, readAddress } from '../security/address.ts';
+import { displayHost, isLoopback, isSafeAddress, readAddress } from '../schema/address.ts';
 
 /** The service that gave an address; a client is one. */
 export interface AddressSource {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/loopback.ts';
+import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/address.ts';
 import { keyTypeOf } from '../../src/sandbox/keys.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
 import { toBucket } from './buckets/bucket-request.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../app/command.ts';
 import { noteNext, option } from '../../app/hint.ts';
 import { SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
-import { displayHost, isSafeAddress, readAddress } from '../../security/address.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
 import { countText } from '../../output/time.ts';
 

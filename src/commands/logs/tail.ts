@@ -22,7 +22,7 @@ import type { LastEntries } from '../../logs/last-entries.ts';
 import type { TailPosition } from '../../logs/position.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { isLoopback } from '../../security/address.ts';
+import { isLoopback } from '../../schema/address.ts';
 import {
   actorNames,
   clientFilters,

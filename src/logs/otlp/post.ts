@@ -7,7 +7,7 @@ import type { ServiceClock } from '../../http/request.ts';
 import { mayRetry, retryAfterMs, type TimeLimits } from '../../http/retry.ts';
 import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
-import { displayHost } from '../../security/address.ts';
+import { displayHost } from '../../schema/address.ts';
 import { VERSION } from '../../version.ts';
 import statuses from './errors.json' with { type: 'json' };
 

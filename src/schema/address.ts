@@ -1,4 +1,4 @@
-/** What counts as this machine, and which requests to it come from a page of another site. */
+/** What counts as this machine, which requests to it come from a page of another site, and what may be spoken to. */
 
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const LOOPBACK = new RegExp(String.raw`^(?:localhost|\[::1\]|127(?:\.${OCTET}){3})$`, 'i');
@@ -32,4 +32,24 @@ export function isCrossSite(headers: RequestHeaders, allowed: readonly string[] 
 
 function isOwnName(name: string, allowed: readonly string[]): boolean {
   return isLoopbackHost(name) || allowed.some((other) => other.toLowerCase() === name.toLowerCase());
+}
+
+/** Whether the host of an address is this machine. */
+export function isLoopback(url: URL): boolean {
+  return isLoopbackHost(url.hostname);
+}
+
+/** Whether the address may be spoken to: https anywhere, plain http on this machine only (R04). */
+export function isSafeAddress(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+}
+
+/** Scheme, host and port: what may be shown of an address. */
+export function displayHost(url: URL): string {
+  return `${url.protocol}//${url.host}`;
+}
+
+/** Reads an address without ever echoing it, as Node's own error would; undefined when it is none. */
+export function readAddress(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
 }
