@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
 import { readManifest } from '../../../../src/logs/archive/manifest.ts';
+import { findOld } from '../../../../src/logs/archive/retention.ts';
 import { searchSegments } from '../../../../src/logs/archive/search.ts';
 import { Verification } from '../../../../src/logs/archive/verify.ts';
 import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
@@ -70,6 +71,18 @@ test('an index that is gone is no problem, and one that was changed is', async (
   expect(await found(store, 1, true)).toEqual(await found(store, 1, false));
   fs.appendFileSync(path.join(top, second), 'x');
   expect(await problems(top)).toEqual([`damaged ${second}`]);
+});
+
+test('what retention drops goes from the index too', async () => {
+  const march = Date.parse('2026-03-02T00:00:00Z');
+  const { store } = await buildArchive(START, [
+    { to: START + HOUR, entries: [entry(1, START)] },
+    { to: march + HOUR, entries: [entry(1, march)] },
+  ]);
+  const [old = '', kept = ''] = (await readManifest(store)).index.map((ref) => ref.path);
+  const { paths } = await findOld(store, Date.parse('2026-02-01T00:00:00Z'));
+  expect(paths.filter((each) => each.startsWith(INDEX))).toEqual([old]);
+  expect(kept).toContain('date=2026-03-02');
 });
 
 /** Commits of an hour each: every id in some of them. */
