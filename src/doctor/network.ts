@@ -6,7 +6,6 @@ import { exchange } from '../http/exchange.ts';
 import { toTransportFailure, TransportFailure } from '../http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
 import { createTransport } from '../http/transport.ts';
-import { formatDuration } from '../output/time.ts';
 import { displayHost, isLoopback } from '../schema/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
@@ -224,7 +223,13 @@ function clockFinding(date: string | undefined, now: number): Finding {
   if (Number.isNaN(service)) return skipped('clock', 'the service sends no date');
   const ahead = now - service;
   if (Math.abs(ahead) <= TOLERATED_MS) return ok('clock', "matches the service's");
-  const found = `${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service's`;
+  const found = `${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service's`;
   const fix = "Set this machine's clock: svc uses the service's, but certificates are checked against yours.";
   return warning('clock', found, fix);
+}
+
+function duration(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 2) return `${Math.round(ms / 1000)} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
