@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
-import { requireDirectory, stateDirectory } from '../config/paths.ts';
+import { directoryOf, requireDirectory } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
@@ -156,7 +156,7 @@ async function openClient(
 
 /** Counts requests together with the other processes that use the same key, where there is a state directory. */
 async function sharedLogs({ clock }: Context, system: System, baseUrl: string | URL): Promise<SendLogs | undefined> {
-  const state = stateDirectory(system);
+  const state = directoryOf(system, 'state');
   if (state === undefined) return undefined;
   const { SharedLogs } = await import('./shared-logs.ts');
   // Not all of the system: reading its streams opens them.

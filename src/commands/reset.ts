@@ -5,7 +5,7 @@ import { entriesIn } from '../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { flag, repeated, text } from '../app/parameter.ts';
 import { listPrinter, once } from '../app/print.ts';
-import { directory, KEPT_NAMES } from '../config/paths.ts';
+import { directoryOf, KEPT_NAMES } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
 import { countText } from '../output/time.ts';
 import type { View } from '../output/view.ts';
@@ -59,14 +59,14 @@ export const reset = defineCommand({
     if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
     // State goes last: whatever stops this, what was paid for stays on record.
     for (const each of kept.toReversed()) remove(each.path);
-    for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directory(system, kind));
+    for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directoryOf(system, kind));
     return notices.success(`removed ${what}`);
   },
 });
 
 function keptFiles({ system }: Context): Kept[] {
   const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
-    const root = directory(system, kind);
+    const root = directoryOf(system, kind);
     const names = root === undefined ? [] : entriesIn(root).map(({ name }) => name);
     return names.flatMap((name) => (KEPT_NAMES[kind].test(name) ? keptAt(kind, path.join(root ?? '', name)) : []));
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../app/parameter.ts';
-import { CONFIG_FILE_NAME, configDirectory, type PathsHost } from '../config/paths.ts';
+import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import { readRegularFileSync } from '../files/read-pipe.ts';
 import { cleanText, isUnsafe } from '../output/text.ts';
@@ -169,7 +169,7 @@ function fieldNames(fields: readonly string[]): string[] {
 // Reads the config file without repairing it, as a command does, and takes only names and base URLs from it.
 function storedProfiles(system: PathsHost): Suggestion[] {
   try {
-    const directory = configDirectory(system);
+    const directory = directoryOf(system, 'config');
     if (directory === undefined) return [];
     const config: unknown = JSON.parse(readRegularFileSync(join(directory, CONFIG_FILE_NAME)));
     if (!isObject(config) || !isObject(config['profiles'])) return [];

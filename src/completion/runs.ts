@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type RunRecord, statusOf } from '../account-updater/record.ts';
 import { openRuns } from '../account-updater/run-directory.ts';
 import type { Suggestion } from '../app/parameter.ts';
-import { type PathsHost, stateDirectory } from '../config/paths.ts';
+import { directoryOf, type PathsHost } from '../config/paths.ts';
 
 // Names begin with the day, so these are the newest.
 const MOST = 50;
@@ -22,7 +22,7 @@ export function jobIds(system: PathsHost): Suggestion[] {
 }
 
 function records(system: PathsHost): RunRecord[] {
-  const state = stateDirectory(system);
+  const state = directoryOf(system, 'state');
   if (state === undefined) return [];
   const root = join(state, 'runs');
   try {

@@ -6,7 +6,7 @@ import type { KeyType } from '../schema/key-type.ts';
 import type { LockHost } from '../files/lock.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
-import { CONFIG_FILE_NAME, configDirectory, type PathsHost, requireDirectory } from './paths.ts';
+import { CONFIG_FILE_NAME, directoryOf, requireDirectory, type PathsHost } from './paths.ts';
 import {
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -165,7 +165,7 @@ const LARGEST_BYTES = 1_000_000;
  * in `notices` (R08). @throws SvcError `config` for a file that is damaged (R13), unreadable or cannot be made private
  */
 export function readConfig(system: PathsHost): ConfigFile {
-  const directory = configDirectory(system);
+  const directory = directoryOf(system, 'config');
   if (directory === undefined) return absent(undefined);
   return readOrAbsent(path.join(directory, CONFIG_FILE_NAME), (code) => {
     // A home that is not ours to enter, as in a container that runs as another user, has no settings for us.

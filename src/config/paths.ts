@@ -10,21 +10,6 @@ export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 /** What a directory holds: profiles and keys; runs and the sandbox; what can be fetched again. */
 export type DirectoryKind = 'config' | 'state' | 'cache';
 
-/** SVC_CONFIG_DIR, or the system's directory for settings. Undefined without a home. */
-export function configDirectory(system: PathsHost): string | undefined {
-  return directory(system, 'config');
-}
-
-/** SVC_STATE_DIR, or the system's directory for state. Undefined without a home. */
-export function stateDirectory(system: PathsHost): string | undefined {
-  return directory(system, 'state');
-}
-
-/** SVC_CACHE_DIR, or the system's directory for caches. Undefined without a home. */
-export function cacheDirectory(system: PathsHost): string | undefined {
-  return directory(system, 'cache');
-}
-
 /** What svc keeps in each directory. Other names there are the operator's, who may have chosen a directory of their own. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
@@ -34,7 +19,7 @@ export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
 
 /** The directory of this kind, for a writer. @throws SvcError `config` when there is no home directory for it */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
-  const found = directory(system, kind);
+  const found = directoryOf(system, kind);
   if (found !== undefined) return found;
   throw new SvcError('config', `there is no home directory for the ${kind}`, {
     hint: `Set HOME, or set ${VARIABLES[kind]} to a directory.`,
@@ -61,7 +46,7 @@ const WINDOWS = {
 } as const;
 
 /** The directory of this kind, which its variable names, or the system's own. Undefined without a home. */
-export function directory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
+export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
   const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
   const chosen = env[VARIABLES[kind]];
   if (chosen) return path.resolve(cwd, chosen);

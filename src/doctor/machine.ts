@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readConfig } from '../config/config-file.ts';
 import { keyFiles } from '../config/keys.ts';
-import { cacheDirectory, type PathsHost, stateDirectory } from '../config/paths.ts';
+import { directoryOf, type PathsHost } from '../config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { readProblem, writeFailure } from '../errors.ts';
@@ -24,8 +24,8 @@ export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' 
 /** Whether the directories for state and cache can be written: where they exist, a small file is created and removed. */
 export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Finding[] {
   return [
-    checkDirectory('state directory', stateDirectory(system), 'SVC_STATE_DIR', system.pid),
-    checkDirectory('cache directory', cacheDirectory(system), 'SVC_CACHE_DIR', system.pid),
+    checkDirectory('state directory', directoryOf(system, 'state'), 'SVC_STATE_DIR', system.pid),
+    checkDirectory('cache directory', directoryOf(system, 'cache'), 'SVC_CACHE_DIR', system.pid),
   ];
 }
 

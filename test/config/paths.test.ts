@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { cacheDirectory, configDirectory, requireDirectory, stateDirectory } from '../../src/config/paths.ts';
+import { directoryOf, requireDirectory } from '../../src/config/paths.ts';
 import type { System } from '../../src/system.ts';
 import { testSystem } from './support/system.ts';
 
 function places(parts: Partial<System>): (string | undefined)[] {
   const system = testSystem({ cwd: '/here', ...parts });
-  return [configDirectory(system), stateDirectory(system), cacheDirectory(system)];
+  return [directoryOf(system, 'config'), directoryOf(system, 'state'), directoryOf(system, 'cache')];
 }
 
 const XDG = { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s', XDG_CACHE_HOME: '/x/k' };

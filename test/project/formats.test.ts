@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRecord } from '../../src/account-updater/record.ts';
 import { parseConfig } from '../../src/config/config-file.ts';
 import { readEntityTypes } from '../../src/config/entity-types.ts';
-import { type DirectoryKind, directory, KEPT_NAMES } from '../../src/config/paths.ts';
+import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/config/paths.ts';
 import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
 import { readRecords } from '../../src/logs/archive/chain.ts';
 import { parseRecord as parseArchiveRecord } from '../../src/logs/archive/record.ts';
@@ -50,7 +50,7 @@ describe('the formats of files', () => {
     const home = mkdtempSync(join(tmpdir(), 'svc-formats-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const system = testSystem({ home });
-    const file = join(directory(system, 'cache') ?? '', 'entity-types.json');
+    const file = join(directoryOf(system, 'cache') ?? '', 'entity-types.json');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify({ version: 2, services: [{ types: 1 }], more: true }));
     expect(readEntityTypes(system)).toEqual([]);
@@ -81,6 +81,6 @@ describe('svc help security', () => {
 /** Where a user without any variable of svc has it, with the home as people write it. */
 function placeOf(platform: NodeJS.Platform, kind: DirectoryKind): string {
   const env = platform === 'win32' ? { APPDATA: 'C:\\A', LOCALAPPDATA: 'C:\\L' } : {};
-  const place = directory(testSystem({ platform, env, home: '/~' }), kind) ?? '';
+  const place = directoryOf(testSystem({ platform, env, home: '/~' }), kind) ?? '';
   return place.replace('/~', '~').replace('C:\\A', '%APPDATA%').replace('C:\\L', '%LOCALAPPDATA%');
 }

@@ -8,7 +8,7 @@ import { indexedRuns } from '../../account-updater/run-index.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { warnOf } from '../../app/hint.ts';
 import { repeated } from '../../app/parameter.ts';
-import { requireDirectory, stateDirectory } from '../../config/paths.ts';
+import { directoryOf, requireDirectory } from '../../config/paths.ts';
 import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import type { Tone, View } from '../../output/view.ts';
@@ -20,7 +20,7 @@ export function runsRoot({ system }: Pick<Context, 'system'>): string {
 
 /** The same where there may be no home directory. */
 export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | undefined {
-  const state = stateDirectory(system);
+  const state = directoryOf(system, 'state');
   return state === undefined ? undefined : path.join(state, 'runs');
 }
 

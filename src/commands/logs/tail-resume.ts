@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../app/command.ts';
 import { option, typedCommand } from '../../app/hint.ts';
-import { stateDirectory } from '../../config/paths.ts';
+import { directoryOf } from '../../config/paths.ts';
 import { isSvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { destinationText } from '../../logs/otlp/settings.ts';
@@ -51,7 +51,7 @@ const KEPT_MS = 7 * 86_400_000;
 
 /** Keeps a checkpoint in the state directory; undefined where it cannot be written, as the tail has ended all the same. */
 function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {
-  const state = stateDirectory(system);
+  const state = directoryOf(system, 'state');
   if (state === undefined) return undefined;
   const directory = path.join(state, 'tails');
   const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
