@@ -69,9 +69,9 @@ export class OwnLogs implements SendLogs {
 const LONGEST_UNANSWERED_MS = 30_000;
 /** Another process may take the slot that is waited for, or end before its time. */
 const ASK_AGAIN_MS = 2_000;
-/** A process that sent more than a tenth of what a limit allows leaves the last tenth to those that send little. */
+/** A process that sent more than a tenth of what a limit allows leaves the last twentieth to those that send little. */
 const SMALL_SHARE = 0.1;
-const SHARE_OF_LARGE = 0.9;
+const SHARE_OF_LARGE = 0.95;
 
 /**
  * Holds requests back so that the service never has to (R18). A request counts from the moment it goes until a
