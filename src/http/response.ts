@@ -22,9 +22,19 @@ export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, r
   if (!shape) return undefined as T;
   const value = parseJson(response);
   if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, response);
-  const result = value === undefined ? undefined : shape.safeParse(value.json);
+  const result = value === undefined ? undefined : checked(shape, value.json);
   if (result?.success) return result.data;
   throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
+}
+
+/** A hundred thousand wrong values are too many for the shape, which gathers them on the stack. */
+function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safeParse']> {
+  try {
+    return shape.safeParse(json);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { success: false, error: { issues: [{ path: [], message: 'far too many wrong values' }] } };
+  }
 }
 
 /** Refuses a response that is nested so deep that whatever goes through it might fail. Its text must be JSON. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { array, looseObject, string } from 'zod/mini';
 import { head, json, raw } from '../support/fault-steps.ts';
 import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 
@@ -96,5 +97,13 @@ describe('an answer with', () => {
     await expect(core.call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
     await new Promise((resolve) => setTimeout(resolve, 20));
     await expect(core.call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'z' });
+  });
+
+  it('R22 more wrong values than the shape can gather is exit 8 too', async () => {
+    const shape = looseObject({ data: array(looseObject({ id: string() })) });
+    const server = await serve([json({ data: Array.from({ length: 150_000 }, () => 3) })]);
+    const error = await failureOf(makeCore(server.url).call({ ...READ, shape }));
+    expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
+    expect(error.message).toContain('the whole body: far too many wrong values');
   });
 });
