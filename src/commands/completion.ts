@@ -129,6 +129,7 @@ function put(
 
 /** The files that `svc completion install` wrote. */
 export function installedCompletions(system: PathsHost): string[] {
+  if (!system.home) return [];
   const files = SHELL_NAMES.flatMap((shell) => installTargetFor(shell, system).file ?? []);
   return files.filter((file) => existing(file)?.includes(OWN_SIGN));
 }

@@ -5,7 +5,7 @@ import { entriesIn } from '../account-updater/run-directory.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { flag, repeated, text } from '../app/parameter.ts';
 import { listPrinter, once } from '../app/print.ts';
-import { directoryOf, KEPT_NAMES } from '../config/paths.ts';
+import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
 import { countText } from '../output/time.ts';
 import type { View } from '../output/view.ts';
@@ -68,9 +68,18 @@ function keptFiles({ system }: Context): Kept[] {
   const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
     const root = directoryOf(system, kind);
     const names = root === undefined ? [] : entriesIn(root).map(({ name }) => name);
-    return names.flatMap((name) => (KEPT_NAMES[kind].test(name) ? keptAt(kind, path.join(root ?? '', name)) : []));
+    const ours = names.filter((name) => KEPT_NAMES[kind].test(name)).map((name) => path.join(root ?? '', name));
+    return ours.flatMap((file) => (kind === 'state' ? keptBelow(file) : [file])).map((file) => keptAt(kind, file));
   });
   return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
+}
+
+/** A directory of the state, or only what svc keeps in it where other files are there too. */
+function keptBelow(directory: string): string[] {
+  if (!fs.lstatSync(directory).isDirectory()) return [directory];
+  const names = entriesIn(directory).map(({ name }) => name);
+  const ours = names.filter((name) => KEPT_BELOW[path.basename(directory)]?.test(name));
+  return ours.length === names.length ? [directory] : ours.map((name) => path.join(directory, name));
 }
 
 function keptAt(kind: Kept['kind'], file: string): Kept {

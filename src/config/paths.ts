@@ -17,6 +17,16 @@ export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   cache: /^\.?(?:applications|entity-types|tenants)\.json(?:\..*)?$/,
 };
 
+/** What svc keeps in each directory of the state: the operator may have named a file, an archive or a run there. */
+export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
+  archives: /^[0-9a-f]{16}(?:\..*)?$/,
+  pacing: /^(?:secret|[^.].*\.json)(?:\..*)?$/,
+  runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
+  sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
+  spool: /^\.?\d+-[0-9a-f]{12}\.csv/,
+  tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
+};
+
 /** The directory of this kind, for a writer. @throws SvcError `config` when there is no home directory for it */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
   const found = directoryOf(system, kind);

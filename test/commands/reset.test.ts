@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND_LINES, LASTING } from '../support/command-lines.ts';
-import { errorIn, type HereResult } from '../support/run-here.ts';
+import { errorIn, type HereResult, svcHere } from '../support/run-here.ts';
 import { World } from '../support/world.ts';
 
 /** Those that last, and the one after which nobody can log in. */
@@ -44,8 +44,8 @@ describe('svc reset', () => {
       // What is left of a terminal, of an archive in a bucket and of a process that was killed.
       for (const file of [
         '.cache/svc/applications.json',
-        '.local/state/svc/archives/a.lock',
-        '.local/state/svc/spool/1',
+        '.local/state/svc/archives/0123456789abcdef.lock',
+        '.local/state/svc/spool/1-0123456789ab.csv',
       ]) {
         mkdirSync(dirname(join(home, file)), { recursive: true });
         writeFileSync(join(home, file), '{}');
@@ -115,6 +115,33 @@ describe('svc reset', () => {
       await run('', [], { argv: ['--sandbox', 'au', 'submit', 'tokens.csv', '--wait', '--force'], env });
       await run('', [], { argv: ['reset', '--yes'], env });
       expect(readdirSync(mine)).toEqual(['notes.txt']);
+    });
+  });
+
+  it("leaves archives, results and other files that the operator put among svc's own", async () => {
+    await world.copy(async (run, home) => {
+      const state = join(home, 'state');
+      const mine = ['archives/2026/manifest.json', 'runs/october/results.csv', 'sandbox/notes.txt', 'tails/mine.json'];
+      for (const file of mine) {
+        mkdirSync(dirname(join(state, file)), { recursive: true });
+        writeFileSync(join(state, file), 'mine');
+      }
+      mkdirSync(join(state, 'archives/0123456789abcdef'));
+      writeFileSync(join(state, 'archives/0123456789abcdef/pending'), '');
+      const env = { SVC_STATE_DIR: state };
+      const { code, stderr } = await run('', [], { argv: ['reset', '--yes'], env });
+      expect(code, stderr).toBe(0);
+      expect(filesIn(state).toSorted()).toEqual(mine.map((file) => join(state, file)));
+    });
+  });
+
+  it('needs no home directory', async () => {
+    await world.copy(async (_run, own) => {
+      const env = { HOME: '', SVC_CONFIG_DIR: join(own, 'c'), SVC_STATE_DIR: join(own, 's'), SVC_CACHE_DIR: own };
+      mkdirSync(join(own, 's/tails'), { recursive: true });
+      const { code, stderr } = await svcHere(['reset', '--yes'], { home: '', cwd: own, env });
+      expect(code, stderr).toBe(0);
+      expect(readdirSync(own)).not.toContain('s');
     });
   });
 
