@@ -121,14 +121,26 @@ function clientFilterWords(input: EntryInput): string[] {
 export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolean {
   return (
     (entityType === undefined || log.entity_type === entityType) &&
-    (entityId === undefined || log.entity_id === entityId)
+    (entityId === undefined || log.entity_id === entityId || formsOf(entityId).includes(log.entity_id ?? ''))
   );
 }
 
+/** An id as it was given, in lower and in upper case: a service that takes any of them writes ids in one. */
+function formsOf(id: string): string[] {
+  return [id, id.toLowerCase(), id.toUpperCase()];
+}
+
 /** Values of which every entry that passes all filters has one: those of one filter, of all given the rarest. */
-export function valuesAmong({ entityId, actor, operation, entityType, actorType }: EntryInput & EntityInput): string[] {
-  const filters = [[entityId], actor, operation, [entityType], actorType];
-  return filters.map((values) => values.filter((one) => one !== undefined)).find(({ length }) => length > 0) ?? [];
+export function valuesAmong({
+  entityId,
+  actor,
+  operation,
+  entityType,
+  actorType,
+}: EntryInput & EntityInput): readonly string[] {
+  const ids = entityId === undefined ? [] : [...new Set(formsOf(entityId))];
+  const filters = [ids, actor, operation, entityType === undefined ? [] : [entityType], actorType];
+  return filters.find(({ length }) => length > 0) ?? [];
 }
 
 /** The ids that an entry must have, one of each list, as its entity or its actor. */

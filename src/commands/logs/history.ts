@@ -37,7 +37,7 @@ export const history = defineCommand({
     retention: RETENTION_PARAMETERS.retention,
   },
   async run(context, { id: entityId, archive, entityType, retention }) {
-    const input = { ...NO_FILTERS, entityType, entityId };
+    const input = { ...NO_FILTERS, entityType, entityId, retention };
     const print = await listPrinter(context, logView);
     if (archive !== undefined) return searchArchive(context, { ...input, dir: archive, live: true }, print);
     const [{ liveLane }, { beginAt }, { serviceLogs }, entry] = await Promise.all([

@@ -4,6 +4,7 @@ import { listPrinter } from '../../app/print.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
+import type { TailPosition } from '../../logs/position.ts';
 import type { Log } from '../../schema/log.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
@@ -29,7 +30,7 @@ const parameters = {
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
 
-export type SearchInput = Input<typeof parameters>;
+export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
 type Bounds = ReturnType<typeof intervalOf>;
 
 /** `svc logs search` */
@@ -60,14 +61,16 @@ export async function searchArchive(
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
 ): Promise<void> {
   const bounds = intervalOf(input, context.clock.now());
-  const [{ readManifest }, { searchSegments }, { lookUp }] = await Promise.all([
+  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/archive/search.ts'),
     import('../../logs/archive/index/lookup.ts'),
   ]);
   const store = await openArchive(context, input.dir);
-  const manifest = await readManifest(store, bounds);
-  const more = input.live ? await liveOf(context, input, { store, manifest, bounds }) : undefined;
+  const { position, ...manifest } = input.live
+    ? await readManifestAndPosition(store, bounds)
+    : { ...(await readManifest(store, bounds)), position: undefined };
+  const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
   reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
   const index = await lookUp(store, manifest.index, idsAmong(input));
   if (index.damaged > 0)
@@ -100,26 +103,30 @@ export async function searchArchive(
 async function liveOf(
   context: Context,
   input: SearchInput,
-  { store, manifest, bounds }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds },
+  {
+    store,
+    manifest,
+    bounds,
+    position,
+  }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds; position: TailPosition },
 ): Promise<Lane> {
-  const [{ liveLane }, { checkSubject }, { readPosition }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
-    await Promise.all([
+  const [{ liveLane }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] = await Promise.all(
+    [
       import('../../logs/archive/search.ts'),
       import('../../logs/archive/manifest.ts'),
-      import('../../logs/archive/side-files.ts'),
       import('../../logs/archive/record.ts'),
       import('../../logs/read-range.ts'),
       import('../au/runs.ts'),
       import('../../logs/entry.ts'),
-    ]);
+    ],
+  );
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  const position = await readPosition(store, manifest.last);
   return liveLane(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
-    retentionMs: defaults.DEFAULT_RETENTION_MS,
+    retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
     matches: (log) => matches(log, input),
     onGap: (gap) =>
       context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),

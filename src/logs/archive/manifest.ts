@@ -14,7 +14,7 @@ import {
   recordPath,
   type Segment,
 } from './record.ts';
-import { readContents, storePosition } from './side-files.ts';
+import { readContents, readPosition, storePosition } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
@@ -62,6 +62,22 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
   return { first, last, coverage, segments, allSegments, index };
+}
+
+/** The same with the position behind the newest record. @throws SvcError as `readManifest` */
+export async function readManifestAndPosition(
+  store: ArchiveStore,
+  bounds: Bounds,
+): Promise<Manifest & { readonly position: TailPosition }> {
+  for (;;) {
+    const manifest = await readManifest(store, bounds);
+    try {
+      return { ...manifest, position: await readPosition(store, manifest.last) };
+    } catch (error) {
+      // A run under way may have committed more meanwhile, and removed the file of the position.
+      if ((await readLast(store))?.sha256 === manifest.last.sha256) throw error;
+    }
+  }
 }
 
 /** Whether a segment can hold entries of a time range. */

@@ -55,6 +55,27 @@ describe('svc logs history', () => {
     expect(damaged.stderr).toContain('1 file of the index could not be used: more was read');
   });
 
+  it('R69 finds an id in upper case as the service does, in the archive too', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('3f2c-ab', HOUR, 'old'), about('other', HOUR, 'other'));
+    await svc('archive', 'audit');
+    server.logs.length = 0;
+    expect(messages((await svc('history', '3F2C-AB', '--archive', 'audit')).stdout)).toEqual(['old']);
+    expect(messages((await svc('search', 'audit', '--entity-id', '3F2C-AB')).stdout)).toEqual(['old']);
+  });
+
+  it('warns of no gap where the service keeps entries as long as --retention says, also beyond an archive', async () => {
+    const { server, svc } = await world();
+    server.aheadMs = -50 * HOUR;
+    server.logs.push(about('one', 51 * HOUR, 'archived'));
+    await svc('archive', 'audit');
+    server.aheadMs = 0;
+    server.logs.push(about('one', HOUR, 'since then'));
+    const { stdout, stderr } = await svc('history', 'one', '--archive', 'audit', '--retention', '70h');
+    expect(messages(stdout)).toEqual(['archived', 'since then']);
+    expect(stderr).not.toContain('may be missing');
+  });
+
   it('prints as logs do, and ends with 5 where no archive is', async () => {
     const { server, svc } = await world();
     server.logs.push(about('one', 60_000, 'last'));

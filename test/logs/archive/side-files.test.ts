@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
 import type { Finding } from '../../../src/logs/archive/chain.ts';
-import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
+import {
+  beginArchive,
+  findArchive,
+  readManifest,
+  readManifestAndPosition,
+} from '../../../src/logs/archive/manifest.ts';
 import { recordPath } from '../../../src/logs/archive/record.ts';
 import { readPosition } from '../../../src/logs/archive/side-files.ts';
 import { Verification } from '../../../src/logs/archive/verify.ts';
@@ -107,6 +112,29 @@ describe('the position of an archive', () => {
     await commitTo(8);
     expect(sideFiles()).toEqual([]);
     expect(await findings()).toEqual([]);
+  });
+
+  it('is read again with the manifest where a run removed it meanwhile', async () => {
+    await commitTo(3, 30);
+    class BusyStore extends WatchedStore {
+      isBusy = true;
+
+      override async readText(file: string): Promise<string | undefined> {
+        if (this.isBusy && file.includes('position-00000003')) {
+          this.isBusy = false;
+          await commitTo(6, 30);
+        }
+        return super.readText(file);
+      }
+    }
+    const { files } = store;
+    store = new BusyStore(work);
+    for (const [file, bytes] of files) store.files.set(file, bytes);
+    const { position, last, segments } = await readManifestAndPosition(store, {});
+    expect([last.record.sequence, segments.length]).toEqual([6, 6]);
+    expect(position).toEqual(positionAt(6, 30));
+    store.files.delete(fileOf('position-00000006'));
+    await expect(readManifestAndPosition(store, {})).rejects.toThrow('is damaged: it is missing');
   });
 
   it('may stay beside older records where the credentials cannot remove files', async () => {
