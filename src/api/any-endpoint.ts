@@ -1,12 +1,11 @@
 import { SvcError } from '../errors.ts';
-import type { HttpCore } from '../http/core.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
 import { objectOrUndefined } from '../schema/guards.ts';
-import { type Page, Pages } from './pages.ts';
+import { Endpoints, type Page, Pages } from './pages.ts';
 
 export type AnyRequest = Pick<
   ApiRequest<unknown>,
@@ -14,16 +13,10 @@ export type AnyRequest = Pick<
 >;
 
 /** Endpoints that no resource describes, with the same key, retries, pacing and errors. */
-export class AnyEndpoint {
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class AnyEndpoint extends Endpoints {
   /** Sends a request. Only GET is repeated freely; others when they surely had no effect. */
   send(request: AnyRequest): Promise<AnyResponse> {
-    return this.#core.callAny(request);
+    return this.core.callAny(request);
   }
 
   /**
@@ -37,7 +30,7 @@ export class AnyEndpoint {
     // The cursor of the pages carries its parameter with it: `start=…` or `page=…`.
     return new Pages(async (cursor) => {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
-      const response = await this.#core.callAny({ ...request, method: 'GET', query });
+      const response = await this.core.callAny({ ...request, method: 'GET', query });
       onResponse(response);
       const page = response.body && pageIn(response.body, query);
       if (page) return page;

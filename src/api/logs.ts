@@ -1,11 +1,10 @@
 import { SvcError } from '../errors.ts';
-import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
 import { isObject } from '../schema/guards.ts';
 import type { EntityType, Log } from '../schema/log.ts';
-import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+import { cursorPages, Endpoints, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
 export interface LogFilter {
@@ -18,20 +17,14 @@ export interface LogFilter {
 }
 
 /** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
-export class Logs {
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class Logs extends Endpoints {
   /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
-    return cursorPages(this.#core, options, listLogsRequest(filter), logsFrom);
+    return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
   }
 
   entityTypes(): Promise<EntityType[]> {
-    return this.#core.call(entityTypesRequest());
+    return this.core.call(entityTypesRequest());
   }
 }
 

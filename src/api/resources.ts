@@ -1,4 +1,3 @@
-import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { Tenant as TenantRecord, UsageReport } from '../schema/tenant.ts';
@@ -10,7 +9,7 @@ import type {
   CreateSession,
   ThreeDsSession,
 } from '../schema/three-ds/session.ts';
-import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+import { cursorPages, Endpoints, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 const JOB = {
   key: 'private',
@@ -23,29 +22,23 @@ const TENANT = {
 } as const;
 
 /** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
-export class AccountUpdater {
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class AccountUpdater extends Endpoints {
   /**
    * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
    * @throws SvcError `outcome_unknown` when no clear response came: the job may exist
    */
   create(): Promise<AccountUpdaterJob> {
-    return this.#core.call(createJobRequest());
+    return this.core.call(createJobRequest());
   }
 
   /** `GET /account-updater/jobs/{id}`, permission account-updater:job:read. An expired job is `not_found`. */
   read(id: string): Promise<AccountUpdaterJob> {
-    return this.#core.call(readJobRequest(id));
+    return this.core.call(readJobRequest(id));
   }
 
   /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
   list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
-    return cursorPages(this.#core, options, listJobsRequest(), (jobs) => jobs);
+    return cursorPages(this.core, options, listJobsRequest(), (jobs) => jobs);
   }
 }
 
@@ -90,16 +83,10 @@ export interface TenantUpdate {
 }
 
 /** The tenant that the management key belongs to. */
-export class Tenant {
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class Tenant extends Endpoints {
   /** `GET /tenants/self`, permission tenant:read. */
   read(): Promise<TenantRecord> {
-    return this.#core.call(readTenantRequest());
+    return this.core.call(readTenantRequest());
   }
 
   /**
@@ -108,7 +95,7 @@ export class Tenant {
    * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
    */
   update(body: TenantUpdate): Promise<TenantRecord> {
-    return this.#core.call(updateTenantRequest(body));
+    return this.core.call(updateTenantRequest(body));
   }
 
   /**
@@ -116,12 +103,12 @@ export class Tenant {
    * @throws SvcError `outcome_unknown` when no clear response came: the tenant may be gone
    */
   delete(): Promise<void> {
-    return this.#core.call(deleteTenantRequest());
+    return this.core.call(deleteTenantRequest());
   }
 
   /** `GET /tenants/self/reports/usage`, permission report:read. */
   usage(): Promise<UsageReport> {
-    return this.#core.call(usageRequest());
+    return this.core.call(usageRequest());
   }
 }
 
@@ -164,24 +151,18 @@ export function usageRequest(): ApiRequest<UsageReport> {
 }
 
 /** 3-D Secure: sessions for card tokens, their authentication, and the results of challenges. */
-export class ThreeDs {
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class ThreeDs extends Endpoints {
   /**
    * `POST /3ds/sessions`, permission 3ds:session:create.
    * @throws SvcError `outcome_unknown` when no clear response came: a session may exist
    */
   create(session: CreateSession): Promise<CreatedSession> {
-    return this.#core.call(createSessionRequest(session));
+    return this.core.call(createSessionRequest(session));
   }
 
   /** `GET /3ds/sessions/{id}`, permission 3ds:session:read. */
   read(id: string): Promise<ThreeDsSession> {
-    return this.#core.call(readSessionRequest(id));
+    return this.core.call(readSessionRequest(id));
   }
 
   /**
@@ -189,12 +170,12 @@ export class ThreeDs {
    * @throws SvcError `outcome_unknown` when no clear response came: the cardholder may have been authenticated
    */
   authenticate(id: string, request: AuthenticateRequest): Promise<AuthenticationResult> {
-    return this.#core.call(authenticateRequest(id, request));
+    return this.core.call(authenticateRequest(id, request));
   }
 
   /** `GET /3ds/sessions/{id}/challenge-result`, permission 3ds:session:authenticate. */
   challengeResult(id: string): Promise<ChallengeResult> {
-    return this.#core.call(challengeResultRequest(id));
+    return this.core.call(challengeResultRequest(id));
   }
 }
 

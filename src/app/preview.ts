@@ -1,7 +1,7 @@
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin, keyVariable } from '../config/keys.ts';
 import { buildUrl } from '../http/request.ts';
-import type { View } from '../output/view.ts';
+import { simpleColumns, type View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext } from './hint.ts';
 import { recordPrinter } from './print.ts';
@@ -95,25 +95,14 @@ async function hideKeys({ system, settings, key }: Context): Promise<void> {
   }
 }
 
-/** A request that `--dry-run` shows in place of sending it. */
-export interface PlannedRequest {
-  readonly method: string;
-  readonly url: string;
-  /** The kind of key that would go with it; none goes to a pre-signed address or a webhook's target. */
-  readonly key: 'management' | 'private' | null;
-  /** Bytes of a file that would be the body. */
-  readonly bytes?: number | undefined;
-  readonly body?: unknown;
-}
-
-const plannedRequestView: View<PlannedRequest> = {
+/**
+ * The kind of key is null where none goes along: to a pre-signed address or a webhook's target. `bytes` are those of a
+ * file that would be the body.
+ */
+const plannedRequestView: View = {
   name: 'request that was not sent',
   fields: ['method', 'url', 'key', 'bytes', 'body.*'],
-  columns: [
-    { path: 'method', kind: 'status' },
-    { path: 'url', kind: 'id' },
-    { path: 'key', kind: 'text' },
-  ],
+  columns: simpleColumns({ method: 'status', url: 'id', key: 'text' }),
 };
 
 export interface CurlRequest {

@@ -8,7 +8,7 @@ import {
 } from '../app/command.ts';
 import { optionWords, type Parameter, type Parameters } from '../app/parameter.ts';
 import { listPrinter, once } from '../app/print.ts';
-import { fieldPaths, type View } from '../output/view.ts';
+import { fieldPaths, simpleColumns, type View } from '../output/view.ts';
 
 /** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
@@ -84,8 +84,5 @@ const commandView: View<CommandRow> = {
   fields: fieldPaths(`
     command short_form summary description arguments options fields permissions exit_codes examples
   `),
-  columns: [
-    { path: 'command', kind: 'id' },
-    { path: 'summary', kind: 'text' },
-  ],
+  columns: simpleColumns({ command: 'id', summary: 'text' }),
 };

@@ -11,15 +11,10 @@ import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import type { View } from '../output/view.ts';
 
-/** What installing completions did, and what is left to do. No file for a shell that has no directory for them. */
-interface CompletionInstall {
-  readonly shell: string;
-  readonly file: string | null;
-  readonly status: 'written' | 'unchanged' | 'would be written' | 'nothing to write';
-  readonly next: string;
-}
+type InstallStatus = 'written' | 'unchanged' | 'would be written' | 'nothing to write';
 
-const completionInstallView: View<CompletionInstall> = {
+/** What installing completions did, and what is left to do. No file for a shell that has no directory for them. */
+const completionInstallView: View = {
   name: 'installation',
   fields: ['shell', 'file', 'status', 'next'],
   columns: [
@@ -63,7 +58,7 @@ const install = defineCommand({
   },
 });
 
-function sentence(shell: ShellName, file: string | undefined, status: CompletionInstall['status']): string {
+function sentence(shell: ShellName, file: string | undefined, status: InstallStatus): string {
   if (file === undefined) return `completion for ${shell} is not installed yet`;
   if (status === 'unchanged') return `completion for ${shell} is in ${file} already`;
   return `${status === 'written' ? 'installed' : 'would install'} completion for ${shell} in ${file}`;
@@ -109,11 +104,7 @@ function shellOf(name: string): ShellName {
 /** What every script of svc says of itself. */
 const OWN_SIGN = "'svc completion ";
 
-function put(
-  file: string,
-  script: string,
-  { dryRun, force }: { dryRun: boolean; force: boolean },
-): CompletionInstall['status'] {
+function put(file: string, script: string, { dryRun, force }: { dryRun: boolean; force: boolean }): InstallStatus {
   const before = existing(file);
   if (before === script) return 'unchanged';
   if (before !== undefined && !before.includes(OWN_SIGN) && !force) {

@@ -8,7 +8,7 @@ import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
-import type { Tone, View } from '../output/view.ts';
+import { simpleColumns, type Tone, type View } from '../output/view.ts';
 import { VERSION } from '../version.ts';
 import { countText } from '../output/time.ts';
 
@@ -18,9 +18,7 @@ const findingView: View<FindingRow> = {
   name: 'finding',
   fields: ['check', 'result', 'found', 'fix', 'next', 'code'],
   columns: [
-    { path: 'check', kind: 'text' },
-    { path: 'result', kind: 'status' },
-    { path: 'found', kind: 'text' },
+    ...simpleColumns({ check: 'text', result: 'status', found: 'text' }),
     { path: 'fix', kind: 'text', priority: 1 },
   ],
 };

@@ -8,7 +8,7 @@ import { listPrinter, once } from '../app/print.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../config/paths.ts';
 import { SvcError } from '../errors.ts';
 import { countText } from '../output/time.ts';
-import type { View } from '../output/view.ts';
+import { simpleColumns, type View } from '../output/view.ts';
 import { everyRun } from './au/runs.ts';
 import { installedCompletions } from './completion.ts';
 
@@ -22,11 +22,7 @@ interface Kept {
 const keptView: View<Kept> = {
   name: 'kept file',
   fields: ['kind', 'path', 'files'],
-  columns: [
-    { path: 'kind', kind: 'status' },
-    { path: 'path', kind: 'id' },
-    { path: 'files', kind: 'number' },
-  ],
+  columns: simpleColumns({ kind: 'status', path: 'id', files: 'number' }),
 };
 
 export const reset = defineCommand({

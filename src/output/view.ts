@@ -63,6 +63,11 @@ export function fieldPaths(words: string): readonly string[] {
   return words.trim().split(/\s+/);
 }
 
+/** Columns that need no more than a path and a kind. */
+export function simpleColumns(kinds: Readonly<Record<string, ColumnType>>): Pick<Column, 'path' | 'kind'>[] {
+  return Object.entries(kinds).map(([path, kind]) => ({ path, kind }));
+}
+
 /** The column for a path: the view's own, else one whose kind follows from the name's ending. */
 export function columnFor<T>(view: View<T>, path: string): Column<T> {
   return view.columns.find((column) => column.path === path) ?? { path, kind: kindByName(path) };

@@ -12,18 +12,7 @@ import type { View } from '../../output/view.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
 
-interface CheckedFileRow {
-  readonly file: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** Rows that repeat the token of a row above. */
-  readonly repeated_tokens: number;
-  /** How many jobs it takes. */
-  readonly job_count: number;
-}
-
-export const checkedFileView: View<CheckedFileRow> = {
+export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
   fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
   columns: [
@@ -36,7 +25,8 @@ export const checkedFileView: View<CheckedFileRow> = {
   ],
 };
 
-export function checkedFileRow(file: string, check: RequestFileCheck): CheckedFileRow {
+/** A valid file, how many of its rows repeat the token of a row above, and how many jobs it takes. */
+export function checkedFileRow(file: string, check: RequestFileCheck) {
   const { rows, bytes, sha256, duplicates, parts } = check;
   return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
 }

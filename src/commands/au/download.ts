@@ -16,27 +16,15 @@ import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/target.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { showRun } from './progress.ts';
 import { copyOut, openSpool, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
 
-interface Downloaded {
-  readonly job: string;
-  readonly file: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-const downloadView: View<Downloaded> = {
+const downloadView: View<ResultsFile & { readonly job: string }> = {
   name: 'download',
   fields: ['job', 'file', 'bytes', 'sha256'],
-  columns: [
-    { path: 'job', kind: 'id' },
-    { path: 'file', kind: 'text' },
-    { path: 'bytes', kind: 'number' },
-    { path: 'sha256', kind: 'id' },
-  ],
+  columns: simpleColumns({ job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
 };
 
 interface DownloadOptions extends Destination {

@@ -3,14 +3,9 @@ import { defineCommand } from '../../app/command.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { formatDuration } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { everyRun, type RunRow, runRow, runView } from './runs.ts';
+import { everyRun, runRow, runView } from './runs.ts';
 
-interface LocalRun extends RunRow {
-  /** Since it was begun, in words. */
-  readonly age: string;
-}
-
-const localRunView: View<LocalRun> = {
+const localRunView: View<ReturnType<typeof localRun>> = {
   name: 'run',
   fields: [...runView.fields, 'age'],
   columns: [
@@ -41,7 +36,8 @@ export const listRuns = defineCommand({
   },
 });
 
-function localRun(record: RunRecord, now: number): LocalRun {
+/** A run, and in words how long ago it was begun. */
+function localRun(record: RunRecord, now: number) {
   const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
   return { ...runRow(record), age };
 }

@@ -19,30 +19,14 @@ import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { Draft, type Sealed } from '../../files/draft.ts';
 import { countText, formatNumber } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { copyInput, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
 import { copyOut, openSpool } from './results.ts';
 
-interface PreparedFile {
-  readonly file: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** Rows changed, by what was changed. */
-  readonly changes: Readonly<Partial<Record<ChangeKind, number>>>;
-  /** Columns of the export that are not in the request. */
-  readonly columns_left_out: number;
-}
-
-const preparedView: View<PreparedFile> = {
+const preparedView: View<ReturnType<typeof preparedFile>> = {
   name: 'prepared request',
   fields: ['file', 'rows', 'bytes', 'sha256', 'changes', 'changes.*', 'columns_left_out'],
-  columns: [
-    { path: 'file', kind: 'text' },
-    { path: 'rows', kind: 'number' },
-    { path: 'bytes', kind: 'number' },
-    { path: 'sha256', kind: 'id' },
-  ],
+  columns: simpleColumns({ file: 'text', rows: 'number', bytes: 'number', sha256: 'id' }),
 };
 
 export const prepare = defineCommand({
@@ -133,7 +117,8 @@ function withOption(error: unknown, typed: string): unknown {
   });
 }
 
-function preparedFile(file: string, prepared: Prepared, { bytes, sha256 }: Sealed): PreparedFile {
+/** A request, how many rows were changed by what was changed, and how many columns of the export it lacks. */
+function preparedFile(file: string, prepared: Prepared, { bytes, sha256 }: Sealed) {
   return {
     file,
     rows: prepared.rows,

@@ -7,19 +7,9 @@ import { listPrinter, once } from '../../app/print.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { countText, formatBytes, isoTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
-import { everyRun, type ShownStatus, shownStatus, toneOf } from './runs.ts';
+import { everyRun, shownStatus, toneOf } from './runs.ts';
 
-interface PrunedRun {
-  readonly run: string;
-  readonly profile: string;
-  readonly cycle: string | null;
-  readonly status: ShownStatus;
-  readonly ended_at: string;
-  readonly files: number;
-  readonly bytes: number;
-}
-
-const prunedRunView: View<PrunedRun> = {
+const prunedRunView: View<ReturnType<typeof prunedRun>> = {
   name: 'pruned run',
   fields: ['run', 'profile', 'cycle', 'status', 'ended_at', 'files', 'bytes'],
   columns: [
@@ -66,7 +56,7 @@ export const prune = defineCommand({
   },
 });
 
-function prunedRun({ run: { record }, ended, files, bytes }: OldRun): PrunedRun {
+function prunedRun({ run: { record }, ended, files, bytes }: OldRun) {
   return {
     run: record.id,
     profile: record.profile,

@@ -126,16 +126,10 @@ export async function warnOfUnrequested(
 }
 
 /** A request file that was submitted, and its results where they were waited for. */
-export interface Submission {
-  readonly run: string;
+export type Submission = Omit<ReturnType<typeof submissionOf>, 'status'> & {
   readonly status: string;
-  readonly file: string;
-  readonly rows: number;
-  /** Its job, where it has just one. */
-  readonly job: string | null;
-  readonly jobs: readonly string[];
   readonly results?: Results | Pick<Results, 'file'>;
-}
+};
 
 /** The results of a run in numbers. */
 export interface Results
@@ -160,8 +154,8 @@ export const submissionView: View<Submission> = {
   ],
 };
 
-/** A run as it is shown, without the numbers of its results. */
-export function submissionOf(record: RunRecord): Submission {
+/** A run as it is shown, without the numbers of its results; with its job, where it has just one. */
+export function submissionOf(record: RunRecord) {
   const { id, input, parts } = record;
   const jobs = jobsOf(record);
   return {

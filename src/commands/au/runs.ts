@@ -142,22 +142,7 @@ export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
 }
 
 /** A run in one line; null where the record cannot be read. */
-export interface RunRow {
-  readonly run: string;
-  /** The one that it was started with. */
-  readonly profile: string | null;
-  readonly status: ShownStatus;
-  readonly created_at: string | null;
-  readonly cycle: string | null;
-  readonly file: string | null;
-  readonly rows: number | null;
-  /** Ids of those that were created. */
-  readonly jobs: readonly string[] | null;
-  /** How many jobs its file takes. */
-  readonly job_count: number | null;
-  /** How far it is, in words. */
-  readonly progress: string;
-}
+export type RunRow = { readonly [Name in keyof ReturnType<typeof runRow>]: ReturnType<typeof runRow>[Name] | null };
 
 export const runView: View<RunRow> = {
   name: 'run',
@@ -173,7 +158,8 @@ export const runView: View<RunRow> = {
   ],
 };
 
-export function runRow(record: RunRecord): RunRow {
+/** With the profile that it was started with, the jobs that were created, and how many its file takes. */
+export function runRow(record: RunRecord) {
   const { id, profile, created_at, cycle, input, parts } = record;
   return {
     run: id,
@@ -189,17 +175,7 @@ export function runRow(record: RunRecord): RunRow {
   };
 }
 
-export interface PartRow {
-  readonly part: number;
-  readonly rows: number;
-  readonly status: ShownStatus;
-  /** How far it is: its job's status as the service says, or the step on this side. */
-  readonly progress: string;
-  readonly job: string | null;
-  readonly errors: readonly string[];
-}
-
-export const partView: View<PartRow> = {
+export const partView: View<ReturnType<typeof partRows>[number]> = {
   name: 'part',
   fields: ['part', 'rows', 'status', 'progress', 'job', 'errors'],
   columns: [
@@ -212,11 +188,12 @@ export const partView: View<PartRow> = {
   ],
 };
 
-export function partRows({ parts }: RunRecord): PartRow[] {
+/** The progress of a part is its job's status as the service says, or the step on this side. */
+export function partRows({ parts }: RunRecord) {
   return parts.map((part) => ({
     part: part.number,
     rows: part.rows,
-    status: STATUS_OF[part.state] ?? 'pending',
+    status: STATUS_OF[part.state] ?? ('pending' as const),
     progress: progressOf({ parts: [part] }),
     job: part.job ?? null,
     errors: part.errors ?? [],

@@ -24,14 +24,7 @@ import type { ReceiverOptions } from '../../webhooks/receiver.ts';
 import type { AcceptedEvent, Unprocessed } from '../../webhooks/sinks.ts';
 import { parseTarget, reportEvent, reportUnprocessed } from './report.ts';
 
-interface EventRow {
-  readonly received_at: string;
-  /** An event with this id was received before. */
-  readonly repeated: boolean;
-  /** From `delivered_at` until it was received, by this machine's clock. */
-  readonly age_seconds: number | undefined;
-  readonly [member: string]: unknown;
-}
+type EventRow = ReturnType<typeof eventRow>;
 
 // An older one may be a delivery that somebody sends again.
 const OLD_SECONDS = 300;
@@ -149,24 +142,16 @@ function timeUntil({ clock }: Context, until: Moment | undefined): number | unde
 
 function optionsOf(context: Context, input: ListenInput): ListenOptions {
   const { system, clock, out } = context;
-  const { exec, execLimit = 300_000, journal, max, forwardTo } = input;
+  const { exec, execLimit: limitMs = 300_000, journal, max, forwardTo } = input;
+  const { env: environment, platform, cwd } = system;
   return {
     port: input.port ?? DEFAULT_PORT,
     clock,
     forwardTo,
     limit: max,
-    environment: system.env,
+    environment,
     journal: journal === undefined ? undefined : resolvePath(context, journal),
-    command:
-      exec === undefined
-        ? undefined
-        : {
-            line: exec,
-            environment: system.env,
-            platform: system.platform,
-            cwd: system.cwd,
-            limitMs: execLimit,
-          },
+    command: exec === undefined ? undefined : { line: exec, environment, platform, cwd, limitMs },
     redact: (line) => out.redact(line),
     onEvent: reportEvent(context),
   };
@@ -181,7 +166,7 @@ async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
   for await (const batch of listener.events()) yield batch.map(eventRow);
 }
 
-function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent): EventRow {
+function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent) {
   const known = {
     received_at: new Date(receivedAt).toISOString(),
     repeated,
@@ -191,6 +176,7 @@ function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent): EventRow {
   return { ...known, ...delivery, ...known };
 }
 
+/** The seconds from `delivered_at` until it was received, by this machine's clock. */
 function ageOf(deliveredAt: unknown, receivedAt: number): number | undefined {
   const at = typeof deliveredAt === 'string' ? parseTime(deliveredAt) : undefined;
   return at === undefined ? undefined : Math.round((receivedAt - at) / 100) / 10;

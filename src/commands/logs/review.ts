@@ -5,7 +5,7 @@ import { SvcError } from '../../errors.ts';
 import { writeWhole } from '../../files/draft.ts';
 import type { Review } from '../../logs/review-page.ts';
 import { countText, isoTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { archiveLocation, countEntries, openArchive } from './archives.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,10 +30,7 @@ const reviewView: View<Review> = {
     ...(['archive', 'service', 'tenant_id', 'day', 'entries', 'missing', 'past_days'] as const),
     ...(['deletions', 'changes', 'new_actors', 'new_operations', 'hours', 'median', 'busy_hours'] as const),
   ],
-  columns: [
-    { path: 'day', kind: 'id' },
-    { path: 'entries', kind: 'number' },
-  ],
+  columns: simpleColumns({ day: 'id', entries: 'number' }),
 };
 
 /** `svc logs review` */

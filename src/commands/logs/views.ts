@@ -1,5 +1,5 @@
 import { LOG_FIELDS } from '../../api/logs.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
 
 export const logView: View<Log> = {
@@ -37,8 +37,5 @@ function wordsOf(text: string | null | undefined): string {
 export const entityTypeView: View<EntityType> = {
   name: 'entity type',
   fields: ['value', 'display_name'],
-  columns: [
-    { path: 'value', kind: 'id' },
-    { path: 'display_name', kind: 'text' },
-  ],
+  columns: simpleColumns({ value: 'id', display_name: 'text' }),
 };

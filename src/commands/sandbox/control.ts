@@ -3,7 +3,7 @@ import { flag, type Input, moment, optionalArgument, value } from '../../app/par
 import { recordPrinter } from '../../app/print.ts';
 import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import type { ClockMove } from '../../sandbox/state/state.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';
 
@@ -11,11 +11,7 @@ import { directoryFrom, directoryParameter } from './server-options.ts';
 const sandboxClockView: View = {
   name: 'clock',
   fields: ['before', 'after', 'ahead_seconds'],
-  columns: [
-    { path: 'before', kind: 'time' },
-    { path: 'after', kind: 'time' },
-    { path: 'ahead_seconds', kind: 'number' },
-  ],
+  columns: simpleColumns({ before: 'time', after: 'time', ahead_seconds: 'number' }),
 };
 
 const clockParameters = {

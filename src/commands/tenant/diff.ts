@@ -3,18 +3,14 @@ import { readDataFile } from '../../app/data-file.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { differenceText } from './view.ts';
 
 /** A field as the service has it, absent where only the file has it, and as the file has it. */
 const driftView: View = {
   name: 'difference',
   fields: ['field', 'tenant', 'file'],
-  columns: [
-    { path: 'field', kind: 'text' },
-    { path: 'tenant', kind: 'text' },
-    { path: 'file', kind: 'text' },
-  ],
+  columns: simpleColumns({ field: 'text', tenant: 'text', file: 'text' }),
 };
 
 export const diff = defineCommand({

@@ -1,13 +1,27 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, Preview } from '../../app/command.ts';
 import { readDataFile } from '../../app/data-file.ts';
-import { flag, nameValue, type NameValue, repeated, text, value } from '../../app/parameter.ts';
+import { flag, type Input, nameValue, repeated, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { describeTenant } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { TenantBody, TenantChange } from '../../tenant/change.ts';
 import { showDifference, tenantView } from './view.ts';
+
+const parameters = {
+  name: value('--name <name>', 'the new name, at most 200 characters', text),
+  set: repeated(
+    '--set <setting=value>',
+    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing); may be repeated',
+    nameValue,
+  ),
+  file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
+  allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
+  dryRun: flag('--dry-run', 'show the difference and send nothing'),
+} as const;
+
+type ChangeInput = Omit<Input<typeof parameters>, 'allowUnknown'>;
 
 export const update = defineCommand({
   description:
@@ -22,17 +36,7 @@ export const update = defineCommand({
   changes: true,
   worksElsewhere: true,
   fields: tenantView.fields,
-  parameters: {
-    name: value('--name <name>', 'the new name, at most 200 characters', text),
-    set: repeated(
-      '--set <setting=value>',
-      'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing); may be repeated',
-      nameValue,
-    ),
-    file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
-    allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
-    dryRun: flag('--dry-run', 'show the difference and send nothing'),
-  },
+  parameters,
   async run(context, input) {
     const print = await recordPrinter(context, tenantView);
     const change = await readChange(context, input);
@@ -95,13 +99,6 @@ function reportResult({ notices }: Context, { name }: TenantBody, ignored: reado
     `the service accepted the update, but these fields differ in its response: ${ignored.join(', ')}`,
     { next: ['tenant', 'show'], facts: { fields: ignored } },
   );
-}
-
-interface ChangeInput {
-  readonly name: string | undefined;
-  readonly set: readonly NameValue[];
-  readonly file: string | undefined;
-  readonly dryRun: boolean;
 }
 
 /** The change as given by file and flags, a flag above the file; checked as far as it can be without the tenant. */
