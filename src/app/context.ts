@@ -219,7 +219,7 @@ function reportClock(context: Context, offset: number): void {
   if (offset === 0) return;
   const direction = offset > 0 ? 'ahead' : 'behind';
   const ahead = `the sandbox's clock is ${formatDuration(Math.abs(offset))} ${direction}; to reset it`;
-  noteNext(context, ahead, { command: ['sandbox', 'clock', '--reset'] });
+  noteNext(context, ahead, ['sandbox', 'clock', '--reset']);
 }
 
 async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {

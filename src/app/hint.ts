@@ -20,18 +20,14 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
-export interface NextCommand {
-  readonly command: readonly string[];
-}
-
 /** A note on what to do next, and below it the command, written out with the service that was named on this one. */
 export function noteNext(
   { notices, globals, system }: Pick<Context, 'notices' | 'globals' | 'system'>,
   text: string,
-  { command }: NextCommand,
+  words: readonly string[],
 ): void {
   notices.note(`${text}:`);
-  notices.command(nextCommand(command, globals, system));
+  notices.command(nextCommand(words, globals, system));
 }
 
 /** A warning that work continues past an error of one of its parts, and below it every command that the error names. */

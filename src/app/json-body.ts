@@ -50,12 +50,9 @@ export function blankComments(text: string): string {
 }
 
 async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {
-  const { clock, signal } = context;
   if (typed !== '-') {
-    const bytes = await readFileOrPipe(resolvePath(context, typed), LARGEST_BODY + 1, {
-      clock,
-      signal,
-    }).catch((error: unknown) => {
+    const file = resolvePath(context, typed);
+    const bytes = await readFileOrPipe(file, LARGEST_BODY + 1, context).catch((error: unknown) => {
       throw readFailure(name, error);
     });
     if (bytes.length > LARGEST_BODY) throw tooLong(name);
@@ -67,7 +64,7 @@ async function bytesOf(context: Context, typed: string, name: string): Promise<B
       hint: 'Pipe the body in, or name its file.',
     });
   }
-  return gathered(stdin, signal);
+  return gathered(stdin, context.signal);
 }
 
 async function gathered(stdin: InputStream, signal: AbortSignal): Promise<Buffer> {

@@ -73,8 +73,7 @@ async function showCurl(context: Context, { method, url, headers, key, body, fil
   if (out.redact(command) !== command)
     notices.warn('secrets and what looks like a card number are hidden: put them back before you run this');
   if (isSecret) {
-    const command = ['au', 'status', '<job>', '--show-urls'];
-    noteNext(context, 'the address is a secret; to get it', { command });
+    noteNext(context, 'the address is a secret; to get it', ['au', 'status', '<job>', '--show-urls']);
   }
 }
 
@@ -83,7 +82,7 @@ function reportNotSent(context: Context, { method, key }: Planned): void {
   const more = method === 'GET' ? '; later requests depend on its response' : '';
   notices.note(globals.curl ? `not sent${more}` : 'dry run: this request was not sent');
   if (settings.sandbox && globals.curl && key !== undefined)
-    noteNext(context, 'to run this, start a sandbox (it prints the keys)', { command: ['sandbox', 'start'] });
+    noteNext(context, 'to run this, start a sandbox (it prints the keys)', ['sandbox', 'start']);
 }
 
 // What is shown may hold a key. Only those at hand are looked for; no key command is run for it.

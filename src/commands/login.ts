@@ -153,6 +153,6 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
   context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
-  noteNext(context, 'to begin', { command: first });
-  noteNext(context, 'to see what your keys may read', { command: ['whoami'] });
+  noteNext(context, 'to begin', first);
+  noteNext(context, 'to see what your keys may read', ['whoami']);
 }

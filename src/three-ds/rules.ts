@@ -22,14 +22,8 @@ const PAYMENT: Condition = {
   words: 'authentication_category is payment',
   holds: ({ category }) => category === 'payment',
 };
-const RECURRING: Condition = {
-  words: 'authentication_type is recurring-transaction',
-  holds: ({ type }) => type === 'recurring-transaction',
-};
-const INSTALLMENT: Condition = {
-  words: 'authentication_type is installment-transaction',
-  holds: ({ type }) => type === 'installment-transaction',
-};
+const RECURRING = ofType('recurring-transaction');
+const INSTALLMENT = ofType('installment-transaction');
 const PURCHASE: Condition = {
   words: `${PAYMENT.words}, or authentication_type is recurring-transaction or installment-transaction`,
   holds: (combination) => [PAYMENT, RECURRING, INSTALLMENT].some((condition) => condition.holds(combination)),
@@ -85,4 +79,8 @@ const WITHOUT_MONEY = new Set([
 /** The category that an authentication type usually goes with; the interface allows both with each. */
 export function usualCategoryOf(type: string): 'payment' | 'non-payment' {
   return WITHOUT_MONEY.has(type) ? 'non-payment' : 'payment';
+}
+
+function ofType(name: string): Condition {
+  return { words: `authentication_type is ${name}`, holds: ({ type }) => type === name };
 }

@@ -1,14 +1,10 @@
-import type { Clock } from '../system.ts';
 import { jobOf, KnownIds, type ReceivedEvent } from './received.ts';
-import { type Receiver, type Refusal, startReceiver } from './receiver.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
 
-export interface JobHintOptions {
-  readonly port: number;
+export interface JobHintOptions extends Pick<ReceiverOptions, 'port' | 'clock' | 'onRefused'> {
   readonly allowHosts?: readonly string[] | undefined;
-  readonly clock: Pick<Clock, 'now'>;
   /** Called once for each event that says that a job ended. */
   readonly onHint?: ((job: string, status: string) => void) | undefined;
-  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
 const ENDED = /^account-updater\.job\.(completed|failed)$/;

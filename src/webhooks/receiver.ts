@@ -15,7 +15,7 @@ export interface ReceiverOptions {
   /** Stores an event; only then is it acknowledged. When it rejects, the sender is asked to retry. */
   readonly accept: (event: ReceivedEvent) => Promise<void>;
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
-  readonly limits?: Partial<ReceiverLimits> | undefined;
+  readonly limits?: Partial<typeof RECEIVER_LIMITS> | undefined;
 }
 
 export interface Receiver {
@@ -25,16 +25,8 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** What a receiver grants to whoever connects. Times in milliseconds. */
-export interface ReceiverLimits {
-  readonly body: number;
-  readonly headersMs: number;
-  readonly requestMs: number;
-  readonly connections: number;
-}
-
-/** Events are small and their sender is in a hurry. */
-export const RECEIVER_LIMITS: ReceiverLimits = {
+/** What is granted to whoever connects: events are small and their sender is in a hurry. Times in milliseconds. */
+export const RECEIVER_LIMITS = {
   body: 1_000_000,
   headersMs: 10_000,
   requestMs: 20_000,
@@ -82,7 +74,7 @@ async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   options: ReceiverOptions,
-  limits: ReceiverLimits,
+  limits: typeof RECEIVER_LIMITS,
 ): Promise<void> {
   // The sender may disconnect during the response.
   outgoing.on('error', () => undefined);
@@ -99,7 +91,7 @@ async function take(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { accept, clock, allowHosts }: ReceiverOptions,
-  limits: ReceiverLimits,
+  limits: typeof RECEIVER_LIMITS,
 ): Promise<Refusal | undefined> {
   const unwanted = refusalReason(incoming, allowHosts);
   if (unwanted !== undefined) return unwanted;

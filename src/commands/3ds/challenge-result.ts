@@ -43,8 +43,7 @@ export const challengeResult = defineCommand({
     const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
     await print(result);
     await reportOutcome(context, client, id, result);
-    if (isOpen(result))
-      noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
+    if (isOpen(result)) noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
     checkOutcome(id, result, failOn);
   },
   request: async (_, { session: id }) => (await import('../../api/resources.ts')).challengeResultRequest(id),

@@ -25,7 +25,7 @@ export async function reportChallenge(
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
   if (status === 'challenge') await reportPage(context, await pageOf(client, id, result), open);
   const { settings, notices } = context;
-  noteNext(context, 'to wait for the outcome', { command: ['3ds', 'challenge-result', id, '--wait'] });
+  noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
   if (settings.sandbox && settings.baseUrl === undefined)
     notices.note(
       'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
@@ -89,10 +89,9 @@ export async function reportOutcome(
   const tone = statusTone(result.authentication_status);
   notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
   for (const line of lines) notices.note(line);
-  if (more?.cardholder_info)
-    noteNext(context, 'the issuer has a text for the cardholder', {
-      command: ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'],
-    });
+  if (!more?.cardholder_info) return;
+  const words = ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'];
+  noteNext(context, 'the issuer has a text for the cardholder', words);
 }
 
 function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {

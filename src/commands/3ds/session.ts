@@ -47,7 +47,7 @@ export const create = defineCommand({
     const method = session.method_url
       ? 'the SDK in the browser sends the method request to method_url; then authenticate'
       : 'to authenticate';
-    noteNext(context, method, { command: ['3ds', 'authenticate', session.id, '--file', '<body>'] });
+    noteNext(context, method, ['3ds', 'authenticate', session.id, '--file', '<body>']);
   },
   request: async (_, input) => createRequest(toBody(input)),
 });

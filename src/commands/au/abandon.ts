@@ -52,11 +52,11 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
     } else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
     run.save();
   });
-  if (undo) noteNext(context, 'to resume it', { command: run.submitWords });
+  if (undo) noteNext(context, 'to resume it', run.submitWords);
   else {
     if (uploadedParts(run.record).length > 0)
-      noteNext(context, 'to download the results of what was uploaded', { command: ['au', 'download', run.name] });
-    noteNext(context, `abandoned ${run.record.id}; to undo that`, { command: ['au', 'abandon', run.name, '--undo'] });
+      noteNext(context, 'to download the results of what was uploaded', ['au', 'download', run.name]);
+    noteNext(context, `abandoned ${run.record.id}; to undo that`, ['au', 'abandon', run.name, '--undo']);
   }
   return runRow(run.record);
 }

@@ -38,8 +38,7 @@ export const create = defineCommand({
     if (dryRun) return new Preview(createJobRequest());
     const client = await context.client();
     const job = await client.accountUpdater.create();
-    const command = ['au', 'upload', job.id, '<file>'];
-    noteNext(context, `created job ${job.id}; upload a file within the hour`, { command });
+    noteNext(context, `created job ${job.id}; upload a file within the hour`, ['au', 'upload', job.id, '<file>']);
     await print(job);
   },
   request: async () => (await import('../../api/resources.ts')).createJobRequest(),

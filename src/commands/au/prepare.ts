@@ -69,7 +69,7 @@ export const prepare = defineCommand({
       explain(context, prepared, sealed);
       if (out === '-') return;
       await print(preparedFile(out, prepared, sealed));
-      noteNext(context, 'to submit it', { command: ['au', 'submit', out] });
+      noteNext(context, 'to submit it', ['au', 'submit', out]);
     } finally {
       await draft.discard();
     }

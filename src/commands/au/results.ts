@@ -121,8 +121,7 @@ export async function warnOfUnrequested(
   context.notices.warn(
     `${count} of the results have a token that was not requested, or not as often: row ${rows.join(', ')}${count > rows.length ? ' …' : ''}; contact support with the job id`,
   );
-  const command = ['au', 'report', results.file, '--request', input.path];
-  noteNext(context, 'to compare all rows', { command });
+  noteNext(context, 'to compare all rows', ['au', 'report', results.file, '--request', input.path]);
 }
 
 /** A request file that was submitted, and its results where they were waited for. */

@@ -114,7 +114,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     if (!input.wait) await show(submissionOf(run.record));
   };
   await summarize(work, () => describeRun(context, run));
-  if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', { command: ['au', 'wait', run.name] });
+  if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
 }
 
 function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {

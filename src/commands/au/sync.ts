@@ -181,7 +181,7 @@ async function deliver(context: Context, run: RunDirectory): Promise<{ readonly 
   } catch (error) {
     if (!isSvcError(error, 'usage', 'local')) throw error;
     context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
-    noteNext(context, 'to write them to another file', { command: ['au', 'download', run.name, '--out', '<file>'] });
+    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
     return keepResults(run);
   }
 }

@@ -70,7 +70,7 @@ export function reportUnprocessed(
   // A few are selected by their ids, many by the time from which they were received.
   const isMany = count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id));
   const selection = isMany ? { since: new Date(firstAt).toISOString() } : { ids };
-  noteNext(context, 'to send them again', { command: replayCommand(journal, where, selection) });
+  noteNext(context, 'to send them again', replayCommand(journal, where, selection));
 }
 
 // An id is whatever its sender makes it.

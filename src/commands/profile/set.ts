@@ -63,7 +63,7 @@ export const set = defineCommand({
     notices.success(`${input.unset ? 'removed' : 'set'} ${input.setting} of profile ${name}`);
     if (input.setting !== 'base_url') return;
     const again = 'keys stored for another base URL are not sent to this one; to store them again';
-    noteNext({ notices, globals, system }, again, { command: ['login'] });
+    noteNext({ notices, globals, system }, again, ['login']);
   },
 });
 

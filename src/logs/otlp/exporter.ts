@@ -7,10 +7,10 @@ import { objectOrUndefined, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
 import { type CollectorResponse, isOutage, type Posted, postOnce, reasonOf, collectorError } from './post.ts';
-import { type ExportRequest, exportRequests } from './request.ts';
+import { type ExportRequest, exportRequests, type RecordOptions } from './request.ts';
 import type { OtlpSettings } from './settings.ts';
 
-export interface ExporterOptions {
+export interface ExporterOptions extends Pick<RecordOptions, 'clean' | 'idOf'> {
   readonly settings: OtlpSettings;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -18,9 +18,6 @@ export interface ExporterOptions {
   readonly signal: AbortSignal;
   /** When it aborts, an unavailable collector is waited for no longer. */
   readonly timeUp?: AbortSignal | undefined;
-  readonly clean: (text: string) => string;
-  /** The id of an entry, if it has one. */
-  readonly idOf?: ((log: Log) => string | undefined) | undefined;
   readonly random?: (() => number) | undefined;
   readonly trace?: Trace | undefined;
   readonly onEvent?: ((event: ExportEvent) => void) | undefined;

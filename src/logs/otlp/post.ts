@@ -9,14 +9,13 @@ import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
 import { VERSION } from '../../version.ts';
+import type { OtlpSettings } from './settings.ts';
 import statuses from './errors.json' with { type: 'json' };
 
-export interface PostOptions {
+export interface PostOptions extends Pick<OtlpSettings, 'headers' | 'gzip'> {
   readonly transport: Transport;
   /** The collector's time, learned from its responses. */
   readonly collectorClock: ServiceClock;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly gzip: boolean;
   readonly limits?: TimeLimits | undefined;
   readonly signal: AbortSignal;
 }
