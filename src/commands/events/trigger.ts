@@ -106,9 +106,7 @@ function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
   return FAMILIES.find((family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)));
 }
 
-interface Delivery extends DirectRequest {
-  readonly body: string;
-}
+type Delivery = DirectRequest & { readonly body: string };
 
 function requestOf(delivery: unknown, { forwardTo }: TriggerInput): Delivery {
   const url = forwardTo ?? new URL(DEFAULT_TARGET);
