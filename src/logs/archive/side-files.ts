@@ -17,7 +17,7 @@ import {
   type SideFile,
   sidePath,
 } from './record.ts';
-import type { ArchiveStore } from './store.ts';
+import { type ArchiveStore, MAX_TEXT_BYTES } from './store.ts';
 
 // Files beside the records. A record names them with their hash, so they come first, and their name holds its number:
 // once it is taken, no other record can name them.
@@ -51,13 +51,21 @@ export async function readPosition(store: ArchiveStore, { record }: Link): Promi
   return fromStored({ ...others, passed: found });
 }
 
-/** The checkpoint that the next record names: the one of `last`, or a new one if it is old. */
-export async function nextCheckpoint(store: ArchiveStore, last: Link): Promise<SideFile | undefined> {
+/**
+ * The checkpoint that the next record names: the one of `last`, or a new one if that is old. What would be longer than
+ * `most` bytes could not be read: then the old one stays, and the records behind it are read one by one.
+ */
+export async function nextCheckpoint(
+  store: ArchiveStore,
+  last: Link,
+  most = MAX_TEXT_BYTES,
+): Promise<SideFile | undefined> {
   const { checkpoint, sequence } = last.record;
-  const copied = checkpoint === undefined ? 0 : sideNumber(checkpoint.path);
-  if (sequence + 1 - copied < CHECKPOINT_EVERY) return checkpoint;
+  const behind = sequence + 1 - (checkpoint === undefined ? 0 : sideNumber(checkpoint.path));
+  if (behind < CHECKPOINT_EVERY || (checkpoint && behind % CHECKPOINT_EVERY !== 0)) return checkpoint;
   const records: RecordContent[] = [];
   for await (const content of readContents(store, last)) records.push(content);
+  if (Buffer.byteLength(textOf(records)) > most) return checkpoint;
   return storeFile(store, 'checkpoint', sequence + 1, records);
 }
 
@@ -113,12 +121,16 @@ async function storeFile(
   sequence: number,
   value: unknown,
 ): Promise<SideFile> {
-  const text = `${JSON.stringify(value)}\n`;
+  const text = textOf(value);
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
   // Whoever wrote a file of this name wrote the same.
   await store.replace(path, text);
   return { path, sha256 };
+}
+
+function textOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
 }
 
 async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {

@@ -12,7 +12,7 @@ import {
   readManifestAndPosition,
 } from '../../../src/logs/archive/manifest.ts';
 import { recordPath } from '../../../src/logs/archive/record.ts';
-import { readPosition } from '../../../src/logs/archive/side-files.ts';
+import { nextCheckpoint, readPosition } from '../../../src/logs/archive/side-files.ts';
 import { Verification } from '../../../src/logs/archive/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/position.ts';
@@ -195,6 +195,13 @@ describe('a checkpoint of records', () => {
     expect(first.tenant_id).toBe('t');
     expect(coverage.covered()).toEqual([{ from: START, to: START + 515 * MINUTE }]);
     expect(await findings()).toEqual([]);
+  });
+
+  it('stays the old one where the next would be too long to be read', async () => {
+    const { last } = await commitTo(511);
+    const old = last.record.checkpoint;
+    expect(await nextCheckpoint(store, last, 10_000)).toEqual(old);
+    expect((await nextCheckpoint(store, last))?.path).toContain('checkpoint-00000512');
   });
 
   it('R33 can be lost or damaged: a search reads the records instead, and verify names it', async () => {
