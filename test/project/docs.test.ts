@@ -31,7 +31,7 @@ describe('docs', () => {
     expect(new Set(listed)).toEqual(new Set(pages));
   });
 
-  it.each(recipes)('%s works as typed, from its first block to its last', { timeout: 90_000 }, (name) => {
+  it.each(recipes)('%s works as typed, from its first block to its last', { timeout: 150_000 }, (name) => {
     const home = openShellHome();
     onTestFinished(() => home.remove());
     const script = readBlocks(read(name)).map(scriptOf).join('\n');

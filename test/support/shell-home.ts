@@ -30,7 +30,7 @@ export function openShellHome(names: readonly string[] = []): ShellHome {
       spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', script], {
         cwd: directory,
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 120_000,
         env: { HOME: home, PATH: path, CI: 'true', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),

@@ -6,7 +6,7 @@ import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
 
 // Several processes a test, on a machine that others use too.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 /** One row more than a job takes. */
 const ROWS = 450_000;
@@ -76,7 +76,7 @@ describe('the upload of several parts on a terminal', () => {
     expect(again.code, again.stderr).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
     expect(desk.uploads()).toBe(2);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('the question before rows are paid for', () => {
