@@ -155,7 +155,7 @@ class DirectStream implements OutputStream {
   }
 }
 
-/** What can be written without waiting: a file, or a pipe opened anew, since its own flags are also those of others. */
+/** What can be written without waiting: a file, or a pipe opened again, since its own flags are also those of others. */
 function directFile(fd: number): number | undefined {
   try {
     const found = fstatSync(fd);
