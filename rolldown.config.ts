@@ -34,10 +34,7 @@ function chunk(name: string, ...modules: RegExp[]): { name: string; test: RegExp
 
 const shared: RolldownOptions = {
   platform: 'node',
-  transform: {
-    target: 'node20.19',
-    define: { SVC_VERSION: JSON.stringify(manifest.version) },
-  },
+  transform: { target: 'node20.19', define: { SVC_VERSION: JSON.stringify(manifest.version) } },
   onLog(level, log, handle) {
     handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
   },
@@ -70,12 +67,7 @@ const library: RolldownOptions = {
   ...shared,
   input: { index: 'src/index.ts' },
   external: Object.keys(manifest.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
-  output: {
-    dir: 'dist/library',
-    format: 'esm',
-    cleanDir: true,
-    chunkFileNames: '[name]-[hash].js',
-  },
+  output: { dir: 'dist/library', format: 'esm', cleanDir: true, chunkFileNames: '[name]-[hash].js' },
 };
 
 export default defineConfig([commandLine, library]);

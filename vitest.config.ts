@@ -34,11 +34,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'sweeps', include: SWEEPS, isolate: false } },
       { extends: true, test: { name: 'alone', include: [...REPLACING_MODULES], isolate: true } },
-      {
-        extends: true,
-        plugins: [heldImports()],
-        test: { name: 'simulator', include: SIMULATOR, isolate: true },
-      },
+      { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: SIMULATOR, isolate: true } },
     ],
   },
 });

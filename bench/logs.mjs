@@ -25,10 +25,7 @@ const ROWS = [
     argv: (_, count) => [launcher, 'logs', 'tail', '--since', '23h30m', '--max', String(count)],
     isPrinting: true,
   },
-  {
-    name: 'svc logs archive',
-    argv: () => [launcher, 'logs', 'archive', mkdtempSync(join(home, 'archive-'))],
-  },
+  { name: 'svc logs archive', argv: () => [launcher, 'logs', 'archive', mkdtempSync(join(home, 'archive-'))] },
 ];
 
 try {
@@ -65,11 +62,7 @@ try {
 }
 
 async function measure({ name, argv, isPrinting = false }, count) {
-  const service = await startLogService({
-    entries: count,
-    spanMs: 23 * HOUR,
-    untilMs: Date.now() - HOUR / 4,
-  });
+  const service = await startLogService({ entries: count, spanMs: 23 * HOUR, untilMs: Date.now() - HOUR / 4 });
   const env = {
     PATH: process.env.PATH,
     HOME: home,
@@ -78,11 +71,7 @@ async function measure({ name, argv, isPrinting = false }, count) {
     SVC_PACING: 'off',
   };
   const started = performance.now();
-  const child = spawn(process.execPath, argv(service, count), {
-    cwd: home,
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(process.execPath, argv(service, count), { cwd: home, env, stdio: ['ignore', 'pipe', 'ignore'] });
   let usage = { peak: NaN, busy: NaN };
   const watch = setInterval(() => {
     usage = usageOf(child.pid) ?? usage;

@@ -34,12 +34,7 @@ export type RunEvent =
   | ({ readonly job: string } & PollEvent)
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
   /** Results that are not proven whole; they are downloaded again after a pause. */
-  | {
-      readonly kind: 'unproven';
-      readonly job: string;
-      readonly flaws: readonly Flaw[];
-      readonly nextMs: number;
-    }
+  | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
   /** A pending job that a creation without a clear response may have left. */
   | { readonly kind: 'orphan'; readonly job: string }
   /** The service does not know a job that may have its file: polling continues, since that proves nothing. */

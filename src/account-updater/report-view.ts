@@ -63,12 +63,7 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['unknown', 'unknown'],
 ];
 
-const TONES: Readonly<Record<ResultClass, Tone>> = {
-  updated: 'good',
-  warned: 'warn',
-  error: 'bad',
-  unknown: 'accent',
-};
+const TONES: Readonly<Record<ResultClass, Tone>> = { updated: 'good', warned: 'warn', error: 'bad', unknown: 'accent' };
 const BAR_COLUMNS = 16;
 const CODE_COLUMNS = 40;
 

@@ -7,10 +7,7 @@ export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
 export const REQUEST_HEADER = REQUEST_COLUMNS.join(',');
 
 /** What the service takes in one file: 30 MB, and about 300 thousand rows. */
-export const REQUEST_LIMITS: RequestLimits = {
-  bytes: MAX_REQUEST_FILE_BYTES,
-  rows: MAX_REQUEST_FILE_ROWS,
-};
+export const REQUEST_LIMITS: RequestLimits = { bytes: MAX_REQUEST_FILE_BYTES, rows: MAX_REQUEST_FILE_ROWS };
 
 /** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
 export const LONGEST_LINE = 16_384;

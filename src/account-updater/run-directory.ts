@@ -96,9 +96,7 @@ function readRecord(directory: string): RunRecord | undefined {
     const code = systemCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (error instanceof SvcError || code === undefined) throw error;
-    throw new SvcError('config', `${file} could not be read (${code})`, {
-      hint: 'Make it readable for this user.',
-    });
+    throw new SvcError('config', `${file} could not be read (${code})`, { hint: 'Make it readable for this user.' });
   }
 }
 

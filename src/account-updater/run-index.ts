@@ -27,10 +27,7 @@ export function indexedRuns(root: string, wants: (id: string) => boolean): Found
   const found = indexedIds(root)
     .filter(wants)
     .map((run) => openIndexed(root, run));
-  return {
-    runs: found.flatMap(({ runs }) => runs),
-    unreadable: found.flatMap(({ unreadable }) => unreadable),
-  };
+  return { runs: found.flatMap(({ runs }) => runs), unreadable: found.flatMap(({ unreadable }) => unreadable) };
 }
 
 function openIndexed(root: string, run: string): FoundRuns {

@@ -21,9 +21,7 @@ export interface Spooled {
 export async function spoolInput(system: System, signal: AbortSignal): Promise<Spooled> {
   const spooled = await createSpool(system);
   try {
-    await pipeline(system.stdin, bounded, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), {
-      signal,
-    });
+    await pipeline(system.stdin, bounded, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), { signal });
     return spooled;
   } catch (error) {
     await spooled.remove();

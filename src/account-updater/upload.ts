@@ -122,9 +122,7 @@ export async function pollForFile(
     await onPoll?.(job);
     return (last = { job });
   };
-  const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({
-    status: job?.status ?? 'not found',
-  }));
+  const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
   try {
     await pollUntil({ poll, isDone: hasFile, limitMs: () => limitMs, clock, signal, random, onPoll: report });
   } catch (error) {

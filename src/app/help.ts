@@ -106,10 +106,7 @@ function shortPage({ title, sections }: Page, words: string): Page {
   const kept = sections.filter((section) => /^(Usage|Arguments|Commands|Options)/.test(section.title));
   const examples = sections.flatMap((section) => section.examples ?? []).slice(0, 1);
   const more = ['svc', words, '--help'].filter(Boolean).join(' ');
-  return {
-    title,
-    sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'full help']] }],
-  };
+  return { title, sections: [{ title: 'Example', examples }, ...kept, { title: 'More', rows: [[more, 'full help']] }] };
 }
 
 function optionRows(parameters: Parameters): Row[] {

@@ -146,8 +146,6 @@ function blocked(): SvcError {
   return new SvcError(
     'refused_input',
     'a path given with --set leads through something that is no object in the body',
-    {
-      hint: 'Make it an object in the file, or leave it out there.',
-    },
+    { hint: 'Make it an object in the file, or leave it out there.' },
   );
 }

@@ -38,10 +38,7 @@ function toPlanned({ settings, globals }: Context, request: PreviewRequest): Pla
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
   const base = isEmbedded ? new URL(SANDBOX_ADDRESS) : settings.requireBaseUrl();
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  const headers = {
-    accept: 'application/json',
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  };
+  const headers = { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
   return { method, url: buildUrl(base, path, query).href, headers, key, body, isSecret: false };
 }
 

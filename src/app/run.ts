@@ -211,10 +211,7 @@ function parseError(error: unknown, position: Position): unknown {
     return new SvcError('usage', error.message, error.hint === undefined ? { next } : { hint: error.hint });
   if (!(error instanceof CommanderError)) return error;
   const { message, meant } = describe(error, position);
-  return new SvcError('usage', message, {
-    next,
-    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
-  });
+  return new SvcError('usage', message, { next, hint: meant === undefined ? undefined : `Did you mean '${meant}'?` });
 }
 
 function noHelpOn(typed: string, names: readonly string[]): SvcError {

@@ -17,9 +17,7 @@ export const logout = defineCommand({
   },
   async run({ settings, system, notices }, { all, dryRun }) {
     if (settings.sandbox && !all)
-      throw new SvcError('usage', 'the sandbox has no stored keys', {
-        hint: 'Choose another profile with --profile.',
-      });
+      throw new SvcError('usage', 'the sandbox has no stored keys', { hint: 'Choose another profile with --profile.' });
     const { profiles } = readConfig(system).config;
     const names = all ? Object.keys(profiles) : [settings.profile.value];
     const stored = names.flatMap((name) => {

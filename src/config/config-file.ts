@@ -210,9 +210,7 @@ function checkChanged(config: Config, file: string): void {
   try {
     parseConfig(configText(config), file);
   } catch (error) {
-    throw new SvcError('bug', 'a change to the config file would have damaged it; it was not made', {
-      cause: error,
-    });
+    throw new SvcError('bug', 'a change to the config file would have damaged it; it was not made', { cause: error });
   }
 }
 

@@ -44,11 +44,7 @@ const XDG = {
   state: ['XDG_STATE_HOME', '.local/state'],
   cache: ['XDG_CACHE_HOME', '.cache'],
 } as const;
-const MAC = {
-  config: 'Library/Preferences',
-  state: 'Library/Application Support',
-  cache: 'Library/Caches',
-} as const;
+const MAC = { config: 'Library/Preferences', state: 'Library/Application Support', cache: 'Library/Caches' } as const;
 const WINDOWS = {
   config: ['APPDATA', 'AppData/Roaming', 'svc/Config'],
   state: ['LOCALAPPDATA', 'AppData/Local', 'svc/State'],

@@ -182,10 +182,7 @@ export function unreadableError(facts: CallFacts, what: string, details: Receive
   return new SvcError(
     'bad_response',
     `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${words}`,
-    {
-      ...details,
-      hint: 'Check the base URL; if it is right, the service or something in between is at fault.',
-    },
+    { ...details, hint: 'Check the base URL; if it is right, the service or something in between is at fault.' },
   );
 }
 

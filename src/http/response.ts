@@ -104,11 +104,7 @@ export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyRe
   const body = isEmpty ? undefined : parseJson(response);
   if (!isEmpty && body === undefined) throw unreadable(facts, response, describeBody(response));
   if (body) checkDepth(facts, response);
-  return {
-    status: response.status,
-    headers: response.headers(),
-    body: body && { ...body, text: response.text },
-  };
+  return { status: response.status, headers: response.headers(), body: body && { ...body, text: response.text } };
 }
 
 const MAX_FIELDS = 20;

@@ -74,10 +74,7 @@ async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: R
   } catch (error) {
     if (giveUp?.aborted === true && signal?.aborted !== true) throw waitingFor;
     if (!isSvcError(error, 'timeout')) throw error;
-    throw new SvcError('timeout', `${error.message}; ${waitingFor.message}`, {
-      hint: error.hint,
-      next: error.next,
-    });
+    throw new SvcError('timeout', `${error.message}; ${waitingFor.message}`, { hint: error.hint, next: error.next });
   }
 }
 

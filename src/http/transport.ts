@@ -83,12 +83,7 @@ class PooledConnection implements Lease {
       (error) => (this.#brokenBy = error),
     );
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
-    this.dispatcher = new Client(origin, {
-      connect,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      pipelining: fresh ? 0 : 1,
-    });
+    this.dispatcher = new Client(origin, { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: fresh ? 0 : 1 });
   }
 
   brokenBy(): Error | undefined {

@@ -61,9 +61,7 @@ export class LogCounts {
       byCount(tally).map(([value, bucket]) => this.#row(by, value, bucket)),
     );
     const actors = byCount(this.#actors).map(([value, bucket]) =>
-      this.#row('actor', value, bucket, {
-        actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null),
-      }),
+      this.#row('actor', value, bucket, { actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null) }),
     );
     return [this.#row('all', null, this.#all), ...this.#hourRows(interval), ...named, ...actors];
   }

@@ -118,10 +118,7 @@ export async function readReliably(
   let last = earlier;
   let pages = earlier?.pages ?? 0;
   for (let read = earlier ? 1 : 0; read < MAX_READS; read += 1) {
-    const found = await readOnce(source, range, {
-      ...options,
-      size: PAGE_SIZES[read % PAGE_SIZES.length] ?? 100,
-    });
+    const found = await readOnce(source, range, { ...options, size: PAGE_SIZES[read % PAGE_SIZES.length] ?? 100 });
     pages += found.pages;
     if (found.pages === 1 || (last && areSame(last, found))) return { ...found, pages, uncertain: [] };
     last = found;

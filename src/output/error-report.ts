@@ -80,9 +80,7 @@ function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[]
 
 function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
-  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, {
-    hint: 'This is a bug: please report it.',
-  });
+  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
 }
 
 function errorText(thrown: unknown): string {

@@ -49,10 +49,7 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
 /** A response with a JSON body, or without one. */
 export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
   if (body === undefined) return new Response(null, { status, headers });
-  return textResponse(status, JSON.stringify(body), {
-    'content-type': 'application/json; charset=utf-8',
-    ...headers,
-  });
+  return textResponse(status, JSON.stringify(body), { 'content-type': 'application/json; charset=utf-8', ...headers });
 }
 
 /** A response with text, and with its length, which HEAD needs too. */

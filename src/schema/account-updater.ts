@@ -39,11 +39,7 @@ export const webhookDeliverySchema = z.looseObject({
     timestamp: text,
     tenant_id: text,
     trace_id: text,
-    data: z.nullish(
-      z.looseObject({
-        job: z.nullish(z.looseObject({ id: text, status: text })),
-      }),
-    ),
+    data: z.nullish(z.looseObject({ job: z.nullish(z.looseObject({ id: text, status: text })) })),
   }),
   delivered_at: text,
 });

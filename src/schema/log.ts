@@ -26,10 +26,7 @@ export type LogPage = z.infer<typeof logPageSchema>;
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
 /** A type of entity that a log can be about. `value` is what a log's `entity_type` holds. */
-export const entityTypeSchema = z.looseObject({
-  display_name: text,
-  value: z.string(),
-});
+export const entityTypeSchema = z.looseObject({ display_name: text, value: z.string() });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
 /** Answer of GET /logs/entity-types. */

@@ -61,10 +61,7 @@ export const tenantUpdateSchema = z.strictObject({
 export type TenantUpdate = z.infer<typeof tenantUpdateSchema>;
 
 /** Numbers of one token type. */
-const tokenTypeMetricsSchema = z.looseObject({
-  count: z.number(),
-  last_created_at: text,
-});
+const tokenTypeMetricsSchema = z.looseObject({ count: z.number(), last_created_at: text });
 
 /** Answer of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
 export const usageReportSchema = z.looseObject({

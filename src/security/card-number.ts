@@ -72,10 +72,7 @@ function runsOf(text: string, groups: readonly Group[]): Group[][] {
 function uuidsAround(text: string, groups: readonly Group[]): Span[] {
   const from = Math.max(0, (groups[0]?.start ?? 0) - UUID_LENGTH - 1);
   const nearby = text.slice(from, (groups.at(-1)?.end ?? 0) + UUID_LENGTH + 1);
-  return Array.from(nearby.matchAll(UUID), ({ index }) => ({
-    start: from + index,
-    end: from + index + UUID_LENGTH,
-  }));
+  return Array.from(nearby.matchAll(UUID), ({ index }) => ({ start: from + index, end: from + index + UUID_LENGTH }));
 }
 
 /** The card numbers of one run: the longest at each position, left to right. */

@@ -52,11 +52,7 @@ export function startBrowser(
   address: string,
   env: Environment,
 ): ChildProcess {
-  return spawn(program, [...words, address], {
-    env: viewerEnvironment(env),
-    stdio: 'ignore',
-    detached: true,
-  });
+  return spawn(program, [...words, address], { env: viewerEnvironment(env), stdio: 'ignore', detached: true });
 }
 
 const OWN_KEYS = /^(?:SVC_.*KEY(?:_FILE)?|OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS)$/i;

@@ -257,8 +257,6 @@ function encoded(url: URL): SvcError {
   return new SvcError(
     'checksum_mismatch',
     `the store at ${displayHost(url)} sent the file compressed, which was not requested`,
-    {
-      hint: 'Something between you and the store changes responses: check your proxy settings.',
-    },
+    { hint: 'Something between you and the store changes responses: check your proxy settings.' },
   );
 }

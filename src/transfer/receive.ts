@@ -72,9 +72,7 @@ function judge(
 
 function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
   part.begin(undefined);
-  return {
-    error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }),
-  };
+  return { error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
 }
 
 function cut(url: URL, done: number, total: number): SvcError {

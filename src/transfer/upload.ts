@@ -132,10 +132,7 @@ export function uploadRequest(
   url: URL,
   size: number,
 ): Pick<ExchangeRequest & { method: 'PUT' }, 'method' | 'url' | 'headers'> {
-  const headers = {
-    'content-length': String(size),
-    ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}),
-  };
+  const headers = { 'content-length': String(size), ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}) };
   return { method: 'PUT', url, headers };
 }
 

@@ -185,19 +185,10 @@ function readLine(text: string): { entry: JournalEntry } | { problem: string } {
   const [id, type, body] = ['id', 'type', 'body'].map((name) => textIn(value, name));
   const receivedAt = textIn(value, 'received_at') ?? '';
   if (id === undefined || type === undefined || body === undefined || Number.isNaN(Date.parse(receivedAt)))
-    return {
-      problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal',
-    };
+    return { problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal' };
   const redacted = isObject(value) && value['redacted'] === true;
   return {
-    entry: {
-      received_at: receivedAt,
-      id,
-      type,
-      headers: headersIn(value),
-      ...(redacted ? { redacted } : {}),
-      body,
-    },
+    entry: { received_at: receivedAt, id, type, headers: headersIn(value), ...(redacted ? { redacted } : {}), body },
   };
 }
 

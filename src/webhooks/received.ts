@@ -4,11 +4,7 @@ import { isObject, parsedJson } from '../schema/guards.ts';
 
 /** The body of a delivery: of the event only its id and type are required, all else is kept as sent. */
 export interface Delivery {
-  readonly event: {
-    readonly id: string;
-    readonly type: string;
-    readonly [member: string]: unknown;
-  };
+  readonly event: { readonly id: string; readonly type: string; readonly [member: string]: unknown };
   readonly delivered_at?: unknown;
   readonly [member: string]: unknown;
 }

@@ -26,12 +26,7 @@ export interface Receiver {
 }
 
 /** What is granted to whoever connects: events are small and their sender is in a hurry. Times in milliseconds. */
-export const RECEIVER_LIMITS = {
-  body: 1_000_000,
-  headersMs: 10_000,
-  requestMs: 20_000,
-  connections: 500,
-};
+export const RECEIVER_LIMITS = { body: 1_000_000, headersMs: 10_000, requestMs: 20_000, connections: 500 };
 
 /** The loopback address that is listened on unless another is asked for. */
 const LOOPBACK = '127.0.0.1';
@@ -144,9 +139,7 @@ function listenError(error: Error, host: string, port: number): SvcError {
     });
   }
   if (code === 'EACCES') {
-    return new SvcError('local', `not allowed to listen on port ${port}`, {
-      hint: 'Choose a port from 1024 up.',
-    });
+    return new SvcError('local', `not allowed to listen on port ${port}`, { hint: 'Choose a port from 1024 up.' });
   }
   return new SvcError('local', `cannot listen on ${host} (${code})`, {
     hint: 'Choose an address of this machine, such as 127.0.0.1.',

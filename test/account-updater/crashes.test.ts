@@ -266,9 +266,7 @@ const histories: fc.Arbitrary<History> = fc.record({
   rows: fc.integer({ min: 1, max: 9 }),
   rowsInPart: fc.integer({ min: 1, max: 9 }),
   crashes: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 6 }),
-  troubles: fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(...TROUBLES)), {
-    maxLength: 8,
-  }),
+  troubles: fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(...TROUBLES)), { maxLength: 8 }),
   failing: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 2 })),
 });
 

@@ -20,10 +20,7 @@ function rowish(): fc.Arbitrary<string> {
       weight: 1,
       arbitrary: fc.constantFrom(' a', 'a ', '\t', '\0', '\u200b', '"', '""', '"a"', '"26"', '"a,b"', '"a""b"', '\r'),
     },
-    {
-      weight: 1,
-      arbitrary: fc.oneof(cardNumber(), disguised(), padded(), fc.stringMatching(/^[0-9 -]{10,22}$/)),
-    },
+    { weight: 1, arbitrary: fc.oneof(cardNumber(), disguised(), padded(), fc.stringMatching(/^[0-9 -]{10,22}$/)) },
     { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 6 }) },
   );
   const cells = fc.oneof(
@@ -84,10 +81,7 @@ function file(): fc.Arbitrary<Buffer> {
 
 describe('any file', () => {
   it('R39 is judged the same with and without the fast path, however it is cut, and never crashes', async () => {
-    const limits = fc.record({
-      bytes: fc.integer({ min: 60, max: 400 }),
-      rows: fc.integer({ min: 1, max: 8 }),
-    });
+    const limits = fc.record({ bytes: fc.integer({ min: 60, max: 400 }), rows: fc.integer({ min: 1, max: 8 }) });
     await fc.assert(
       fc.asyncProperty(file(), fc.integer({ min: 1, max: 90 }), limits, async (file, size, limits) => {
         const quickly = await checked(file, { limits });
@@ -182,10 +176,7 @@ describe('parts', () => {
       fc.tuple(fc.nat(1e6), fc.constantFrom('', '26'), fc.constantFrom('\n', '\r\n'), fc.boolean()),
       { minLength: 1, maxLength: 60 },
     );
-    const limits = fc.record({
-      bytes: fc.integer({ min: 80, max: 600 }),
-      rows: fc.integer({ min: 1, max: 30 }),
-    });
+    const limits = fc.record({ bytes: fc.integer({ min: 80, max: 600 }), rows: fc.integer({ min: 1, max: 30 }) });
     await fc.assert(
       fc.asyncProperty(
         rows,

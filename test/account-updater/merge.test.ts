@@ -60,13 +60,7 @@ describe('joining the results of parts', () => {
       'c,,,,,,WRN_OPT_OUT,,',
       '',
     ]);
-    expect(await countResults(target, 5)).toMatchObject({
-      updated: 1,
-      warned: 1,
-      errors: 0,
-      unknown: 1,
-      unchanged: 2,
-    });
+    expect(await countResults(target, 5)).toMatchObject({ updated: 1, warned: 1, errors: 0, unknown: 1, unchanged: 2 });
   });
 
   it('R47 loses no row and no cell, however the columns of the parts differ', async () => {
@@ -111,10 +105,7 @@ describe('joining the results of parts', () => {
     await expect(mergeResults([part], target, { overwrite: false, mark: 'run-1' })).rejects.toMatchObject({
       code: 'usage',
     });
-    const gone = mergeResults([part, join(directory, 'gone.csv')], target, {
-      overwrite: true,
-      mark: 'run-1',
-    });
+    const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true, mark: 'run-1' });
     await expect(gone).rejects.toMatchObject({ code: 'local' });
     expect(readFileSync(target, 'utf8')).toContain('UPD_PAN');
     expect(readdirSync(directory).filter((name) => name.includes('svc-merge'))).toEqual([]);

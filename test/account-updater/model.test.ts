@@ -48,10 +48,7 @@ interface History {
 class Killed extends Error {}
 
 // Disk and store in memory: thousands of histories take seconds. crashes.test.ts has both for real.
-const outside = vi.hoisted(() => ({
-  put: (_options: unknown): unknown => undefined,
-  file: new Uint8Array(),
-}));
+const outside = vi.hoisted(() => ({ put: (_options: unknown): unknown => undefined, file: new Uint8Array() }));
 vi.mock('../../src/transfer/upload.ts', () => ({ uploadFile: (options: unknown) => outside.put(options) }));
 vi.mock('../../src/transfer/source.ts', () => ({
   fileSource(_path: string, { prefix = new Uint8Array(), start = 0, end, sha256 }: FilePart = {}): UploadSource {
@@ -226,9 +223,7 @@ const histories: fc.Arbitrary<History> = fc.record({
     }),
     { minLength: 1, maxLength: 6 },
   ),
-  troubles: fc.array(fc.tuple(fc.integer({ min: 5, max: 60 }), fc.constantFrom(...TROUBLES)), {
-    maxLength: 12,
-  }),
+  troubles: fc.array(fc.tuple(fc.integer({ min: 5, max: 60 }), fc.constantFrom(...TROUBLES)), { maxLength: 12 }),
   failing: often(0, 1, 2),
   seed: fc.nat(),
 });

@@ -19,9 +19,7 @@ describe('packed answers', () => {
   it('are taken as from lists by token, the last one again and again', () => {
     const token = fc.oneof(fc.constantFrom('a', 'b', 'c', '', '💳'), fc.uuid());
     const cell = fc.oneof(fc.constantFrom('', '29', 'a,b', '"', 'x\ny', ' ', '卡\r'), fc.string({ unit: 'binary' }));
-    const given = fc.array(fc.tuple(token, cell, fc.array(cell, { minLength: 3, maxLength: 3 })), {
-      maxLength: 60,
-    });
+    const given = fc.array(fc.tuple(token, cell, fc.array(cell, { minLength: 3, maxLength: 3 })), { maxLength: 60 });
     fc.assert(
       fc.property(given, fc.array(token, { maxLength: 60 }), (given, asked) => {
         const packed = new PackedResults();

@@ -37,10 +37,7 @@ const row = fc.oneof(
 );
 const header = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(HEADER, `\ufeff${HEADER}`, 'note,"token",result_code') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('', '\r', 'token', `${HEADER},token`, '"token\n",result_code,note'),
-  },
+  { weight: 1, arbitrary: fc.constantFrom('', '\r', 'token', `${HEADER},token`, '"token\n",result_code,note') },
 );
 /** Mostly one kind of line end. */
 const text = fc.constantFrom('\n', '\r\n', '\r').chain((usual) => {
@@ -54,10 +51,7 @@ const text = fc.constantFrom('\n', '\r\n', '\r').chain((usual) => {
 });
 const file = fc.oneof(
   { weight: 8, arbitrary: text },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(text, fc.uint8Array({ maxLength: 4 }), text).map((parts) => Buffer.concat(parts)),
-  },
+  { weight: 2, arbitrary: fc.tuple(text, fc.uint8Array({ maxLength: 4 }), text).map((parts) => Buffer.concat(parts)) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)) },
 );
 

@@ -51,18 +51,20 @@ function quoted(name: string): string {
 
 describe('results held against their request', () => {
   it('R47 come out as by counting tokens, in any order, however the bytes are cut', async () => {
-    const lists = fc.array(token, { maxLength: 40 }).chain((asked) =>
-      fc.record({
-        asked: fc.constant(asked),
-        answered: fc.oneof(
-          fc.subarray(asked),
-          fc.shuffledSubarray(asked),
-          fc.array(asked.length > 0 ? fc.oneof(fc.constantFrom(...asked), token) : token, { maxLength: 60 }),
-        ),
-        size: fc.integer({ min: 1, max: 90 }),
-        end: fc.constantFrom('\n', '\r\n'),
-      }),
-    );
+    const lists = fc
+      .array(token, { maxLength: 40 })
+      .chain((asked) =>
+        fc.record({
+          asked: fc.constant(asked),
+          answered: fc.oneof(
+            fc.subarray(asked),
+            fc.shuffledSubarray(asked),
+            fc.array(asked.length > 0 ? fc.oneof(fc.constantFrom(...asked), token) : token, { maxLength: 60 }),
+          ),
+          size: fc.integer({ min: 1, max: 90 }),
+          end: fc.constantFrom('\n', '\r\n'),
+        }),
+      );
     await fc.assert(
       fc.asyncProperty(lists, async ({ asked, answered, size, end }) => {
         const request = requestOf(asked.map(quoted), end);

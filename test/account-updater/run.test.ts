@@ -35,14 +35,7 @@ async function plan(parts: number): Promise<RunDirectory> {
     limits: { rows: 1, bytes: 30_000_000 },
   });
   const now = bench.clock.now();
-  const asked = {
-    profile: 'p',
-    baseUrl: bench.sandbox.url,
-    name: 'tokens.csv',
-    path: bench.file,
-    check,
-    now,
-  };
+  const asked = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, now };
   return beginRun(() => bench.path('run'), asked);
 }
 

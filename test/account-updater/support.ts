@@ -40,12 +40,7 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
     incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
     fault(incoming, outgoing, proceed);
   };
-  const sandbox = await startSandbox({
-    directory: join(directory, 'sandbox'),
-    clock,
-    intercept,
-    pickupMs: 0,
-  });
+  const sandbox = await startSandbox({ directory: join(directory, 'sandbox'), clock, intercept, pickupMs: 0 });
   const abort = new AbortController();
   const client = new Client({
     baseUrl: sandbox.url,

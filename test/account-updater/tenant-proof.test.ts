@@ -80,8 +80,6 @@ describe('whether a key belongs to the tenant of a run', () => {
 
   it('is not told by a service that is out of order', async () => {
     const { proof } = await proofAgainst({ job: 503 });
-    await expect(proof.relationOf({ parts: [PART], tenant_id: OURS })).rejects.toMatchObject({
-      code: 'server',
-    });
+    await expect(proof.relationOf({ parts: [PART], tenant_id: OURS })).rejects.toMatchObject({ code: 'server' });
   });
 });

@@ -11,9 +11,7 @@ const STORE = /^\/store\//;
 async function submit(fault?: Fault): Promise<string> {
   bench = await openBench(fault);
   const job = await bench.client.accountUpdater.create();
-  await uploadToJob(bench.client, job, await fileSource(bench.file), {
-    onEvent: (event) => bench.events.push(event),
-  });
+  await uploadToJob(bench.client, job, await fileSource(bench.file), { onEvent: (event) => bench.events.push(event) });
   return job.id;
 }
 

@@ -48,11 +48,7 @@ describe('waiting for a job', () => {
   }
 
   function wait(id: string, limitMs?: number): Promise<unknown> {
-    return waitForJob(bench.client, id, {
-      limitMs,
-      random: () => 0,
-      onEvent: (event) => bench.events.push(event),
-    });
+    return waitForJob(bench.client, id, { limitMs, random: () => 0, onEvent: (event) => bench.events.push(event) });
   }
 
   it('R43 ends with the completed job', async () => {
@@ -141,14 +137,8 @@ describe('waiting for a job', () => {
     const waiting = resumable(
       ['au', 'wait', '1'],
       id,
-      waitForJob(bench.client, id, {
-        onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')),
-      }),
+      waitForJob(bench.client, id, { onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')) }),
     );
-    await expect(waiting).rejects.toMatchObject({
-      code: 'interrupted',
-      exitCode: 130,
-      next: ['au', 'wait', '1'],
-    });
+    await expect(waiting).rejects.toMatchObject({ code: 'interrupted', exitCode: 130, next: ['au', 'wait', '1'] });
   });
 });

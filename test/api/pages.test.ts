@@ -28,16 +28,18 @@ async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
 
 describe('pages', () => {
   it('R26 gives every item once and in order, whatever the page sizes and cursors', async () => {
-    const server = fc.array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 30 }).chain((pages) =>
-      fc.tuple(
-        fc.constant(pages),
-        fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), {
-          minLength: pages.length,
-          maxLength: pages.length,
-        }),
-        fc.boolean(),
-      ),
-    );
+    const server = fc
+      .array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 30 })
+      .chain((pages) =>
+        fc.tuple(
+          fc.constant(pages),
+          fc.uniqueArray(fc.string({ minLength: 1, unit: 'binary' }), {
+            minLength: pages.length,
+            maxLength: pages.length,
+          }),
+          fc.boolean(),
+        ),
+      );
     await fc.assert(
       fc.asyncProperty(server, async ([pages, cursors, isAhead]) => {
         const { pages: list, asked } = serve(pages, cursors, isAhead);

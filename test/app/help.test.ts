@@ -212,10 +212,7 @@ describe('a mistyped word', () => {
     [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
     [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
   ])('%j is answered with the one that was meant', async (argv, meant) => {
-    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({
-      code: 'usage',
-      hint: `Did you mean '${meant}'?`,
-    });
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
   });
 
   it('that is like no topic is answered with the command that lists them', async () => {

@@ -6,12 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { svcHere } from '../support/run-here.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
 
-const COUNTS = {
-  UPD_PAN: 1_200,
-  WRN_CONTACT_CARDHOLDER: 30,
-  ERR_INVALID_EXP_DATE: 4,
-  WRN_LATER_THAN_THIS: 1,
-};
+const COUNTS = { UPD_PAN: 1_200, WRN_CONTACT_CARDHOLDER: 30, ERR_INVALID_EXP_DATE: 4, WRN_LATER_THAN_THIS: 1 };
 const HOSTILE = `<img src=x onerror="alert(1)">&"'\u202e`;
 
 function files(extra = ''): { request: string; results: string } {

@@ -40,12 +40,7 @@ describe('svc api', () => {
     ];
     const { code, sent } = await api(argv, [json({}, 201)], { input: '{"type":"merchant","token_id":"t"}' });
     expect(code).toBe(0);
-    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
-      type: 'customer',
-      token_id: 't',
-      deep: { id: '007' },
-      n: [1],
-    });
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ type: 'customer', token_id: 't', deep: { id: '007' }, n: [1] });
     expect(sent[0]?.headers['content-type']).toBe('application/json');
   });
 
@@ -66,11 +61,7 @@ describe('svc api', () => {
   });
 
   it('R09 chooses the key by the path, as said, or not at all', async () => {
-    const env = {
-      SVC_API_KEY: '',
-      SVC_MANAGEMENT_API_KEY: 'key_management_1',
-      SVC_PRIVATE_API_KEY: 'key_private_22',
-    };
+    const env = { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: 'key_management_1', SVC_PRIVATE_API_KEY: 'key_private_22' };
     const key = async (...argv: string[]) => (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
     expect(await key('GET', '/logs')).toBe('key_management_1');
     expect(await key('GET', '/account-updater/jobs')).toBe('key_private_22');
@@ -169,11 +160,7 @@ describe('svc api', () => {
   });
 
   it('with --include shows status and headers on stderr, without secrets', async () => {
-    const headers = {
-      'x-request-id': 'r-1',
-      'set-cookie': ['a=cookie-secret-1', 'b=cookie-secret-2'],
-      'x-echo': KEY,
-    };
+    const headers = { 'x-request-id': 'r-1', 'set-cookie': ['a=cookie-secret-1', 'b=cookie-secret-2'], 'x-echo': KEY };
     const { code, stdout, stderr } = await api(['GET', '/logs', '--include'], [json({}, 200, headers)]);
     expect([code, stdout]).toEqual([0, '{}\n']);
     expect(stderr).toContain('HTTP 200\n');

@@ -40,10 +40,7 @@ describe('svc commands', () => {
       options: expect.arrayContaining([expect.objectContaining({ names: ['--fail-on'], choices: ['err', 'wrn'] })]),
     });
     expect(found?.exit_codes).toEqual(expect.arrayContaining([0, 2, 10, 13]));
-    expect(found?.examples[0]).toEqual({
-      line: expect.stringContaining('svc au submit'),
-      does: expect.any(String),
-    });
+    expect(found?.examples[0]).toEqual({ line: expect.stringContaining('svc au submit'), does: expect.any(String) });
   });
 
   it('tells the shorter form of a default command', async () => {

@@ -22,10 +22,7 @@ interface Seen {
 
 /** What the doctor finds; real time, unless told otherwise. */
 async function seen(options: HereOptions, argv: readonly string[] = []): Promise<Seen> {
-  const { code, stdout, stderr } = await svcHere([...argv, 'doctor', '-o', 'json'], {
-    clock: systemClock,
-    ...options,
-  });
+  const { code, stdout, stderr } = await svcHere([...argv, 'doctor', '-o', 'json'], { clock: systemClock, ...options });
   const all = JSON.parse(stdout) as Finding[];
   expect(stdout + stderr).not.toContain(KEY);
   for (const { result, fix, code: failure } of all) {
@@ -80,10 +77,7 @@ describe('svc doctor', () => {
       fix: expect.stringContaining('sandbox'),
       next: 'svc login',
     });
-    expect(on['management key']).toMatchObject({
-      fix: expect.stringContaining('sandbox'),
-      next: 'svc login',
-    });
+    expect(on['management key']).toMatchObject({ fix: expect.stringContaining('sandbox'), next: 'svc login' });
     expect(on['network']).toMatchObject({ result: 'skipped' });
   });
 
@@ -111,10 +105,7 @@ describe('svc doctor', () => {
     expect(other.on['private key']?.fix).toBe(
       'Set SVC_MANAGEMENT_API_KEY to it, and SVC_PRIVATE_API_KEY to a private key.',
     );
-    const weak = await seen({
-      baseUrl,
-      env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-private-key-3ds-only' },
-    });
+    const weak = await seen({ baseUrl, env: { ...env, SVC_PRIVATE_API_KEY: 'sandbox-private-key-3ds-only' } });
     expect(weak.code).toBe(0);
     expect(weak.on['account-updater:job:read']).toMatchObject({
       result: 'warning',
@@ -125,10 +116,7 @@ describe('svc doctor', () => {
   it('reports a name that cannot be resolved, once', async () => {
     const { code, on, all } = await seen({ baseUrl: new URL('https://no-such-host.invalid/') });
     expect(code).toBe(8);
-    expect(on['dns']).toMatchObject({
-      result: 'failed',
-      found: expect.stringContaining('could not be resolved'),
-    });
+    expect(on['dns']).toMatchObject({ result: 'failed', found: expect.stringContaining('could not be resolved') });
     expect(all.filter(({ result }) => result === 'failed')).toHaveLength(1);
     expect(on['connect']).toMatchObject({ result: 'skipped' });
   });
@@ -257,10 +245,7 @@ describe('svc doctor', () => {
         NODE_EXTRA_CA_CERTS: join(place, 'absent.pem'),
       },
     });
-    expect(on['state directory']).toMatchObject({
-      result: 'failed',
-      fix: expect.stringContaining('SVC_STATE_DIR'),
-    });
+    expect(on['state directory']).toMatchObject({ result: 'failed', fix: expect.stringContaining('SVC_STATE_DIR') });
     expect(on['cache directory']).toMatchObject({ result: 'ok' });
     expect(on['certificate authorities']?.found).toContain('does not exist');
     expect(readdirSync(join(place, 'cache'))).toEqual([]);

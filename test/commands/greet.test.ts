@@ -15,19 +15,13 @@ function profile(keys: object): void {
   writeFileSync(join(home.file('config'), 'config.json'), text, { mode: 0o600 });
 }
 
-const env = (): Record<string, string> => ({
-  SVC_CONFIG_DIR: home.file('config'),
-  SVC_CACHE_DIR: home.file('cache'),
-});
+const env = (): Record<string, string> => ({ SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') });
 
 const MANAGEMENT = { management: { value: 'canary-key-1', base_url: 'https://api.example' } };
 
 describe('svc alone', () => {
   it('points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
-    const session = new TerminalSession(process.execPath, [LAUNCHER], {
-      cwd: home.path,
-      env: home.environment(env()),
-    });
+    const session = new TerminalSession(process.execPath, [LAUNCHER], { cwd: home.path, env: home.environment(env()) });
     expect(await session.exited).toEqual({ exitCode: 0 });
     const lines = session.screen().split('\n');
     expect(session.screen()).toMatch(/svc --sandbox logs .*\n.*svc login /);

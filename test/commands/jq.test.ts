@@ -75,12 +75,7 @@ describe('--jq', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(120);
     const lines = stderr.trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('warning: --jq: Cannot index string'))).toHaveLength(5);
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      code: 'expression',
-      exit_code: 1,
-      failed: 120,
-      seen: 120,
-    });
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ code: 'expression', exit_code: 1, failed: 120, seen: 120 });
   });
 
   it('R52 prints nothing of a list that broke off, where it was to see it whole', async () => {

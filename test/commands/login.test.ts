@@ -16,11 +16,7 @@ async function place(): Promise<{
   const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const { baseUrl } = await startSandboxHere();
-  const env = {
-    SVC_CONFIG_DIR: directory,
-    SVC_CACHE_DIR: join(directory, 'cache'),
-    PATH: process.env['PATH'] ?? '',
-  };
+  const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
   const url = baseUrl.href.replace(/\/$/, '');
   return {
     url,
@@ -93,9 +89,7 @@ describe('svc login', () => {
     expect(existsSync(ran)).toBe(false);
     expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
-    expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({
-      management_key_from: 'command echo',
-    });
+    expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
   });
 
   it('R54 asks nobody where nobody is there', async () => {
@@ -146,9 +140,7 @@ describe('svc login', () => {
 
   it('walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
     const { url, env, config } = await place();
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
-      env: { HOME: '/nowhere', ...env },
-    });
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
     await session.waitFor('Base URL');
     session.type('api.example\r');
     await session.waitFor(/Base URL[^]*Base URL/);

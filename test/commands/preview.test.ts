@@ -108,10 +108,7 @@ describe('--dry-run', () => {
 
   it('finds what is wrong first', async () => {
     expect(await svc('tenant delete --confirm other --dry-run')).toMatchObject({ code: 2, stdout: '' });
-    expect(await svc('au create --dry-run', { SVC_PRIVATE_API_KEY: '' })).toMatchObject({
-      code: 3,
-      stdout: '',
-    });
+    expect(await svc('au create --dry-run', { SVC_PRIVATE_API_KEY: '' })).toMatchObject({ code: 3, stdout: '' });
     expect(await svc('au upload no-such-job tokens.csv --dry-run')).toMatchObject({ code: 5, stdout: '' });
   });
 });

@@ -145,10 +145,7 @@ describe('completion of values', () => {
     expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
     expect((await ask('au', 'check', 'a.csv', 'b.csv', '')).kind).toBe('files');
     expect((await ask('au', 'submit', '--body', '')).kind).toBe('files');
-    expect(await ask('au', 'submit', '--directory=x')).toMatchObject({
-      kind: 'directories',
-      prefix: '--directory=',
-    });
+    expect(await ask('au', 'submit', '--directory=x')).toMatchObject({ kind: 'directories', prefix: '--directory=' });
     expect((await ask('au', 'submit', 'tokens.csv', '')).kind).toBe('words');
   });
 

@@ -7,12 +7,7 @@ import { isSvcError, SvcError } from '../../src/errors.ts';
 import { temporaryDirectory } from './support/system.ts';
 
 const CANARY = 'canary-key-77aa';
-const env = {
-  PATH: process.env['PATH'] ?? '',
-  SVC_PRIVATE_API_KEY: CANARY,
-  SVC_API_KEY_FILE: '/x',
-  HOME: '/h',
-};
+const env = { PATH: process.env['PATH'] ?? '', SVC_PRIVATE_API_KEY: CANARY, SVC_API_KEY_FILE: '/x', HOME: '/h' };
 
 function run(command: string, host: KeyCommandHost = {}): Promise<string> {
   return keyFromCommand(command, 'management', { env, cwd: temporaryDirectory(), ...host });

@@ -43,10 +43,7 @@ async function failureOf(kind: KeyType, given: Given): Promise<SvcError> {
 }
 
 const STORED = {
-  keys: {
-    management: { value: 'stored-m', base_url: HOME_URL },
-    private: { value: 'stored-p', base_url: HOME_URL },
-  },
+  keys: { management: { value: 'stored-m', base_url: HOME_URL }, private: { value: 'stored-p', base_url: HOME_URL } },
 };
 
 describe('a key', () => {
@@ -149,9 +146,7 @@ const SOURCES: Record<string, Given> = {
   SVC_API_KEY: { env: { SVC_API_KEY: 'key' } },
   SVC_API_KEY_FILE: { env: { SVC_API_KEY_FILE: 'key' }, file: 'key' },
   'the profile': { profile: { keys: { private: { value: 'key', base_url: `${HOME_URL}/` } } } },
-  'the command of the profile': {
-    profile: { keys: { private: { command: 'echo key', base_url: `${HOME_URL}/` } } },
-  },
+  'the command of the profile': { profile: { keys: { private: { command: 'echo key', base_url: `${HOME_URL}/` } } } },
 };
 const SAME = ['https://a.example/v1', 'https://A.EXAMPLE:443/v1/'];
 const OTHER = [
@@ -176,12 +171,7 @@ const MATRIX = Object.keys(SOURCES).flatMap((source) =>
 
 function combined({ source, override, url }: { source: string; override: string; url: string }): Given {
   const [from, over] = [SOURCES[source] ?? {}, OVERRIDES[override]?.(url) ?? {}];
-  return {
-    ...from,
-    ...over,
-    env: { ...from.env, ...over.env },
-    profile: { ...from.profile, ...over.profile },
-  };
+  return { ...from, ...over, env: { ...from.env, ...over.env }, profile: { ...from.profile, ...over.profile } };
 }
 
 describe('where a key may go', () => {

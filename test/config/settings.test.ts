@@ -9,9 +9,7 @@ import { temporaryDirectory, testSystem } from './support/system.ts';
 function system(config: Omit<Config, 'version'> | undefined, env: Record<string, string> = {}): System {
   const directory = temporaryDirectory();
   if (config !== undefined)
-    fs.writeFileSync(path.join(directory, 'config.json'), JSON.stringify({ version: 1, ...config }), {
-      mode: 0o600,
-    });
+    fs.writeFileSync(path.join(directory, 'config.json'), JSON.stringify({ version: 1, ...config }), { mode: 0o600 });
   return testSystem({ env: { SVC_CONFIG_DIR: directory, ...env } });
 }
 
@@ -95,10 +93,7 @@ describe('settings', () => {
     [{}, { SVC_BASE_URL: 'x' }, 'config', 'the base URL from SVC_BASE_URL is not a valid URL'],
   ])('that are bad name their source: %j %j', async (flags, env, code, message) => {
     const failing = resolveSettings(system(undefined, env), flags);
-    await expect(failing).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(message) as unknown,
-    });
+    await expect(failing).rejects.toMatchObject({ code, message: expect.stringContaining(message) as unknown });
   });
 
   it('name the profile of a stored base URL that is bad', async () => {
@@ -143,9 +138,7 @@ describe('the profile', () => {
     const made = await resolveSettings(on, { profile: 'new' }, { newProfile: true });
     expect(made).toMatchObject({ profile: { value: 'new' }, stored: undefined });
     for (const profile of ['__proto__', 'a b', '-x', '', 'constructor', 'x'.repeat(65)])
-      await expect(resolveSettings(on, { profile }, { newProfile: true })).rejects.toMatchObject({
-        code: 'usage',
-      });
+      await expect(resolveSettings(on, { profile }, { newProfile: true })).rejects.toMatchObject({ code: 'usage' });
   });
 });
 

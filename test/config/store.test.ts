@@ -103,10 +103,7 @@ describe('the config file', () => {
     expect(JSON.parse(fs.readFileSync(file, 'utf8'))).toEqual({
       version: 1,
       later: [1, { x: null }],
-      profiles: {
-        a: { colour: 'red', keys: { private: JSON.parse(key) as unknown } },
-        b: { output: 'json' },
-      },
+      profiles: { a: { colour: 'red', keys: { private: JSON.parse(key) as unknown } }, b: { output: 'json' } },
     });
   });
 

@@ -35,11 +35,7 @@ async function withSandbox(work: (home: Home) => Promise<void>): Promise<void> {
 /** Runs the archive, with a commit after every batch, and kills it after so many milliseconds. */
 async function killedAfter(home: Home, ms: number, ...more: string[]): Promise<Finished> {
   const argv = ['logs', 'archive', 'audit', '--every', '1ms', '--since', '23h', '-o', 'json', ...more];
-  const env = {
-    SVC_BASE_URL: sandbox.url,
-    SVC_MANAGEMENT_API_KEY: headers['SVC-API-KEY'],
-    SVC_PACING: 'off',
-  };
+  const env = { SVC_BASE_URL: sandbox.url, SVC_MANAGEMENT_API_KEY: headers['SVC-API-KEY'], SVC_PACING: 'off' };
   const child = home.start(argv, { env });
   const timer = setTimeout(() => child.kill('SIGKILL'), ms);
   const result = await finished(child);

@@ -67,9 +67,7 @@ describe('exit codes', () => {
   it('R55 4: a key that is not known, of the other kind, or without the permission', async () => {
     const unknown = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'no-such-key' });
     const otherKind = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-private-key' });
-    const without = await atSandbox(['tenant'], {
-      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key-logs-only',
-    });
+    const without = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key-logs-only' });
     expect([unknown.code, otherKind.code, without.code]).toEqual([4, 4, 4]);
     expect(errorOf(unknown)).toMatchObject({ code: 'unauthorized', status: 401 });
     expect(errorOf(without)).toMatchObject({
@@ -111,10 +109,7 @@ describe('exit codes', () => {
       ['tenant'],
     );
     expect(html.code).toBe(8);
-    expect(errorOf(html)).toMatchObject({
-      code: 'bad_response',
-      message: expect.stringContaining('Welcome'),
-    });
+    expect(errorOf(html)).toMatchObject({ code: 'bad_response', message: expect.stringContaining('Welcome') });
     const refused = await home.svc(['tenant', '--timeout', '2s'], {
       env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' },
     });
@@ -136,10 +131,7 @@ describe('exit codes', () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
     const run = await atSandbox(['au', 'wait', created.id, '--timeout', '1s']);
     expect(run.code).toBe(11);
-    expect(errorOf(run)).toMatchObject({
-      code: 'pending',
-      next: expect.stringContaining(`svc au wait ${created.id}`),
-    });
+    expect(errorOf(run)).toMatchObject({ code: 'pending', next: expect.stringContaining(`svc au wait ${created.id}`) });
   });
 
   it.each([

@@ -44,11 +44,7 @@ describe.runIf(process.platform === 'linux')(`the memory of a command over ${ENT
     ['logs archive audit --since 24h', 0],
   ] as const)('R32 stays flat: svc %s', { timeout: SOAK ? 1_800_000 : 120_000 }, async (line, least) => {
     const child = home.start(line.split(' '), {
-      env: {
-        SVC_BASE_URL: sandbox.url,
-        SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
-        SVC_PACING: 'off',
-      },
+      env: { SVC_BASE_URL: sandbox.url, SVC_MANAGEMENT_API_KEY: 'sandbox-management-key', SVC_PACING: 'off' },
     });
     const samples: number[] = [];
     const timer = setInterval(() => samples.push(residentMb(child.pid ?? 0) ?? 0), 100);

@@ -63,10 +63,7 @@ describe('a file is paid once', () => {
       // What is in doubt names what finds out, and what pays again.
       const ways = /svc au status [\s\S]*svc au jobs[\s\S]*svc au submit tokens\.csv --again/;
       for (const { stderr } of [round, last]) expect(ways.test(stderr), stderr).toBe(!isKept);
-      expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({
-        uploads: isKept ? 1 : 0,
-        jobs: 1,
-      });
+      expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: isKept ? 1 : 0, jobs: 1 });
     },
     60_000,
   );

@@ -66,11 +66,7 @@ async function print(line: string): Promise<unknown> {
   const output = line.includes('--jq') ? [] : ['-o', 'json'];
   const argv = line.split(' ').map((word) => world.fill(word));
   const { code, stdout, stderr } = await world.run('', output, { argv });
-  expect({ line, code, stderr: code === 0 ? '' : stderr }).toEqual({
-    line,
-    code: 0,
-    stderr: '',
-  });
+  expect({ line, code, stderr: code === 0 ? '' : stderr }).toEqual({ line, code: 0, stderr: '' });
   return JSON.parse(stdout) as unknown;
 }
 

@@ -25,9 +25,7 @@ describe('a request file on standard input', () => {
     const checked = await home.svc(['au', 'check', '-'], { input: exampleRequestFile() });
     expect(checked).toMatchObject({ code: 0 });
     expect(JSON.parse(checked.stdout)).toMatchObject({ file: 'standard input', rows: 40, job_count: 1 });
-    const submitted = await home.svc(['--sandbox', 'au', 'submit', '-', '--wait'], {
-      input: exampleRequestFile(),
-    });
+    const submitted = await home.svc(['--sandbox', 'au', 'submit', '-', '--wait'], { input: exampleRequestFile() });
     expect(submitted).toMatchObject({ code: 0 });
     expect(JSON.parse(submitted.stdout)).toMatchObject({
       status: 'completed',

@@ -45,11 +45,7 @@ const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, en
   },
   bucket: (port) => [
     'logs verify s3://bucket',
-    {
-      AWS_ENDPOINT_URL_S3: `https://localhost:${port}`,
-      AWS_ACCESS_KEY_ID: 'id',
-      AWS_SECRET_ACCESS_KEY: 'secret',
-    },
+    { AWS_ENDPOINT_URL_S3: `https://localhost:${port}`, AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' },
   ],
   collector: (port) => [`logs tail --to otlp+https://localhost:${port} --for 1s`, {}],
   forward: (port) => [`events replay events.jsonl --forward-to https://localhost:${port}`, {}],

@@ -26,9 +26,7 @@ describe('the examples of help topics', () => {
     const { status, stderr } = spawnSync('bash', ['-eu', '-o', 'pipefail', '-c', line], {
       cwd: home.path,
       encoding: 'utf8',
-      env: home.environment({
-        PATH: [home.path, dirname(process.execPath), process.env['PATH']].join(delimiter),
-      }),
+      env: home.environment({ PATH: [home.path, dirname(process.execPath), process.env['PATH']].join(delimiter) }),
     });
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });

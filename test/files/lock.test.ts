@@ -42,9 +42,7 @@ describe('a lock', () => {
     const host = testSystem({ clock, isAlive: () => true });
     const error: unknown = await withLock(file, host, () => {}, { what: 'the run' }).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'config', exitCode: 3, retryable: true });
-    expect(error).toMatchObject({
-      message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z',
-    });
+    expect(error).toMatchObject({ message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z' });
     expect(clock.slept).toBeGreaterThanOrEqual(10_000);
     expect(clock.slept).toBeLessThan(10_100);
   });
@@ -89,9 +87,7 @@ describe('a lock', () => {
 
   it.runIf(ON_LINUX)('is taken over from a process that ended and was never waited for', async () => {
     // The shell becomes sleep, which waits for no child.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void parent.kill());
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
     await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));

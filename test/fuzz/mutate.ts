@@ -41,11 +41,7 @@ const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 /** One change of bytes; places are shares of the length, so that a change means something for every text. */
 const change = fc.oneof(
   fc.record({ what: fc.constant('insert' as const), at: place, piece: fc.constantFrom(...PIECES) }),
-  fc.record({
-    what: fc.constant('replace' as const),
-    at: place,
-    piece: fc.uint8Array({ minLength: 1, maxLength: 3 }),
-  }),
+  fc.record({ what: fc.constant('replace' as const), at: place, piece: fc.uint8Array({ minLength: 1, maxLength: 3 }) }),
   fc.record({ what: fc.constant('delete' as const), at: place, length: fc.integer({ min: 1, max: 60 }) }),
   fc.record({ what: fc.constant('repeat' as const), at: place, length: fc.integer({ min: 1, max: 200 }) }),
   fc.record({ what: fc.constant('cut' as const), at: place }),

@@ -75,11 +75,7 @@ describe('an abort', () => {
     const server = await serve([json({})]);
     const rule = { name: 'all', applies: () => true, count: 1, windowMs: 60_000, blockMs: 0 };
     const error = await abortedAfter(async (signal) => {
-      const core = makeCore(server.url, {
-        clock: systemClock,
-        pacer: new Pacer([rule], systemClock),
-        signal,
-      });
+      const core = makeCore(server.url, { clock: systemClock, pacer: new Pacer([rule], systemClock), signal });
       await core.call(READ);
       await core.call(READ);
     });

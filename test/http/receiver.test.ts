@@ -20,10 +20,7 @@ function never(): never {
 function controller(): { aborts: unknown[]; value: Parameters<Receiver['onRequestStart']>[0] } {
   const aborts: unknown[] = [];
   const abort = (reason: Error): void => void aborts.push(reason.message);
-  return {
-    aborts,
-    value: { aborted: false, paused: false, reason: null, abort, pause: never, resume: never },
-  };
+  return { aborts, value: { aborted: false, paused: false, reason: null, abort, pause: never, resume: never } };
 }
 
 const ANY = controller().value;

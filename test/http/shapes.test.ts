@@ -90,10 +90,7 @@ describe('an answer', () => {
 
   it('R23 names the place in a list, and no more than five places', () => {
     expect(failure({ ...GOOD, inner: { name: 'n', tags: ['x', 7] } }).message).toContain('inner.tags.1: ');
-    const { message } = failure({
-      ...GOOD,
-      inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) },
-    });
+    const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
     expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
   });
 

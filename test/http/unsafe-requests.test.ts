@@ -19,13 +19,7 @@ import { failureOf, makeCore, READ, serve } from './support/core.ts';
 const HOW = { hint: 'Check the list.', next: ['au', 'jobs'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [
   { method: 'POST', path: '/account-updater/jobs', key: 'private', body: {}, whenUnclear: HOW },
-  {
-    method: 'POST',
-    path: '/3ds/sessions',
-    key: 'private',
-    body: { token_id: 'x'.repeat(5_000) },
-    whenUnclear: HOW,
-  },
+  { method: 'POST', path: '/3ds/sessions', key: 'private', body: { token_id: 'x'.repeat(5_000) }, whenUnclear: HOW },
   { method: 'PUT', path: '/tenants/self', key: 'management', body: { name: 'n' }, whenUnclear: HOW },
   { method: 'DELETE', path: '/tenants/self', key: 'management', whenUnclear: HOW },
 ];

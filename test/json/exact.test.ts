@@ -35,10 +35,7 @@ describe('the text of JSON', () => {
     const deep = '['.repeat(3_000) + ']'.repeat(3_000);
     expect(sourceFrom(deep).depth).toBe(3_000);
     expect(sourceFrom('"[["').depth).toBe(0);
-    expect(listSource(`{"data":[${deep}],"p":{"a":[1]}}`)).toMatchObject({
-      depth: 3,
-      items: [{ depth: 3_000 }],
-    });
+    expect(listSource(`{"data":[${deep}],"p":{"a":[1]}}`)).toMatchObject({ depth: 3, items: [{ depth: 3_000 }] });
     expect(listSource('{"data":{}}')).toBeUndefined();
     expect(listSource('{"data":[1],"data":2}')).toBeUndefined();
   });
@@ -65,9 +62,7 @@ describe('an exact reading of JSON', () => {
     expect(exactText(readExact(text).value)).toBe(text);
     expect(readExact(text).isLossy).toBe(true);
     const parsed = JSON.parse(text) as object;
-    expect(exactValue(keepSource(parsed, sourceFrom(text)))).toMatchObject({
-      a: new JsonToken('9007199254740993'),
-    });
+    expect(exactValue(keepSource(parsed, sourceFrom(text)))).toMatchObject({ a: new JsonToken('9007199254740993') });
   });
 
   it('R61 says what other readers of JSON would not take', () => {

@@ -105,9 +105,7 @@ describe('a tail', () => {
 
   it('R30 continues after an outage, and reports once that it was disconnected and once that it caught up', async () => {
     const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
-    const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], {
-      outages,
-    });
+    const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], { outages });
     expect(kinds(seen)).toEqual(['disconnected', 'caught up']);
     expect(seen.words).toEqual(['meanwhile', 'after']);
   });
@@ -326,12 +324,7 @@ describe('a tail', () => {
       },
     };
     const idleMs = 60 * SECOND;
-    const tail = new Tail(source, {
-      begin: beginAt(START),
-      overlapMs: 60 * SECOND,
-      retentionMs: HOUR,
-      idleMs,
-    });
+    const tail = new Tail(source, { begin: beginAt(START), overlapMs: 60 * SECOND, retentionMs: HOUR, idleMs });
     let count = 0;
     for await (const batch of tail.batches()) count += batch.length;
     expect(service.now() - START).toBeGreaterThan(300 * SECOND);

@@ -92,9 +92,7 @@ describe('a list of logs', () => {
 
   it('R27 reports a list whose rest is unknown', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
-    await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({
-      code: 'truncated',
-    });
+    await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({ code: 'truncated' });
     const one = [log([0, 0]), log([0, 1]), log([0, 2])];
     await expect(take(listSteadily(logs(one, 1), {}, { pageSize: 1, start: '1' }))).rejects.toMatchObject({
       code: 'truncated',
@@ -103,8 +101,6 @@ describe('a list of logs', () => {
 
   it('R27 gives up on a cursor that never lives for a page', async () => {
     const all = Array.from({ length: 30 }, () => log([0, 0]));
-    await expect(take(listSteadily(logs(all, 1), {}, { pageSize: 5 }))).rejects.toMatchObject({
-      status: 410,
-    });
+    await expect(take(listSteadily(logs(all, 1), {}, { pageSize: 5 }))).rejects.toMatchObject({ status: 410 });
   });
 });

@@ -85,10 +85,7 @@ function group(overlap: number): fc.Arbitrary<Happening[]> {
       ),
       spread: fc.constantFrom(1, SECOND, 10 * SECOND),
       kinds: fc.constantFrom(1, 3, 1000),
-      members: fc.array(fc.record({ offset: fc.nat(1000), late, kind: fc.nat(1000) }), {
-        minLength: 1,
-        maxLength: 40,
-      }),
+      members: fc.array(fc.record({ offset: fc.nat(1000), late, kind: fc.nat(1000) }), { minLength: 1, maxLength: 40 }),
     })
     .map(({ at, spread, kinds, members }) =>
       members.map(({ offset, late: lateness, kind }) => {

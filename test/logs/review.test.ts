@@ -42,12 +42,7 @@ describe('the review of a day', () => {
     const logs = [1, 2, 3].map((hour) => entry(TODAY + hour * HOUR, { ...deletion, actor_id: 'other' }));
     const { deletions } = reviewed([entry(TODAY, deletion), ...logs, entry(TODAY - 1, deletion)]);
     expect(deletions).toMatchObject([
-      {
-        actor_id: 'other',
-        count: 3,
-        first_at: '2026-02-10T01:00:00.000Z',
-        last_at: '2026-02-10T03:00:00.000Z',
-      },
+      { actor_id: 'other', count: 3, first_at: '2026-02-10T01:00:00.000Z', last_at: '2026-02-10T03:00:00.000Z' },
       { actor_id: 'known', count: 1 },
     ]);
     expect(Object.keys(deletions[0] ?? {})).not.toContain('entity_id');

@@ -36,12 +36,7 @@ describe('a curl command', () => {
   });
 
   it('takes the key from its variable when it runs', () => {
-    const command = curl({
-      method: 'GET',
-      url: 'https://a.example/logs',
-      headers: {},
-      keyVariable: 'SVC_API_KEY',
-    });
+    const command = curl({ method: 'GET', url: 'https://a.example/logs', headers: {}, keyVariable: 'SVC_API_KEY' });
     expect(wordsOf(command, { SVC_API_KEY: "k'1" })).toEqual(['-H', "SVC-API-KEY: k'1", 'https://a.example/logs']);
   });
 

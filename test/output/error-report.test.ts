@@ -69,9 +69,7 @@ describe('an error for a person', () => {
     expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
     const facts: Record<string, unknown> = {};
     facts['ring'] = facts;
-    expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({
-      code: 'rejected',
-    });
+    expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({ code: 'rejected' });
   });
 
   it('says of a fault of the tool what to do, with a stack only for --debug', () => {

@@ -11,12 +11,7 @@ type Row = Record<string, unknown>;
 
 const NASTY = 'a\u001b[31m\u009b\u202e\u200b\u2028\u{e0041}é日本\r\n"x", =1+1';
 const ROWS: readonly Row[] = [
-  {
-    id: '1',
-    created_at: '2026-11-21T11:44:56.1234567+02:00',
-    entity: { id: 'e', type: 'card' },
-    message: NASTY,
-  },
+  { id: '1', created_at: '2026-11-21T11:44:56.1234567+02:00', entity: { id: 'e', type: 'card' }, message: NASTY },
   { id: '2', message: null, count: 5, settings: { on: 'true', odd: ['yes'] }, brand_new: { field: 1 } },
 ];
 const ESCAPABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -146,11 +141,7 @@ describe('every format', () => {
   });
 
   it('R06 hides secret addresses unless they are asked for', async () => {
-    const row = {
-      id: '1',
-      upload_url: 'https://s.test/?sig=abc',
-      parts: [{ upload_url: 'https://s.test/?sig=def' }],
-    };
+    const row = { id: '1', upload_url: 'https://s.test/?sig=abc', parts: [{ upload_url: 'https://s.test/?sig=def' }] };
     for (const format of ['table', 'json', 'jsonl', 'csv', 'yaml'] as const) {
       const hidden = await make(format, { fields: 'id,upload_url' });
       for (const text of [
@@ -168,12 +159,7 @@ describe('every format', () => {
 
   it('shows chosen fields in the chosen order and keeps their shape', async () => {
     const fields = 'message, entity.type,id,entity.id,settings.on,id';
-    const row = {
-      id: 'i',
-      message: 'm',
-      entity: { id: 'e', type: 't', more: 1 },
-      settings: { on: 'x', off: 'y' },
-    };
+    const row = { id: 'i', message: 'm', entity: { id: 'e', type: 't', more: 1 }, settings: { on: 'x', off: 'y' } };
     expect(await (await make('jsonl', { fields })).record(row)).toBe(
       '{"message":"m","entity":{"type":"t","id":"e"},"id":"i","settings":{"on":"x"}}\n',
     );

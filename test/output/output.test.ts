@@ -44,10 +44,7 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
 describe('an output', () => {
   it('R06 redacts every text before it leaves', async () => {
     const sink = new Sink();
-    const out = new Output(sink, {
-      name: 'standard output',
-      redact: (text) => text.replaceAll('s3cret', '***'),
-    });
+    const out = new Output(sink, { name: 'standard output', redact: (text) => text.replaceAll('s3cret', '***') });
     await out.write('key s3cret\n');
     expect(sink.text).toBe('key ***\n');
   });

@@ -98,10 +98,7 @@ describe('the pager', () => {
   it('keeps the exit code of a command that fails, and says why when it is over', async () => {
     const run = session(
       [...LIST, '--all', '--page-size', '20'].filter((word) => word !== '--limit' && word !== '3'),
-      {
-        SVC_PAGER: MARK,
-        SVC_SANDBOX_FAULTS: '400@GET /logs:#2-99',
-      },
+      { SVC_PAGER: MARK, SVC_SANDBOX_FAULTS: '400@GET /logs:#2-99' },
     );
     expect((await run.exited).exitCode).toBe(6);
     expect(run.screen()).toMatch(/^paged: CREATED[^]*\nerror: /);
@@ -140,11 +137,7 @@ describe('the pager', () => {
 });
 
 function host(env: Record<string, string>, isTTY = true): Parameters<typeof pagerFor>[0] {
-  return {
-    env: { PATH: '/usr/bin:/bin', ...env },
-    platform: 'linux',
-    stdout: Object.assign(new Sink(), { isTTY }),
-  };
+  return { env: { PATH: '/usr/bin:/bin', ...env }, platform: 'linux', stdout: Object.assign(new Sink(), { isTTY }) };
 }
 
 describe('choosing a pager', () => {

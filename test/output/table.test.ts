@@ -9,13 +9,7 @@ type Row = Record<string, unknown>;
 
 const ID = 'a5f1b1c2-0000-4000-8000-000000000001';
 const WIDE = '日本語のとても長い説明文です 👩🏽‍🚀 e\u0301e\u0301e\u0301 नमस्ते and some plain words at the end';
-const ROW: Row = {
-  id: ID,
-  created_at: '2026-11-21T11:44:56Z',
-  operation: 'delete',
-  message: WIDE,
-  count: 1234,
-};
+const ROW: Row = { id: ID, created_at: '2026-11-21T11:44:56Z', operation: 'delete', message: WIDE, count: 1234 };
 
 const loud: Palette = {
   good: (text) => `<good ${text}>`,
@@ -174,11 +168,7 @@ describe('a table on a terminal', () => {
   });
 
   it('shows a long list as pages do, whoever draws it', async () => {
-    const rows = Array.from({ length: 100 }, (_, at) => ({
-      ...ROW,
-      message: `entry ${'x'.repeat(99)}`,
-      count: at,
-    }));
+    const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
     const renderer = table({ width: 100 });
     await renderer.rows(rows);
     const drawn = await renderer.rows(rows);
@@ -224,12 +214,7 @@ describe('cells', () => {
 
   it('show lists, nested values, booleans and numbers in a readable way', async () => {
     const view: View<Row> = { name: 'thing', fields: ['a', 'b', 'c', 'count'], columns: [] };
-    const text = await tableRenderer<Row>({ view }).record({
-      a: ['x', 'y'],
-      b: [{ z: 1 }],
-      c: false,
-      count: 12_000,
-    });
+    const text = await tableRenderer<Row>({ view }).record({ a: ['x', 'y'], b: [{ z: 1 }], c: false, count: 12_000 });
     expect(text).toBe('a      x, y\nb      [{"z":1}]\nc      false\ncount  12,000\n');
   });
 

@@ -7,12 +7,7 @@ export const entryView: View = {
   columns: [
     { path: 'id', kind: 'id' },
     { path: 'created_at', header: 'time', kind: 'time', priority: 2 },
-    {
-      path: 'operation',
-      kind: 'status',
-      priority: 3,
-      paint: (value) => (value === 'delete' ? 'bad' : undefined),
-    },
+    { path: 'operation', kind: 'status', priority: 3, paint: (value) => (value === 'delete' ? 'bad' : undefined) },
     { path: 'message', kind: 'text' },
     { path: 'count', kind: 'number', priority: 1 },
   ],

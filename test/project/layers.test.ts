@@ -40,11 +40,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages of layers that are kept from the rest; `node:` modules are open to all but schema. */
-const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  sandbox: ['hono'],
-  schema: ['zod'],
-  floor: [],
-};
+const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = { sandbox: ['hono'], schema: ['zod'], floor: [] };
 
 /** Where every start passes; what they import at once loads before the tool knows which command it is to run. */
 const START = ['process.ts', 'app/run.ts'];

@@ -15,10 +15,7 @@ describe('keys and paths', () => {
         const headers: Record<string, string> = key === undefined ? {} : { 'svc-api-key': key };
         const answer = await call(path.replace(':id', 'x'), { method, headers });
         expect([method, path, answer.status]).toEqual([method, path, 401]);
-        expect(problemSchema.parse(await answer.json())).toMatchObject({
-          title: 'Unauthorized',
-          status: 401,
-        });
+        expect(problemSchema.parse(await answer.json())).toMatchObject({ title: 'Unauthorized', status: 401 });
       }
   });
 

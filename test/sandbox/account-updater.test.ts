@@ -67,9 +67,7 @@ describe('a job', () => {
 
   it('answers 404 to an unknown id', async () => {
     const on = await sandbox();
-    const answer = await on.call('/account-updater/jobs/00000000-0000-4000-a000-000000000000', {
-      headers: PRIVATE,
-    });
+    const answer = await on.call('/account-updater/jobs/00000000-0000-4000-a000-000000000000', { headers: PRIVATE });
     expect([answer.status, problemSchema.parse(await answer.json()).title]).toEqual([404, 'Not Found']);
   });
 
@@ -95,9 +93,7 @@ describe('the list of jobs', () => {
       const seen: string[] = [];
       for (let start: string | null = ''; start !== null;) {
         const query = new URLSearchParams({ size: String(size), start });
-        const page = await on.json<JobPage>(`/account-updater/jobs?${query.toString()}`, {
-          headers: PRIVATE,
-        });
+        const page = await on.json<JobPage>(`/account-updater/jobs?${query.toString()}`, { headers: PRIVATE });
         expect(page.pagination.page_size).toBe(size);
         seen.push(...page.data.map((job) => job.id));
         start = page.pagination.next;
@@ -218,10 +214,7 @@ describe('a result', () => {
       expect(job.download_url).toBeUndefined();
     }
     const job = await on.createJob();
-    await fetch(job.upload_url, {
-      method: 'PUT',
-      body: Buffer.from([...Buffer.from(`${HEADER}\n`), 0xe9, 0x2c]),
-    });
+    await fetch(job.upload_url, { method: 'PUT', body: Buffer.from([...Buffer.from(`${HEADER}\n`), 0xe9, 0x2c]) });
     expect((await on.readJob(job.id)).errors?.[0]).toContain('UTF-8');
   });
 

@@ -33,11 +33,7 @@ describe('the clock of a directory', () => {
     const to = Date.parse('2027-01-01T00:00:00Z');
     expect(moveClock(directory, real)).toEqual({ before: START, after: START, ahead: 0 });
     expect(moveClock(directory, real, { to })).toMatchObject({ before: START, after: to });
-    expect(moveClock(directory, () => START + 5)).toEqual({
-      before: to + 5,
-      after: to + 5,
-      ahead: to - START,
-    });
+    expect(moveClock(directory, () => START + 5)).toEqual({ before: to + 5, after: to + 5, ahead: to - START });
     expect(moveClock(directory, real, { by: 10 })).toMatchObject({ before: to, after: to + 10 });
     expect(moveClock(directory, real, 'reset')).toEqual({ before: to + 10, after: START, ahead: 0 });
   });

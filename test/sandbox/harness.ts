@@ -83,11 +83,7 @@ export function raw(
       answer
         .on('data', (part: Buffer) => parts.push(part))
         .on('end', () => {
-          resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
-            body: Buffer.concat(parts).toString(),
-          });
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts).toString() });
         });
       answer.on('error', reject);
     });

@@ -182,19 +182,13 @@ describe('logs', () => {
     expect(await status(encodeURIComponent(`${next}x`))).toBe(400);
     expect(await status(encodeURIComponent(next.slice(0, -3)))).toBe(400);
     expect(await status('garbage')).toBe(400);
-    const jobs = await on.json<JobPage>('/account-updater/jobs', {
-      headers: { 'svc-api-key': 'sandbox-private-key' },
-    });
+    const jobs = await on.json<JobPage>('/account-updater/jobs', { headers: { 'svc-api-key': 'sandbox-private-key' } });
     expect(jobs.pagination.next).toBeNull();
   });
 
   it('names the parameter that is wrong', async () => {
     const on = await sandbox();
-    const wrong = {
-      size: ['0', '101', '1.5', 'x', ''],
-      page: ['0', 'x'],
-      start_date: ['yesterday', '2026-13-01'],
-    };
+    const wrong = { size: ['0', '101', '1.5', 'x', ''], page: ['0', 'x'], start_date: ['yesterday', '2026-13-01'] };
     for (const [name, values] of Object.entries(wrong))
       for (const value of values) {
         const answer = await on.call(`/logs?${name}=${value}`, { headers: MANAGEMENT });
@@ -209,12 +203,7 @@ describe('logs', () => {
     const job = await on.createJob();
     const { data } = await page(on, { size: '2' });
     expect(data).toMatchObject([
-      {
-        entity_type: 'account_updater_job',
-        entity_id: job.id,
-        operation: 'create',
-        actor_id: job.created_by,
-      },
+      { entity_type: 'account_updater_job', entity_id: job.id, operation: 'create', actor_id: job.created_by },
       { entity_type: 'tenant', entity_id: tenant.id, operation: 'read', actor_type: 'application' },
     ]);
   });

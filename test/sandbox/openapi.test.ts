@@ -21,11 +21,7 @@ interface Body {
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-  }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, Body>>;
   readonly security?: readonly unknown[];
@@ -48,12 +44,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true
 ajv.addSchema({ $id: 'https://document.example/', components: document.components });
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    name: `${method} ${path}`,
-    path,
-    method,
-    operation,
-  })),
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, method, operation })),
 );
 
 const jsonContents = [
@@ -70,10 +61,7 @@ const jsonContents = [
   );
 
 // No example: card numbers, even of test cards, stay out of documents.
-const TOKEN = {
-  type: 'card',
-  data: { number: TEST_CARDS[0]?.number, expiration_month: 12, expiration_year: 2030 },
-};
+const TOKEN = { type: 'card', data: { number: TEST_CARDS[0]?.number, expiration_month: 12, expiration_year: 2030 } };
 
 function checker({ schema }: Content): ValidateFunction {
   return ajv.compile({ $ref: `https://document.example/${schema?.$ref ?? 'missing'}` });

@@ -22,12 +22,7 @@ describe('an update of the tenant', () => {
     const answer = await put(on, { name: 'Billing', settings });
     expect(answer.status).toBe(200);
     const { modified_by, ...after } = (await answer.json()) as Tenant;
-    expect(after).toEqual({
-      ...before,
-      name: 'Billing',
-      settings,
-      modified_at: new Date(START).toISOString(),
-    });
+    expect(after).toEqual({ ...before, name: 'Billing', settings, modified_at: new Date(START).toISOString() });
     expect(await read(on)).toEqual({ ...after, modified_by });
     const { data } = await on.json<LogPage>('/logs?entity_type=tenant', { headers: MANAGEMENT });
     expect(data.find((log) => log.operation === 'update')).toMatchObject({ actor_id: modified_by });

@@ -43,10 +43,7 @@ describe('card numbers in cells', () => {
 
   it('R40 refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
     for (let length = 20; length <= 40; length += 1) {
-      const ids = fc.sample(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`)), {
-        numRuns: 2_000,
-        seed: length,
-      });
+      const ids = fc.sample(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`)), { numRuns: 2_000, seed: length });
       const refused = ids.filter((id) => containsCardNumber(id, 'cell'));
       expect([length, refused.length < ids.length / 100]).toEqual([length, true]);
     }

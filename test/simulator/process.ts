@@ -49,11 +49,7 @@ export interface Ended {
   readonly process: SimulatedProcess;
 }
 
-const SIGNALS: Readonly<Record<string, ErrorCode>> = {
-  SIGHUP: 'hangup',
-  SIGINT: 'interrupted',
-  SIGTERM: 'terminated',
-};
+const SIGNALS: Readonly<Record<string, ErrorCode>> = { SIGHUP: 'hangup', SIGINT: 'interrupted', SIGTERM: 'terminated' };
 
 /** Calls for which a disk needs room. */
 const GROWING = new Set('appendFile copyFile link mkdir symlink write writeFile writev'.split(' '));

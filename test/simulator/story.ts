@@ -10,14 +10,8 @@ import type { Ended, Ending } from './process.ts';
 import { runDirectories } from './records.ts';
 import { World } from './world.ts';
 
-const OUR_KEYS = {
-  SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-  SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
-};
-const THEIR_KEYS = {
-  SVC_PRIVATE_API_KEY: 'their-private-key',
-  SVC_MANAGEMENT_API_KEY: 'their-management-key',
-};
+const OUR_KEYS = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' };
+const THEIR_KEYS = { SVC_PRIVATE_API_KEY: 'their-private-key', SVC_MANAGEMENT_API_KEY: 'their-management-key' };
 
 const FILE = 'tokens.csv';
 /** How often the operator tries, once all trouble is over. */
@@ -38,9 +32,7 @@ export async function simulate(history: History): Promise<string> {
     await world.time.until(story.tell(history.steps));
     return story.text;
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${story.text}`, {
-      cause: error,
-    });
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${story.text}`, { cause: error });
   } finally {
     await world.end();
   }

@@ -77,10 +77,7 @@ export class Time {
 
   /** A clock that is wrong by so much. */
   clock(skewMs = 0): Clock {
-    return {
-      now: () => this.#now + skewMs,
-      sleep: (ms, signal) => this.#sleep(ms, signal),
-    };
+    return { now: () => this.#now + skewMs, sleep: (ms, signal) => this.#sleep(ms, signal) };
   }
 
   async #sleep(ms: number, signal?: AbortSignal): Promise<void> {

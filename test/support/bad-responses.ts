@@ -2,22 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import type { Respond } from './world.ts';
 
 /** What no output may hold. */
-export const CANARY = {
-  card: '4111111111111111',
-  signature: 'CANARYSIGNATURE0123456789abcdef',
-} as const;
+export const CANARY = { card: '4111111111111111', signature: 'CANARYSIGNATURE0123456789abcdef' } as const;
 
 /** What a misbehaving service could send: each response repeats the key, a card number and a signed address. */
 export const BAD_RESPONSES: Readonly<Record<string, Respond>> = {
   'a problem body': (request, response) =>
-    response.writeHead(422, { 'x-request-id': keyOf(request) }).end(
-      JSON.stringify({
-        title: gossip(request),
-        detail: CANARY.card,
-        errors: { [keyOf(request)]: [gossip(request)] },
-        trace_id: keyOf(request),
-      }),
-    ),
+    response
+      .writeHead(422, { 'x-request-id': keyOf(request) })
+      .end(
+        JSON.stringify({
+          title: gossip(request),
+          detail: CANARY.card,
+          errors: { [keyOf(request)]: [gossip(request)] },
+          trace_id: keyOf(request),
+        }),
+      ),
   'an HTML page': (request, response) =>
     response.writeHead(404, { 'content-type': 'text/html' }).end(`<html><title>${gossip(request)}</title></html>`),
   'plain text': (request, response) => response.writeHead(400).end(gossip(request)),

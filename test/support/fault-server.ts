@@ -78,9 +78,7 @@ export class FaultServer {
       first.act(socket, undefined);
       return;
     }
-    readRequests(socket, {
-      onHead: (request) => this.#begin(socket, request),
-    });
+    readRequests(socket, { onHead: (request) => this.#begin(socket, request) });
   }
 
   #begin(socket: Socket, request: Received): (() => void) | undefined {

@@ -35,10 +35,7 @@ function token(text: string): JsonText {
 }
 
 function both(name: JsonText, mark: string, space: string, value: JsonText): JsonText {
-  return {
-    spaced: name.spaced + space + mark + space + value.spaced,
-    plain: name.plain + mark + value.plain,
-  };
+  return { spaced: name.spaced + space + mark + space + value.spaced, plain: name.plain + mark + value.plain };
 }
 
 function joined(parts: readonly JsonText[], [open, close]: string): fc.Arbitrary<JsonText> {

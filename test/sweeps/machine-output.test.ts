@@ -35,11 +35,7 @@ describe('what every command prints for programs', () => {
       const { code, stdout, stderr } = await world.run(words, ['-o', format]);
       const isRefused = code === 2 && stdout === '' && stderr.includes('written as');
       const expected = LASTING.has(words) ? 143 : isRefused ? 2 : 0;
-      expect({ format, code, stderr: code === expected ? '' : stderr }).toEqual({
-        format,
-        code: expected,
-        stderr: '',
-      });
+      expect({ format, code, stderr: code === expected ? '' : stderr }).toEqual({ format, code: expected, stderr: '' });
       expect(faultIn(command, format, stdout)).toBeUndefined();
     }
   });

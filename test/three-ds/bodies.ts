@@ -14,13 +14,7 @@ export function fullBody(category = 'payment', type = 'payment-transaction'): Re
       recurring_expiration: '20281231',
       recurring_frequency: '28',
     },
-    merchant_info: {
-      mid: '12345',
-      acquirer_bin: '414141',
-      name: 'Shop',
-      country_code: '276',
-      category_code: '5411',
-    },
+    merchant_info: { mid: '12345', acquirer_bin: '414141', name: 'Shop', country_code: '276', category_code: '5411' },
     requestor_info: { id: '12345', name: 'Shop', url: 'https://shop.example' },
     cardholder_info: { name: 'Ann Example', email: 'ann@shop.example' },
   };

@@ -10,10 +10,7 @@ const MINUTE = {
   right: ['202601310930', '202601312359'],
   wrong: ['20260131', '202601312400', '202601310960', '20260131093000', '202602300930'],
 };
-const DIGITS = {
-  right: ['0', '7', '1000000'],
-  wrong: ['', '10.00', '1,000', '-1', '1e3', ' 1', '١٢', '1\n'],
-};
+const DIGITS = { right: ['0', '7', '1000000'], wrong: ['', '10.00', '1,000', '-1', '1e3', ' 1', '١٢', '1\n'] };
 const CODE = { right: ['840', '036', '978'], wrong: ['36', 'USD', '0840', '', 'US'] };
 const FLAG = { right: [true, false], wrong: ['true', 'Y', 1, null] };
 const CHANGES = ['less-than-30-days', '30-to-60-days', 'more-than-60-days'];
@@ -206,12 +203,7 @@ describe('unknown members', () => {
   });
 
   it('shows no name that may be something else', () => {
-    const body = {
-      ...fullBody(),
-      '4111111111111111': 1,
-      'Ann Example <ann@shop.example>': 2,
-      ['x'.repeat(99)]: 3,
-    };
+    const body = { ...fullBody(), '4111111111111111': 1, 'Ann Example <ann@shop.example>': 2, ['x'.repeat(99)]: 3 };
     expect(new Set(broken(body))).toEqual(new Set(['(unusual name)']));
   });
 });

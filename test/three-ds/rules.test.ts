@@ -77,11 +77,7 @@ function withoutTime(type: string): string[] {
 
 describe('which authentication types go with which session type', () => {
   const cases = Object.entries(TYPES).flatMap(([type, allowed]) =>
-    (['customer', 'merchant'] as const).map((session) => ({
-      type,
-      session,
-      fits: allowed.includes(session),
-    })),
+    (['customer', 'merchant'] as const).map((session) => ({ type, session, fits: allowed.includes(session) })),
   );
 
   it.each(cases)('R57 $type in a $session session: $fits', ({ type, session, fits }) => {
@@ -140,10 +136,7 @@ describe('what is needed when', () => {
       'requestor_info',
       'cardholder_info',
     ]);
-    let mended: unknown = {
-      authentication_category: 'payment',
-      authentication_type: 'recurring-transaction',
-    };
+    let mended: unknown = { authentication_category: 'payment', authentication_type: 'recurring-transaction' };
     for (const { path, rule, example } of violations) {
       expect(rule).toMatch(/^is needed/);
       mended = changed(mended, path, example);
@@ -152,11 +145,7 @@ describe('what is needed when', () => {
   });
 
   it('goes by the value that was probably meant where category or type are mistyped', () => {
-    const body = {
-      ...fullBody('paymet', 'recuring-transaction'),
-      merchant_info: undefined,
-      purchase_info: {},
-    };
+    const body = { ...fullBody('paymet', 'recuring-transaction'), merchant_info: undefined, purchase_info: {} };
     const bare = JSON.parse(JSON.stringify(body)) as unknown;
     expect(broken(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));
   });

@@ -52,11 +52,7 @@ describe('templates', () => {
       expect(description, path).toMatch(/^[a-z].{6,}[^.]$/);
       expect(example !== undefined, path).toBe(['text', 'flag', 'number'].includes(kind));
     }
-    const text = commentedTemplate({
-      type: 'payment-transaction',
-      category: 'payment',
-      sessionType: 'customer',
-    });
+    const text = commentedTemplate({ type: 'payment-transaction', category: 'payment', sessionType: 'customer' });
     for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
   });
 });

@@ -11,13 +11,7 @@ describe('a download', () => {
     const { get, target, files, from } = await setup((call) => serveObject(call, OBJECT));
     const seen: number[] = [];
     const result = await get({ onProgress: ({ done }) => seen.push(done) });
-    expect(result).toEqual({
-      bytes: OBJECT.length,
-      sha256: sha256(OBJECT),
-      proof: 'md5',
-      flaws: [],
-      path: target,
-    });
+    expect(result).toEqual({ bytes: OBJECT.length, sha256: sha256(OBJECT), proof: 'md5', flaws: [], path: target });
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
     expect(fs.statSync(target).mode & 0o777).toBe(0o600);
     expect(files()).toEqual(['results.csv']);
@@ -181,9 +175,7 @@ describe('the target of a download', () => {
       if (isRoot) process.seteuid?.(0);
       fs.chmodSync(path.dirname(target), 0o755);
     }
-    expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({
-      code: 'local',
-    });
+    expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({ code: 'local' });
     expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
     expect(from.calls).toHaveLength(0);
   });

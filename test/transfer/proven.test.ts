@@ -50,11 +50,7 @@ describe('a download that came to its end', () => {
     );
     let asked = 0;
     const address = (): Promise<URL> => Promise.resolve(from.url(`/key${(asked += 1)}`));
-    await expect(get({ address })).resolves.toMatchObject({
-      sha256: sha256(OBJECT),
-      proof: 'md5',
-      flaws: [],
-    });
+    await expect(get({ address })).resolves.toMatchObject({ sha256: sha256(OBJECT), proof: 'md5', flaws: [] });
     expect(from.calls.map(({ target, headers }) => [target.slice(0, 5), headers['range']])).toEqual([
       ['/key1', undefined],
       ['/key2', undefined],
@@ -79,9 +75,7 @@ describe('a download that came to its end', () => {
     const { get, files } = await setup((call) => serveObject(call, OBJECT));
     expect((await failure(get({ inspect }))).message).toContain('it is no result file');
     expect(files()).toEqual(['results.csv.unproven']);
-    await expect(get({ inspect, acceptUnproven: true })).resolves.toMatchObject({
-      flaws: [{ rule: 'columns' }],
-    });
+    await expect(get({ inspect, acceptUnproven: true })).resolves.toMatchObject({ flaws: [{ rule: 'columns' }] });
     expect(files()).toEqual(['results.csv', 'results.csv.unproven']);
   });
 

@@ -76,9 +76,7 @@ describe('an upload', () => {
   it('sends a part of a file behind a prefix, and an empty file with length 0', async () => {
     const arrived: (Buffer | undefined)[] = [];
     const { send, file } = await setup(async (call) => void arrived.push(await takeObject(call)));
-    await send({
-      source: await fileSource(file, { prefix: Buffer.from('head\n'), start: 10, end: 5_000 }),
-    });
+    await send({ source: await fileSource(file, { prefix: Buffer.from('head\n'), start: 10, end: 5_000 }) });
     expect(arrived[0]).toEqual(Buffer.concat([Buffer.from('head\n'), SMALL.subarray(10, 5_000)]));
     fs.writeFileSync(file, '');
     await send({ source: await fileSource(file) });
@@ -201,10 +199,7 @@ describe('an upload that is refused', () => {
     await send();
     expect(slept[0]).toBeGreaterThanOrEqual(7_000);
     const other = await setup((call) => call.reply(429, { 'retry-after': '600' }));
-    expect(await failure(other.send())).toMatchObject({
-      code: 'rate_limited',
-      facts: { retry_after_s: 600 },
-    });
+    expect(await failure(other.send())).toMatchObject({ code: 'rate_limited', facts: { retry_after_s: 600 } });
   });
 
   it('R16 stops after five attempts', async () => {
@@ -251,11 +246,7 @@ describe('an upload whose end is unclear', () => {
     const { send, target } = await setup(script);
     const error = await failure(send({ limits: TINY }));
     expect(error).toBeInstanceOf(UploadUnclear);
-    expect(error).toMatchObject({
-      code: 'outcome_unknown',
-      retryable: false,
-      facts: { bytes: SMALL.length },
-    });
+    expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, facts: { bytes: SMALL.length } });
     expect(target.calls).toHaveLength(1);
   });
 
@@ -350,9 +341,7 @@ describe('a file that changes', () => {
       fs.writeFileSync(file, content(SMALL.length, 2));
       call.reply(429);
     });
-    expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({
-      code: 'checksum_mismatch',
-    });
+    expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({ code: 'checksum_mismatch' });
     expect(target.calls).toHaveLength(1);
   });
 

@@ -34,10 +34,7 @@ describe('forwarding', () => {
   });
 
   it('tries again where that may help', async () => {
-    expect(await send([reset('request'), answer(503), answer(429), answer(200)])).toEqual({
-      attempts: 4,
-      status: 200,
-    });
+    expect(await send([reset('request'), answer(503), answer(429), answer(200)])).toEqual({ attempts: 4, status: 200 });
     expect(clock.slept).toEqual([250, 500, 1000]);
   });
 

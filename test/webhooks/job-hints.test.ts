@@ -58,9 +58,7 @@ describe('hints about jobs', () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
-    await expect(JobHints.open({ port, clock: Date })).rejects.toMatchObject({
-      message: `port ${port} is in use`,
-    });
+    await expect(JobHints.open({ port, clock: Date })).rejects.toMatchObject({ message: `port ${port} is in use` });
     await new Promise((resolve) => taken.close(resolve));
   });
 });

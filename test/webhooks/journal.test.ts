@@ -113,10 +113,7 @@ describe('the journal', () => {
     const pipe = directory.path('pipe');
     execFileSync('mkfifo', [pipe]);
     for (const odd of [file, pipe, directory.path('none/here.jsonl')])
-      await expect(Journal.open(odd, plain)).rejects.toMatchObject({
-        code: 'local',
-        hint: expect.any(String),
-      });
+      await expect(Journal.open(odd, plain)).rejects.toMatchObject({ code: 'local', hint: expect.any(String) });
   });
 
   it('tells its last ids, and none where there is no file', async () => {
@@ -128,9 +125,6 @@ describe('the journal', () => {
   });
 
   it('says that a journal to read is not there', async () => {
-    await expect(gather(readJournal(file))).rejects.toMatchObject({
-      code: 'local',
-      message: `${file} does not exist`,
-    });
+    await expect(gather(readJournal(file))).rejects.toMatchObject({ code: 'local', message: `${file} does not exist` });
   });
 });

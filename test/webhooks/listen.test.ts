@@ -93,12 +93,7 @@ describe('the listener', () => {
     await reading;
     expect(seen).toHaveLength(20);
     expect(undone).toEqual([
-      {
-        target: hanging.url,
-        count: 20,
-        ids: ['e0', 'e1', 'e2', 'e3', 'e4'],
-        firstAt: seen[0]?.receivedAt,
-      },
+      { target: hanging.url, count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], firstAt: seen[0]?.receivedAt },
     ]);
     const kept = [];
     for await (const line of readJournal(directory.path('hang.jsonl'))) kept.push(line);

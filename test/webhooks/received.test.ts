@@ -3,11 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { headersToForward, headersToKeep, jobOf, KnownIds, readDelivery } from '../../src/webhooks/received.ts';
 
 const sample = {
-  event: {
-    id: 'e1',
-    type: 'account-updater.job.completed',
-    data: { job: { id: 'j1', status: 'completed' } },
-  },
+  event: { id: 'e1', type: 'account-updater.job.completed', data: { job: { id: 'j1', status: 'completed' } } },
   delivered_at: '2026-01-05T12:00:00Z',
 };
 
@@ -51,9 +47,7 @@ describe('reading a delivery', () => {
   });
 
   it('refuses what is not UTF-8', () => {
-    expect(readDelivery(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))).toEqual({
-      problem: 'the body is not UTF-8 text',
-    });
+    expect(readDelivery(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))).toEqual({ problem: 'the body is not UTF-8 text' });
   });
 
   it('never throws, whatever comes', () => {
@@ -113,10 +107,7 @@ describe('headers', () => {
     const passed = headersToForward(headers);
     expect(JSON.stringify([kept, passed])).not.toContain('canary');
     expect(kept).toMatchObject({ authorization: '[hidden]', 'x-webhook-signature': 't=1,v1=abc' });
-    expect(passed).toEqual({
-      'content-type': 'application/json; charset=utf-8',
-      'x-webhook-signature': 't=1,v1=abc',
-    });
+    expect(passed).toEqual({ 'content-type': 'application/json; charset=utf-8', 'x-webhook-signature': 't=1,v1=abc' });
   });
 
   it('that are passed on name a type also where none came', () => {

@@ -27,9 +27,7 @@ describe('the receiver', () => {
   it('takes an event with its bytes and headers, and acknowledges it', async () => {
     await start();
     const text = `{ "event": {"id":"ü","type":"x.y"} , "delivered_at":null}\n`;
-    const { status, body } = await post(`${receiver.url}/any/path?x=1`, text, {
-      headers: { 'x-signature': 'v1=ab' },
-    });
+    const { status, body } = await post(`${receiver.url}/any/path?x=1`, text, { headers: { 'x-signature': 'v1=ab' } });
     expect({ status, body }).toEqual({ status: 200, body: '' });
     expect(taken).toHaveLength(1);
     expect(taken[0]?.bytes.toString()).toBe(text);
@@ -148,11 +146,7 @@ describe('the receiver', () => {
     await start();
     expect(await sendRaw(receiver.port, '\u0016\u0003\u0001hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     await new Promise<void>((resolve) => {
-      const outgoing = request(receiver.url, {
-        method: 'POST',
-        agent: false,
-        headers: { 'content-length': 100 },
-      });
+      const outgoing = request(receiver.url, { method: 'POST', agent: false, headers: { 'content-length': 100 } });
       outgoing.on('error', () => resolve());
       outgoing.write('{"event"', () => setTimeout(() => outgoing.destroy(new Error('gone')), 20));
     });

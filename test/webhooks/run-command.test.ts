@@ -100,9 +100,7 @@ describe('a command for each event', () => {
     });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), {
-      signal: abort.signal,
-    });
+    const insistent = await run('trap "" TERM; sleep 30 & wait; sleep 30', received(), { signal: abort.signal });
     expect(insistent.result).toMatchObject({ problem: expect.stringContaining('was interrupted') });
   });
 

@@ -46,11 +46,7 @@ export function post(
     const outgoing = request(url, {
       method: options.method ?? 'POST',
       agent: false,
-      headers: {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(bytes),
-        ...options.headers,
-      },
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes), ...options.headers },
     });
     let answered = false;
     outgoing.on('response', (answer) => {
@@ -77,10 +73,7 @@ export function sendRaw(port: number, bytes: string): Promise<string> {
 /** A directory of its own, and how it goes away. */
 export function ownDirectory(): { path(name: string): string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'svc-events-'));
-  return {
-    path: (name) => join(directory, name),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-  };
+  return { path: (name) => join(directory, name), remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** Resolves once this holds; looks again and again for at most `ms`. */

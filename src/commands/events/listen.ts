@@ -48,12 +48,7 @@ const eventView: View<EventRow> = {
       priority: 2,
       paint: (age) => (typeof age === 'number' && Math.abs(age) > OLD_SECONDS ? 'warn' : undefined),
     },
-    {
-      path: 'repeated',
-      kind: 'text',
-      priority: 3,
-      paint: (repeated) => (repeated === true ? 'warn' : 'quiet'),
-    },
+    { path: 'repeated', kind: 'text', priority: 3, paint: (repeated) => (repeated === true ? 'warn' : 'quiet') },
   ],
 };
 

@@ -58,9 +58,7 @@ export const replay = defineCommand({
     const { replayedRequest } = await import('../../webhooks/forward.ts');
     for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
       if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
-    throw new SvcError('usage', '--curl has nothing to show: no event matches', {
-      hint: 'Leave --curl out.',
-    });
+    throw new SvcError('usage', '--curl has nothing to show: no event matches', { hint: 'Leave --curl out.' });
   },
 });
 

@@ -11,9 +11,7 @@ export function parseTarget(text: string): URL {
   const url = readAddress(text);
   const problem = url === undefined ? 'must be an absolute URL' : problemOf(url);
   if (url !== undefined && problem === undefined) return url;
-  throw new SvcError('usage', problem ?? '', {
-    hint: 'Give an address such as http://localhost:3000/webhooks.',
-  });
+  throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
 }
 
 function problemOf(url: URL): string | undefined {

@@ -66,11 +66,7 @@ export const trigger = defineCommand({
     if (input.dryRun) return new Preview(request);
     const result = await send(context, request);
     if (result.reason !== undefined) throw notAccepted(request.url, result);
-    await print({
-      ...(isObject(delivery) ? delivery : {}),
-      target: displayTarget(request.url),
-      status: result.status,
-    });
+    await print({ ...(isObject(delivery) ? delivery : {}), target: displayTarget(request.url), status: result.status });
   },
   request: async (context, input) => requestOf(await deliveryOf(context, input), input),
 });

@@ -41,9 +41,7 @@ export const list = defineCommand({
 export const show = defineCommand({
   examples: [['svc profile show', 'the current one']],
   fields: profileView.fields,
-  parameters: {
-    name: suggesting('profile', optionalArgument('[name]', 'a profile; by default the current one')),
-  },
+  parameters: { name: suggesting('profile', optionalArgument('[name]', 'a profile; by default the current one')) },
   async run(context, input) {
     const print = await recordPrinter(context, profileView);
     const current = context.settings.profile.value;

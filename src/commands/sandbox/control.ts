@@ -47,9 +47,7 @@ export const clock = defineCommand({
 
 function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number): ClockMove | undefined {
   if ([by !== undefined, at !== undefined, reset].filter(Boolean).length > 1)
-    throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', {
-      hint: 'Give one of them.',
-    });
+    throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', { hint: 'Give one of them.' });
   if (reset) return 'reset';
   if (at !== undefined) return checked({ to: at(now) }, at(now));
   const ms = by === undefined ? undefined : parseDuration(by.slice(1));
@@ -71,9 +69,7 @@ function ahead(text: string): string {
 
 export const reset = defineCommand({
   examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
-  parameters: {
-    directory: directoryParameter,
-  },
+  parameters: { directory: directoryParameter },
   async run(context, input) {
     const directory = directoryFrom(context, input.directory);
     const agreed = await context.prompts.confirm(

@@ -80,10 +80,7 @@ export const requests = defineCommand({
   ],
   paged: true,
   fields: requestView.fields,
-  parameters: {
-    limit: value('-n, --limit <n>', 'only the last so many', integer(1)),
-    directory: directoryParameter,
-  },
+  parameters: { limit: value('-n, --limit <n>', 'only the last so many', integer(1)), directory: directoryParameter },
   async run(context, { limit, directory }) {
     const print = await listPrinter(context, requestView);
     const { listRequests } = await import('../../sandbox/ledger.ts');
@@ -105,9 +102,7 @@ export const openapi = defineCommand({
   async run(context) {
     const format = context.settings.output.value ?? 'json';
     if (format !== 'json' && format !== 'yaml')
-      throw new SvcError('usage', 'the document is written as json or yaml', {
-        hint: 'Choose -o json or -o yaml.',
-      });
+      throw new SvcError('usage', 'the document is written as json or yaml', { hint: 'Choose -o json or -o yaml.' });
     const { openApiDocument } = await import('../../sandbox/openapi/document.ts');
     const document = openApiDocument();
     if (context.query) {

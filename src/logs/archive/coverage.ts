@@ -27,10 +27,7 @@ export class Coverage {
   gaps(): TimeRange[] {
     const all = [...this.#read, ...this.#lost];
     if (all.length === 0) return [];
-    const whole = {
-      from: Math.min(...all.map(({ from }) => from)),
-      to: Math.max(...all.map(({ to }) => to)),
-    };
+    const whole = { from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) };
     return without(whole, this.covered());
   }
 }

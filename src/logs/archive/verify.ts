@@ -83,12 +83,7 @@ export class Verification {
 
   /** What was found in all; complete once the findings have been read. */
   result(): Verified {
-    return {
-      begin: this.#begin,
-      sha256: this.#newest?.sha256,
-      ...this.#total,
-      coverage: this.#coverage,
-    };
+    return { begin: this.#begin, sha256: this.#newest?.sha256, ...this.#total, coverage: this.#coverage };
   }
 
   /** All problems, in batches. @throws SvcError `not_found` where there is no archive at all, `local` */

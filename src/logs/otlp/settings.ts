@@ -29,11 +29,7 @@ export function otlpSettings(environment: Environment): OtlpSettings {
       ...readHeaders(`${PREFIX}HEADERS`, read(`${PREFIX}HEADERS`)),
       ...readHeaders(`${PREFIX}LOGS_HEADERS`, read(`${PREFIX}LOGS_HEADERS`)),
     },
-    resource: {
-      'service.name': 'svc',
-      ...resource,
-      ...(service !== undefined && { 'service.name': service }),
-    },
+    resource: { 'service.name': 'svc', ...resource, ...(service !== undefined && { 'service.name': service }) },
     gzip: readCompression(compression, read(compression)),
   };
 }

@@ -110,10 +110,7 @@ function readPage(requests: S3Requests, xml: string): Page {
   const isEncoded = elementText(list, 'EncodingType') === 'url';
   const objects = elements(list, 'Contents').map((contents) => {
     const key = elementText(contents, 'Key') ?? '';
-    return {
-      key: isEncoded ? decoded(key) : key,
-      bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
-    };
+    return { key: isEncoded ? decoded(key) : key, bytes: Number(elementText(contents, 'Size') ?? Number.NaN) };
   });
   if (objects.some(({ key, bytes }) => key === '' || !Number.isSafeInteger(bytes)))
     throw unexpected(requests, 'lists an object without a key or a size');

@@ -143,10 +143,7 @@ export class S3Requests {
       const text = bytes.toString('utf8');
       const error = readStoreError(text, (name) => response.header(name));
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
-      return {
-        response,
-        refusal: { location, url, action, status: response.status, error, region: plain(region) },
-      };
+      return { response, refusal: { location, url, action, status: response.status, error, region: plain(region) } };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
       throw error;

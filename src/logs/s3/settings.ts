@@ -24,9 +24,7 @@ export function s3Settings(environment: Environment): S3Settings {
   if (accessKeyId === undefined || secretAccessKey === undefined) throw missing(accessKeyId === undefined);
   const region = read('AWS_REGION', 'AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
   if (!/^[\w-]+$/.test(region))
-    throw new SvcError('config', 'AWS_REGION is not a region', {
-      hint: 'Set it to one such as eu-central-1.',
-    });
+    throw new SvcError('config', 'AWS_REGION is not a region', { hint: 'Set it to one such as eu-central-1.' });
   const endpoint = ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => read(name) !== undefined);
   return {
     accessKeyId: printable('AWS_ACCESS_KEY_ID', accessKeyId),
@@ -51,9 +49,7 @@ function parseEndpoint(variable: string, text: string): URL {
   throw new SvcError(
     'config',
     `${variable} must be an https address (http only on this machine), without user or query`,
-    {
-      hint: `Set ${variable} to one such as https://s3.example.com.`,
-    },
+    { hint: `Set ${variable} to one such as https://s3.example.com.` },
   );
 }
 
@@ -83,9 +79,7 @@ export function parseBucketLocation(text: string): BucketLocation {
     throw new SvcError(
       'usage',
       isOdd ? 'the prefix of the bucket holds . or .. or special characters' : 'not a valid bucket name',
-      {
-        hint: 'Write it as s3://bucket/prefix, without an endpoint or a query.',
-      },
+      { hint: 'Write it as s3://bucket/prefix, without an endpoint or a query.' },
     );
   const prefix = parts.map((part) => `${part}/`).join('');
   return { bucket, prefix, name: `s3://${[bucket, ...parts].join('/')}` };

@@ -82,12 +82,7 @@ export class S3Store implements ArchiveStore {
 
   async replace(file: string, text: string): Promise<void> {
     const body = textBody(text);
-    const { response } = await this.#requests.send({
-      method: 'PUT',
-      action: 's3:PutObject',
-      path: file,
-      body,
-    });
+    const { response } = await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
     await drain(response);
   }
 

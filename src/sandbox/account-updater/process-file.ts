@@ -174,9 +174,7 @@ export interface RequestRow {
 }
 
 /** What is needed of the card behind a token. */
-export type VaultCard = Pick<Card, 'month' | 'year' | 'refreshed'> & {
-  readonly update?: CardUpdate | undefined;
-};
+export type VaultCard = Pick<Card, 'month' | 'year' | 'refreshed'> & { readonly update?: CardUpdate | undefined };
 
 /** What a result row says. */
 export interface Outcome {

@@ -22,9 +22,7 @@ export function checkSignature(request: Request, now: number): string | undefine
   if (match === null) throw malformed('The authorization header is malformed.');
   const [, accessKey = '', date = '', region = '', service = '', names = '', given = ''] = match;
   if (accessKey !== STORE_CREDENTIALS.accessKeyId)
-    throw new StoreRefusal(403, 'InvalidAccessKeyId', 'The access key id is not known.', {
-      AWSAccessKeyId: accessKey,
-    });
+    throw new StoreRefusal(403, 'InvalidAccessKeyId', 'The access key id is not known.', { AWSAccessKeyId: accessKey });
   if (region !== STORE_REGION || service !== 's3')
     throw malformed(`The region '${region}' is wrong; expecting '${STORE_REGION}'`, { Region: STORE_REGION });
   const time = headers.get('x-amz-date') ?? '';

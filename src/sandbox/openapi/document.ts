@@ -109,9 +109,7 @@ function webhooks(): Json {
   const names = [...EVENT_TYPES, 'tenant.updated', 'tenant.deleted'];
   const post = {
     security: [],
-    requestBody: {
-      content: { 'application/json': content(webhookDeliverySchema, EXAMPLES['webhook']?.request) },
-    },
+    requestBody: { content: { 'application/json': content(webhookDeliverySchema, EXAMPLES['webhook']?.request) } },
     responses: { '2XX': { description: 'Accepted. Anything else is retried.' } },
   };
   return Object.fromEntries(

@@ -98,8 +98,6 @@ function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
       upload_url: sign('PUT', requestObject(job.id), uploadDeadline(job)),
     }),
     errors: status === 'failed' ? [...(job.result?.errors ?? [])] : [],
-    ...(status === 'completed' && {
-      download_url: sign('GET', resultObject(job.id), now + DOWNLOAD_LIFE_MS),
-    }),
+    ...(status === 'completed' && { download_url: sign('GET', resultObject(job.id), now + DOWNLOAD_LIFE_MS) }),
   };
 }

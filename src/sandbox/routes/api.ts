@@ -106,9 +106,7 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
   const limited = limits?.check(key, path, now, state.world.start.tenantType);
   if (limited === undefined) return;
   const seconds = String(Math.ceil((limited.until - now) / 1000));
-  throw problem(429, limited.detail, {
-    headers: limited.announced ? { 'retry-after': seconds } : {},
-  });
+  throw problem(429, limited.detail, { headers: limited.announced ? { 'retry-after': seconds } : {} });
 }
 
 function checkPermission({ permission }: ApiRoute, key: SandboxKey): void {

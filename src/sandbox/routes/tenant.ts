@@ -92,10 +92,7 @@ function deleteTenant({ service, key, now }: Call): void {
 // The interface does not say what other members lead to: like most services, this one ignores them.
 function knownMembers(body: unknown): object {
   if (typeof body !== 'object' || body === null) return {};
-  return {
-    ...('name' in body && { name: body.name }),
-    ...('settings' in body && { settings: body.settings }),
-  };
+  return { ...('name' in body && { name: body.name }), ...('settings' in body && { settings: body.settings }) };
 }
 
 function tenantView({ start, tenantChanges }: World): Tenant {

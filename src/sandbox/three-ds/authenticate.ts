@@ -30,9 +30,7 @@ export async function authenticate({ service, key, now, json }: Call, session: S
     authenticationType: authentication_type,
     ...(challenge_preference !== undefined && { preference: challenge_preference }),
     decoupled,
-    ...(decoupled && {
-      decoupledLimit: Math.min(decoupled_challenge_max_time, MAX_DECOUPLED_MINUTES) * 60_000,
-    }),
+    ...(decoupled && { decoupledLimit: Math.min(decoupled_challenge_max_time, MAX_DECOUPLED_MINUTES) * 60_000 }),
     shown: shownOf(request),
     ...(posted && { posted }),
   };
@@ -204,11 +202,7 @@ const NEEDS: readonly Need[] = [
     ],
     when: isPayment,
   },
-  {
-    words: 'for installment-transaction',
-    paths: ['purchase_info.installment_count'],
-    when: isInstallment,
-  },
+  { words: 'for installment-transaction', paths: ['purchase_info.installment_count'], when: isInstallment },
   {
     words: 'for recurring-transaction',
     paths: ['purchase_info.recurring_expiration', 'purchase_info.recurring_frequency'],

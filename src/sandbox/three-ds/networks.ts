@@ -73,11 +73,7 @@ export const SCENARIOS = {
     challenge: 'dynamic',
     withoutMethod: true,
   },
-  'Successful Mandated Challenge Authentication': {
-    ends: 'successful',
-    challenge: 'dynamic',
-    mandated: true,
-  },
+  'Successful Mandated Challenge Authentication': { ends: 'successful', challenge: 'dynamic', mandated: true },
   'Successful Out-of-Band Challenge Authentication': { ends: 'successful', challenge: 'out-of-band' },
   'Attempted Challenge Authentication': { ends: 'attempted', challenge: 'dynamic' },
   'Authentication Attempted': { ends: 'attempted' },

@@ -70,12 +70,7 @@ function challenged(
     if (attempts >= MAX_ATTEMPTS) return { status: 'failed', reason: 'max-challenges-exceeded', challenge };
   }
   if (now < until) return { status: 'challenge', challenge: { type, attempts } };
-  return {
-    status: 'failed',
-    reason: 'timeout-at-acs',
-    cancelReason: 'acs-timeout',
-    challenge: { type, attempts },
-  };
+  return { status: 'failed', reason: 'timeout-at-acs', cancelReason: 'acs-timeout', challenge: { type, attempts } };
 }
 
 function ending({ ends }: Scenario): Outcome {

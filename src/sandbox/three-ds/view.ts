@@ -75,11 +75,7 @@ function deviceView({ created, visit, authentication }: Session): Pick<ThreeDsSe
   const { accept, address, userAgent } = visit.browser;
   return {
     device: 'browser',
-    device_info: {
-      browser_accept_header: accept,
-      browser_ip_address: address,
-      browser_user_agent: userAgent,
-    },
+    device_info: { browser_accept_header: accept, browser_ip_address: address, browser_user_agent: userAgent },
   };
 }
 

@@ -115,15 +115,7 @@ function threeDsCard(index: number): Card | undefined {
   if (card === undefined) return undefined;
   const { number, network, scenario } = card;
   const update = updateAt(positionsOfNumber(number).updaterCard);
-  return {
-    network,
-    scenario,
-    lastFour: number.slice(-4),
-    month: '12',
-    year: '2030',
-    ...update,
-    refreshed: false,
-  };
+  return { network, scenario, lastFour: number.slice(-4), month: '12', year: '2030', ...update, refreshed: false };
 }
 
 function newCard({ firstSix, lastFour, month, year, updaterCard, threeDsCard }: TokenEvent): Card {

@@ -18,18 +18,12 @@ describe('3ds validate', () => {
     const file = place.file('right.json', fullBody('payment', 'recurring-transaction'));
     const fromFile = await place.svc(['3ds', 'validate', file]);
     expect(fromFile.code).toBe(0);
-    expect(JSON.parse(fromFile.stdout)).toMatchObject({
-      valid: true,
-      session_types: ['customer', 'merchant'],
-    });
+    expect(JSON.parse(fromFile.stdout)).toMatchObject({ valid: true, session_types: ['customer', 'merchant'] });
     const fromInput = await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], {
       input: JSON.stringify(fullBody('payment', 'top-up')),
     });
     expect(fromInput.code).toBe(0);
-    expect(JSON.parse(fromInput.stdout)).toMatchObject({
-      file: 'standard input',
-      session_types: ['merchant'],
-    });
+    expect(JSON.parse(fromInput.stdout)).toMatchObject({ file: 'standard input', session_types: ['merchant'] });
   });
 
   it.each([
@@ -42,16 +36,11 @@ describe('3ds validate', () => {
     [840, 13],
   ])('R57 the currency %j ends in exit %i', async (currency, code) => {
     const body = changed(fullBody(), 'purchase_info.currency', currency);
-    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({
-      code,
-    });
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code });
   });
 
   it('R57 refuses with every violation as data and in words', async () => {
-    const file = place.file('bad.json', {
-      ...fullBody('payment', 'top-up'),
-      challenge_preference: 'no-chalenge',
-    });
+    const file = place.file('bad.json', { ...fullBody('payment', 'top-up'), challenge_preference: 'no-chalenge' });
     const machine = await place.svc(['3ds', 'validate', file, '--session-type', 'customer']);
     expect(machine).toMatchObject({ code: 13, stdout: '' });
     expect(errorOf(machine.stderr)).toMatchObject({
@@ -65,10 +54,7 @@ describe('3ds validate', () => {
   });
 
   it('shows no more than fifty violations, and how many there are', async () => {
-    const body = {
-      ...fullBody(),
-      ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x${at}`, 1])),
-    };
+    const body = { ...fullBody(), ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x${at}`, 1])) };
     const { stderr } = await place.svc(['3ds', 'validate', place.file('many.json', body)]);
     const { message, violations } = errorOf(stderr);
     expect(message).toContain('many.json: 300 validation errors (the first 50 are shown)');
@@ -124,9 +110,7 @@ describe('--allow-unknown', () => {
   it('keeps the bounds on size and depth', async () => {
     const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
-      expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({
-        code: 13,
-      });
+      expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({ code: 13 });
   });
 
   it('lets --set put strings into unknown fields, and names no odd path', async () => {
@@ -149,9 +133,7 @@ describe('a body made to be slow', () => {
     ['digits', { broadcast_info: { x: '4'.repeat(900_000) } }],
     ['groups of digits', { broadcast_info: { x: Array.from({ length: 90_000 }, () => '4111 ') } }],
   ])('%s are refused in linear time', { timeout: 60_000 }, async (_, body) => {
-    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({
-      code: 13,
-    });
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code: 13 });
   });
 });
 

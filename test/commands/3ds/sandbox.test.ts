@@ -60,11 +60,7 @@ describe('3DS against the sandbox', () => {
       const run = await authenticated(token, 'customer', 'payment-transaction');
       const found =
         run.code === 0 ? (JSON.parse(run.stdout) as Record<string, unknown>)['authentication_status'] : undefined;
-      expect({ scenario, code: run.code, status: found, stderr: run.stderr }).toMatchObject({
-        scenario,
-        code,
-        status,
-      });
+      expect({ scenario, code: run.code, status: found, stderr: run.stderr }).toMatchObject({ scenario, code, status });
     }
   });
 

@@ -71,10 +71,7 @@ const SEND = 'POST /3ds/sessions/s1/authenticate';
 const CHALLENGE = 'GET /3ds/sessions/s1/challenge-result';
 
 function authenticate(...more: readonly string[]): ReturnType<Place['svc']> {
-  return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], {
-    server,
-    clock: new FakeClock(),
-  });
+  return place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', ...more], { server, clock: new FakeClock() });
 }
 
 function authenticateIn(env: Readonly<Record<string, string>>, ...more: readonly string[]): ReturnType<Place['svc']> {
@@ -121,19 +118,13 @@ describe('3ds create', () => {
   ])('R57 %j ends in exit %i before anything is sent', async (argv, code) => {
     script({});
     const run = await place.svc(['3ds', 'create', ...argv], { server });
-    expect({ code: run.code, calls: server.lines, stdout: run.stdout }).toEqual({
-      code,
-      calls: [],
-      stdout: '',
-    });
+    expect({ code: run.code, calls: server.lines, stdout: run.stdout }).toEqual({ code, calls: [], stdout: '' });
     expect(run.stderr).not.toContain('1111');
   });
 
   it('R20 is not repeated when the connection breaks', async () => {
     script({ 'POST /3ds/sessions': 'torn' });
-    const { code, stderr } = await place.svc(['3ds', 'create', '--token', 't', '--type', 'customer'], {
-      server,
-    });
+    const { code, stderr } = await place.svc(['3ds', 'create', '--token', 't', '--type', 'customer'], { server });
     expect({ code, calls: server.calls.length }).toEqual({ code: 9, calls: 1 });
     expect(stderr).toContain('expires by itself');
   });
@@ -214,9 +205,7 @@ describe('3ds authenticate', () => {
     place.file('body.json', changed(fullBody(), 'decoupled_challenge_max_time', undefined));
     const { code, stdout, stderr } = await authenticate();
     expect({ code, stdout, lines: server.lines }).toEqual({ code: 13, stdout: '', lines: [READ] });
-    const { violations } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as {
-      violations: { path: string }[];
-    };
+    const { violations } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as { violations: { path: string }[] };
     expect(violations.map(({ path }) => path)).toEqual(['authentication_type', 'decoupled_challenge_max_time']);
   });
 
@@ -264,11 +253,7 @@ describe('3ds authenticate', () => {
   });
 
   it.each([401, 403])('needs no permission to read sessions (%i)', async (status) => {
-    const open = {
-      ...RESULT,
-      authentication_status: 'challenge',
-      acs_challenge_url: 'https://acs.example/c',
-    };
+    const open = { ...RESULT, authentication_status: 'challenge', acs_challenge_url: 'https://acs.example/c' };
     script({
       [READ]: [status, {}],
       [SEND]: [200, open],
@@ -321,10 +306,7 @@ describe('3ds authenticate', () => {
       await authenticate(...more),
       await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
     ]) {
-      expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({
-        code: exit,
-        written: result,
-      });
+      expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({ code: exit, written: result });
       expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
     }
   });
@@ -388,10 +370,7 @@ describe('3ds authenticate', () => {
       ],
     });
     const { code, stdout } = await authenticate('--wait');
-    expect({ code, polls: server.lines.filter((line) => line === CHALLENGE).length }).toEqual({
-      code: 0,
-      polls: 3,
-    });
+    expect({ code, polls: server.lines.filter((line) => line === CHALLENGE).length }).toEqual({ code: 0, polls: 3 });
     expect(JSON.parse(stdout)).toEqual(RESULT);
     script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
     await authenticate('--wait');
@@ -411,9 +390,7 @@ describe('--open', () => {
 
   it('hands the address to the browser as one word, without a shell', async () => {
     const opened = join(place.path, 'opened');
-    writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, {
-      mode: 0o755,
-    });
+    writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, { mode: 0o755 });
     const page = "https://acs.example/c/1;$(touch x)'&a=b";
     script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: page }] });
     expect(await authenticateIn({ PATH: place.path }, '--open')).toMatchObject({ code: 0 });
@@ -457,10 +434,7 @@ describe('3ds challenge-result', () => {
         [200, RESULT],
       ],
     });
-    const { code, stdout, stderr } = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], {
-      server,
-      clock,
-    });
+    const { code, stdout, stderr } = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, clock });
     expect({ code, status: (JSON.parse(stdout) as typeof RESULT).authentication_status }).toEqual({
       code: 0,
       status: 'successful',
@@ -477,10 +451,7 @@ describe('3ds challenge-result', () => {
       const clock = new FakeClock();
       const started = clock.now();
       script({ [CHALLENGE]: [200, { ...RESULT, authentication_status: status }] });
-      const { code, stderr, stdout } = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], {
-        server,
-        clock,
-      });
+      const { code, stderr, stdout } = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, clock });
       expect({ code, stdout, hours: Math.round((clock.now() - started) / 3_600_000) }).toEqual({
         code: 11,
         stdout: '',
@@ -514,9 +485,7 @@ describe('3ds challenge-result', () => {
 
   it('ends at once where the session does not exist, or without --wait', async () => {
     script({});
-    expect(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server })).toMatchObject({
-      code: 5,
-    });
+    expect(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server })).toMatchObject({ code: 5 });
     script({ [READ]: [200, SESSION] });
     const run = await place.svc(['3ds', 'challenge-result', 's1'], { server });
     expect({ code: run.code, lines: server.lines }).toEqual({ code: 5, lines: [CHALLENGE] });
@@ -564,14 +533,8 @@ describe('3ds challenge-result', () => {
         [SEND]: [200, { ...RESULT, authentication_status: status }],
         [CHALLENGE]: [404, {}],
       });
-      const run = await place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', '--wait'], {
-        server,
-        clock,
-      });
-      expect({ code: run.code, hours: Math.round((clock.now() - started) / 3_600_000) }).toEqual({
-        code: 11,
-        hours,
-      });
+      const run = await place.svc(['3ds', 'authenticate', 's1', '--file', 'body.json', '--wait'], { server, clock });
+      expect({ code: run.code, hours: Math.round((clock.now() - started) / 3_600_000) }).toEqual({ code: 11, hours });
       expect(run.stderr).toContain('"next":"svc 3ds challenge-result s1 --wait"');
     },
   );

@@ -28,11 +28,7 @@ async function steps(options = ''): Promise<Record<string, string>> {
   return Object.fromEntries(codes.map(({ code: name, group }) => [name, group]));
 }
 
-const DEFAULTS = {
-  WRN_OPT_OUT: 'consider',
-  WRN_ISSUER_NO_DATA: 'consider',
-  ERR_INVALID_PAN: 'exclude',
-};
+const DEFAULTS = { WRN_OPT_OUT: 'consider', WRN_ISSUER_NO_DATA: 'consider', ERR_INVALID_PAN: 'exclude' };
 
 describe('the step of a result code', () => {
   it('comes from the option, else the profile, code by code', async () => {

@@ -25,10 +25,7 @@ describe('a job that the service does not find', () => {
       for (const part of parts) part.expires_at = new Date(Date.now() - 5_400_000).toISOString();
     });
     const late = await desk.svc(`au download ${job}`);
-    expect(late).toMatchObject({
-      code: 5,
-      stderr: expect.stringMatching(/was created 2h 30m ago and is gone/),
-    });
+    expect(late).toMatchObject({ code: 5, stderr: expect.stringMatching(/was created 2h 30m ago and is gone/) });
     const never = await desk.svc(`au wait ${UNKNOWN}`);
     expect(never).toMatchObject({ code: 5, stderr: expect.stringContaining('not found (jobs are deleted') });
   }, 40_000);

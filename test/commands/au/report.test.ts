@@ -161,9 +161,7 @@ describe('svc au report', () => {
     expect(plain.read('todo/keep.csv')).toContain('UPD_BRAND_CONV,=cmd|x\n');
     const safe = await report([...split, '--excel-safe'], { 'results.csv': formula });
     expect(safe.read('todo/keep.csv')).toContain("UPD_BRAND_CONV,'=cmd|x\n");
-    const token = await report([...split, '--excel-safe'], {
-      'results.csv': formula.replace('\nf,', '\n-f,'),
-    });
+    const token = await report([...split, '--excel-safe'], { 'results.csv': formula.replace('\nf,', '\n-f,') });
     expect(token.code).toBe(13);
     expect(readdirSync(join(token.cwd, 'todo'))).toEqual([]);
   });

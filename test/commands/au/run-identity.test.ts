@@ -216,10 +216,7 @@ describe('the same file at another tenant', () => {
     const env = { SVC_BASE_URL: theirs.url };
     expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 3 });
     expect(theirs.ledger().every(({ method }) => method === 'GET')).toBe(true);
-    const shown = await machine.svc('tenant show', {
-      ...env,
-      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
-    });
+    const shown = await machine.svc('tenant show', { ...env, SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' });
     const { id: tenant } = JSON.parse(shown.stdout) as { id: string };
     expect(await machine.svc(`${SUBMIT} --tenant ${tenant}`, env)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
@@ -399,9 +396,7 @@ describe('a cycle', () => {
 
   it.each(['', 'two words', 'x'.repeat(41), 'a/b', 'ü'])('refuses %j as its name', async (name) => {
     const machine = await openMachine();
-    expect(await machine.svc(['au', 'submit', 'tokens.csv', '--cycle', name])).toMatchObject({
-      code: 2,
-    });
+    expect(await machine.svc(['au', 'submit', 'tokens.csv', '--cycle', name])).toMatchObject({ code: 2 });
   });
 
   it.each([

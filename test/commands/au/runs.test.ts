@@ -271,11 +271,7 @@ function limited(line: string): Promise<Finished> {
   const child = spawn(
     '/bin/bash',
     ['-c', `ulimit -f 1; exec "$0" "$@"`, process.execPath, LAUNCHER, ...line.split(' ')],
-    {
-      cwd: home.path,
-      env: home.environment(ENV()),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    },
+    { cwd: home.path, env: home.environment(ENV()), stdio: ['pipe', 'pipe', 'pipe'] },
   );
   return finished(child);
 }
@@ -351,10 +347,7 @@ describe('svc au sync', () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('tokens.results.csv'), 'mine');
     const { code, stderr } = await svc('au sync');
-    expect({ code, mine: readFileSync(home.file('tokens.results.csv'), 'utf8') }).toEqual({
-      code: 0,
-      mine: 'mine',
-    });
+    expect({ code, mine: readFileSync(home.file('tokens.results.csv'), 'utf8') }).toEqual({ code: 0, mine: 'mine' });
     expect(stderr).toContain('its results are kept in');
     expect(stderr).toMatch(/svc au download run-\S+ --out <file>/);
     expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);

@@ -42,11 +42,7 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
     rmSync(directory, { recursive: true, force: true });
   });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
-  const env = {
-    SVC_BASE_URL: sandbox.url,
-    SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-    SVC_PACING: 'off',
-  };
+  const env = { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
   const recordFile = (run: string): string =>
     home.file(join(run.startsWith('run-') ? join(RUNS, run) : run, 'run.json'));
   const record = (run: string): RunRecord => JSON.parse(readFileSync(recordFile(run), 'utf8')) as RunRecord;

@@ -293,9 +293,7 @@ describe('svc events listen', () => {
     const listener = await listen('--journal', 'still.jsonl');
     listener.child.stdout.pause();
     for (let at = 0; at < 20; at += 1)
-      expect(await post(listener.url, delivery(`e${at}`, { note: 'x'.repeat(50_000) }))).toMatchObject({
-        status: 200,
-      });
+      expect(await post(listener.url, delivery(`e${at}`, { note: 'x'.repeat(50_000) }))).toMatchObject({ status: 200 });
     listener.child.kill('SIGINT');
     await until(() => listener.stderr() !== '' && listener.child.killed);
     setTimeout(() => listener.child.stdout.resume(), 3_000);

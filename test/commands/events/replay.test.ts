@@ -23,12 +23,7 @@ function line(id: string, at: number, more: Partial<JournalEntry> = {}): string 
     received_at: `2026-01-05T12:00:0${at}.000Z`,
     id,
     type,
-    headers: {
-      'content-type': 'application/x',
-      'x-signature': `s${at}`,
-      authorization: '[hidden]',
-      host: 'old',
-    },
+    headers: { 'content-type': 'application/x', 'x-signature': `s${at}`, authorization: '[hidden]', host: 'old' },
     body: ` ${JSON.stringify(delivery(id, { type }))}`,
     ...more,
   };

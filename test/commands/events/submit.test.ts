@@ -48,9 +48,7 @@ function submit(...argv: string[]): string[] {
 
 describe('svc au submit --wait --events', () => {
   it('ends its wait when the event comes; the job itself is read as ever', async () => {
-    const { code, stdout, stderr } = await home.svc(submit('--wait', '--events', String(port)), {
-      env: environment(),
-    });
+    const { code, stdout, stderr } = await home.svc(submit('--wait', '--events', String(port)), { env: environment() });
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stderr).toContain(`listening for events on http://127.0.0.1:${port}`);
     expect(stderr).toContain('an event says that a job has ended: polling now');
@@ -77,9 +75,7 @@ describe('svc au submit --wait --events', () => {
   it('creates nothing when the port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-    const { code, stderr } = await home.svc(submit('--wait', '--events', String(port)), {
-      env: environment(),
-    });
+    const { code, stderr } = await home.svc(submit('--wait', '--events', String(port)), { env: environment() });
     await new Promise((resolve) => taken.close(resolve));
     expect(code).toBe(1);
     expect(JSON.parse(stderr)).toMatchObject({ message: `port ${port} is in use` });

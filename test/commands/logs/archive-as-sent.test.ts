@@ -139,14 +139,7 @@ describe('what the version before has written', () => {
     const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const file = path.join(path.dirname(place()), 'tail.json');
     const [settled, read_to] = ['2026-01-02T00:08:00.000Z', '2026-01-02T00:10:00.000Z'];
-    const head = {
-      version: 1,
-      service: baseUrl.origin,
-      entity_type: null,
-      entity_id: null,
-      settled,
-      read_to,
-    };
+    const head = { version: 1, service: baseUrl.origin, entity_type: null, entity_id: null, settled, read_to };
     writeFileSync(file, `${JSON.stringify({ ...head, newest: '2026-01-02T00:09:02.123Z', passed: PASSED })}\n`);
     const tail = ['logs', 'tail', '--checkpoint', file, '--idle-exit', '1s', '-o', 'jsonl'];
     const { code, stdout } = await svcHere(tail, { baseUrl });

@@ -169,10 +169,7 @@ describe('svc logs archive', () => {
     expect((await messages()).toSorted()).toEqual(['own', 'own too', 'shared', 'shared late', 'shared new']);
     expect(fs.readdirSync(place).toSorted()).toEqual(['_index', '_manifest', 'tenant=..%2Ft%202', 'tenant=t-1']);
     const verified = await svcHere(['logs', 'verify', place, '-o', 'table']);
-    expect(verified).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('3 entries of other tenants'),
-    });
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('3 entries of other tenants') });
   });
 
   it('refuses the archive of another service before it asks that one anything', async () => {
@@ -229,10 +226,7 @@ describe('svc logs archive', () => {
     expect([gaps.length, logs.length]).toEqual([1, 1]);
     expect(Math.round(((gaps[0]?.to ?? 0) - (gaps[0]?.from ?? 0)) / HOUR)).toBe(6);
     const warned = await archive('--since', '40h');
-    expect(warned).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('applies to new archives only'),
-    });
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('applies to new archives only') });
     place += '-new';
     expect((await archive('--since', '2100-01-01')).code).toBe(2);
     expect(fs.existsSync(path.join(place, '_manifest'))).toBe(false);
@@ -262,10 +256,7 @@ describe('svc logs archive', () => {
     await summary();
     server.aheadMs = -3 * HOUR;
     const back = await archive();
-    expect(back).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/the clock is (2h 59m|3h) behind/),
-    });
+    expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/the clock is (2h 59m|3h) behind/) });
     expect(JSON.parse(back.stdout)).toMatchObject({ entries: 0, record: 1 });
     server.aheadMs = 0;
     server.logs.push(entry(2_000, 'two'));
@@ -278,11 +269,7 @@ describe('svc logs archive', () => {
     const child = spawn(
       'sh',
       ['-c', `ulimit -f 20; exec "$0" "$@"`, process.execPath, LAUNCHER, 'logs', 'archive', place],
-      {
-        cwd: home.path,
-        env: home.environment(env()),
-        stdio: ['pipe', 'pipe', 'pipe'],
-      },
+      { cwd: home.path, env: home.environment(env()), stdio: ['pipe', 'pipe', 'pipe'] },
     );
     const full = await finished(child);
     expect([full.code, errorIn(full)['message']]).toEqual([1, expect.stringContaining('size limit is reached')]);

@@ -59,9 +59,7 @@ describe('entries as they were sent', () => {
     const yaml = await svcHere(['logs', '-o', 'yaml'], { baseUrl });
     expect(yaml.stdout).toContain('- seq: 9007199254740993\n  amount: 1.10\n');
     expect(parseYaml(yaml.stdout, { intAsBigInt: true })).toMatchObject([{ seq: 9007199254740993n }]);
-    const fields = await svcHere(['api', 'GET', '/logs', '--paginate', '--fields', 'seq,amount'], {
-      baseUrl,
-    });
+    const fields = await svcHere(['api', 'GET', '/logs', '--paginate', '--fields', 'seq,amount'], { baseUrl });
     expect(fields.stdout).toBe('{"seq":9007199254740993,"amount":1.10}\n');
     const table = await svcHere(['api', 'GET', '/logs', '--paginate', '-o', 'table'], { baseUrl });
     expect(table.stdout).toContain('9007199254740993');

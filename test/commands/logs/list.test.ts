@@ -37,9 +37,7 @@ describe('svc logs list', () => {
     server.pagesPerCursor = 3;
     for (let index = 0; index < 950; index += 1)
       server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));
-    const { code, stdout } = await home.svc(['logs', '--all', '-o', 'jsonl'], {
-      env: env(),
-    });
+    const { code, stdout } = await home.svc(['logs', '--all', '-o', 'jsonl'], { env: env() });
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     const times = lines.map((line) => (JSON.parse(line) as { created_at: string }).created_at);
@@ -69,9 +67,7 @@ describe('svc logs list', () => {
     expect(loose.stderr).toMatch(/^warning: entries may be missing from \S+Z to \S+Z: older than .*\n$/);
     expect((await csv(...argv, '--strict')).code).toBe(14);
     expect(await csv(...argv, '--strict', '--retention', '48h')).toMatchObject({ code: 0, stderr: '' });
-    expect(await csv('--all', '-o', 'jsonl', '--quiet', '--since', '23h', '--strict')).toMatchObject({
-      code: 0,
-    });
+    expect(await csv('--all', '-o', 'jsonl', '--quiet', '--since', '23h', '--strict')).toMatchObject({ code: 0 });
   });
 
   it('warns of an unknown type or operation, suggests the nearest, and makes no more requests', async () => {

@@ -20,12 +20,7 @@ afterEach(async () => {
 afterAll(() => home.remove());
 
 function env(more: Record<string, string> = {}): Record<string, string> {
-  return {
-    SVC_MANAGEMENT_API_KEY: 'a-management-key',
-    SVC_BASE_URL: server.url,
-    SVC_PACING: 'off',
-    ...more,
-  };
+  return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off', ...more };
 }
 
 function ship(argv: readonly string[], more: Record<string, string> = {}): Promise<Finished> {
@@ -56,10 +51,7 @@ describe('svc logs tail --to', () => {
   it('R06 sends the headers of the environment, and shows them nowhere', async () => {
     server.logs.push(logAgo(60_000, 'one 4111111111111111'));
     const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
-    collector.reply = () => ({
-      status: 200,
-      body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1"}}',
-    });
+    collector.reply = () => ({ status: 200, body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1"}}' });
     const { code, stderr } = await ship(['--since', '1h', '--max', '1', '--debug'], headers);
     expect(code).toBe(0);
     expect(collector.taken[1]?.headers['authorization']).toBe('Bearer canary-token-1');
@@ -78,10 +70,7 @@ describe('svc logs tail --to', () => {
       ['--fields', 'message'],
       ['--jq', '.message'],
     ] as const)
-      expect(await ship([option, argument])).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(option),
-      });
+      expect(await ship([option, argument])).toMatchObject({ code: 2, stderr: expect.stringContaining(option) });
   });
 
   it('sends nothing with --curl', async () => {

@@ -36,9 +36,7 @@ function messages(text: string): string[] {
 /** How many entries a checkpoint says were passed on. */
 function covered(name: string): number {
   if (!existsSync(home.file(name))) return 0;
-  const { passed } = JSON.parse(readFileSync(home.file(name), 'utf8')) as {
-    passed: [string, number, number][];
-  };
+  const { passed } = JSON.parse(readFileSync(home.file(name), 'utf8')) as { passed: [string, number, number][] };
   return passed.reduce((sum, [, , count]) => sum + count, 0);
 }
 
@@ -123,10 +121,7 @@ describe('svc logs tail', () => {
     server.logs.push(logAgo(3_600_000, 'kept'));
     const argv = ['--since', '30h', '--idle-exit', '2s'];
     const loose = await tail(...argv);
-    expect(loose).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/may be missing from \d.*Z to \d.*Z/),
-    });
+    expect(loose).toMatchObject({ code: 0, stderr: expect.stringMatching(/may be missing from \d.*Z to \d.*Z/) });
     expect(messages(loose.stdout)).toEqual(['kept']);
     expect((await tail(...argv, '--strict')).code).toBe(14);
     expect((await tail('--since', '23h', '--idle-exit', '2s', '--strict')).code).toBe(0);
@@ -182,10 +177,7 @@ describe('svc logs tail', () => {
   it('refuses a pause that would use up the key, unless the service is on this machine', async () => {
     const far = { ...env(), SVC_BASE_URL: 'https://service.invalid' };
     const refused = await home.svc(['logs', 'tail', '--interval', '999ms'], { env: far });
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--interval must be 1s or longer'),
-    });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--interval must be 1s or longer') });
     expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
   });
 

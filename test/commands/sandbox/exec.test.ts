@@ -61,9 +61,7 @@ describe('svc sandbox exec', () => {
   });
 
   it('leaves keys of a store as they are where there are some', async () => {
-    const { stdout } = await exec([], node('console.log(JSON.stringify(process.env))'), {
-      AWS_ACCESS_KEY_ID: 'mine',
-    });
+    const { stdout } = await exec([], node('console.log(JSON.stringify(process.env))'), { AWS_ACCESS_KEY_ID: 'mine' });
     const env = JSON.parse(stdout) as Record<string, string>;
     expect([env['AWS_ACCESS_KEY_ID'], env['AWS_ENDPOINT_URL_S3']]).toEqual(['mine', undefined]);
   });
@@ -132,13 +130,7 @@ describe('svc sandbox exec', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown),
     ).toMatchObject([
-      {
-        method: 'POST',
-        path: '/account-updater/jobs',
-        status: 201,
-        key: 'sandbox-private-key',
-        application: 2,
-      },
+      { method: 'POST', path: '/account-updater/jobs', status: 201, key: 'sandbox-private-key', application: 2 },
       { method: 'GET', status: 200 },
     ]);
     const last = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-n', '1', '-o', 'json']);

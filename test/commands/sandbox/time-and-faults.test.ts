@@ -8,9 +8,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const json = async (argv: readonly string[]) =>
-  JSON.parse((await home.svc([...argv, '-o', 'json'])).stdout) as Record<string, string> & {
-    ahead_seconds: number;
-  };
+  JSON.parse((await home.svc([...argv, '-o', 'json'])).stdout) as Record<string, string> & { ahead_seconds: number };
 
 describe('svc sandbox clock', () => {
   it('moves the embedded sandbox: a job that was not given its file in time is gone', async () => {
@@ -19,10 +17,7 @@ describe('svc sandbox clock', () => {
     const moved = await json(['sandbox', 'clock', '+1h']);
     expect(Date.parse(moved['after'] ?? '') - Date.parse(moved['before'] ?? '')).toBe(3_600_000);
     const gone = await home.svc(['--sandbox', 'au', 'status', job['id'] ?? '']);
-    expect(gone).toMatchObject({
-      code: 5,
-      stderr: expect.stringContaining("the sandbox's clock is 1h ahead"),
-    });
+    expect(gone).toMatchObject({ code: 5, stderr: expect.stringContaining("the sandbox's clock is 1h ahead") });
     const shown = await json(['sandbox', 'clock']);
     expect([shown['before'] === shown['after'], shown.ahead_seconds]).toEqual([true, 3600]);
     expect(await json(['sandbox', 'clock', '--at', '2030-01-01T00:00:00Z'])).toMatchObject({
@@ -53,9 +48,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
   });
 
   it('R05 is a usage error when it makes no sense, and does not repeat it', async () => {
-    const { code, stderr } = await home.svc(['--sandbox', 'tenant'], {
-      env: { SVC_SANDBOX_FAULTS: 'canary' },
-    });
+    const { code, stderr } = await home.svc(['--sandbox', 'tenant'], { env: { SVC_SANDBOX_FAULTS: 'canary' } });
     expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: fault 1 must be')]);
     expect(stderr).not.toContain('canary');
   });

@@ -44,10 +44,7 @@ describe('svc tenant delete, for a script', () => {
   ])('R54 R56 sends nothing at all with %s', async (_, argv) => {
     const result = await remove(argv);
     expect([result.code, result.server.connections]).toEqual([2, 0]);
-    expect(errorIn(result)).toMatchObject({
-      code: 'input_needed',
-      hint: expect.stringContaining('--confirm'),
-    });
+    expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint: expect.stringContaining('--confirm') });
   });
 
   it.each([
@@ -127,9 +124,7 @@ describe('svc tenant delete, at a terminal', () => {
   });
 
   it('R49 R56 shows a hostile name cleaned, and takes what it shows', async () => {
-    const [session, server] = await ask(['--production'], {
-      reads: [{ ...PRODUCTION, name: 'A\u001b[2Jb\u202ec' }],
-    });
+    const [session, server] = await ask(['--production'], { reads: [{ ...PRODUCTION, name: 'A\u001b[2Jb\u202ec' }] });
     await session.waitFor('type its name');
     session.type(String.raw`A\x1b[2Jb\u202ec` + '\r');
     expect(await session.exited).toMatchObject({ exitCode: 0 });
@@ -155,14 +150,9 @@ describe('svc tenant update, at a terminal', () => {
     ['y\r', 'GET GET PUT', 'updated the tenant B'],
     ['\r', 'GET', 'nothing was changed'],
   ])('R56 asks first, naming a production tenant, and takes %j', async (keys, sent, words) => {
-    const server = await tenantServer({
-      reads: [PRODUCTION],
-      put: (body) => json({ ...PRODUCTION, ...body }),
-    });
+    const server = await tenantServer({ reads: [PRODUCTION], put: (body) => json({ ...PRODUCTION, ...body }) });
     const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], {
-      env,
-    });
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], { env });
     await session.waitFor('Update the PRODUCTION tenant "Acme"? [y/N]');
     expect(session.raw).toContain('\u001b[31m  - "Acme"');
     session.type(keys);

@@ -9,11 +9,7 @@ it('R56 a tenant of the sandbox is updated, measured and deleted', async () => {
   const updated = await tenant('update', '--name', 'Renamed', '--set', 'deduplicate_tokens=true', '--yes');
   expect(updated.code).toBe(0);
   const after = JSON.parse((await tenant('show')).stdout) as Record<string, unknown>;
-  expect(after).toMatchObject({
-    id: before['id'],
-    name: 'Renamed',
-    settings: { deduplicate_tokens: 'true' },
-  });
+  expect(after).toMatchObject({ id: before['id'], name: 'Renamed', settings: { deduplicate_tokens: 'true' } });
 
   const usage = await tenant('usage', '-o', 'table');
   expect([usage.code, usage.stdout]).toEqual([0, expect.stringContaining('monthly active tokens: ')]);

@@ -20,10 +20,7 @@ describe('svc tenant update', () => {
     expect(code).toBe(0);
     expect(methods(server)).toBe('GET GET PUT');
     expect(puts[0]?.path).toBe('/tenants/self');
-    expect(bodyOf(puts[0])).toEqual({
-      name: 'Acme QA',
-      settings: { ...TENANT.settings, deduplicate_tokens: 'true' },
-    });
+    expect(bodyOf(puts[0])).toEqual({ name: 'Acme QA', settings: { ...TENANT.settings, deduplicate_tokens: 'true' } });
     expect(JSON.parse(stdout)).toMatchObject({ settings: { deduplicate_tokens: 'true' }, plan: 'gold' });
   });
 

@@ -47,10 +47,7 @@ describe('svc tenant usage', () => {
 
   it('draws with plain characters where the terminal has no others', async () => {
     const server = await tenantServer({ usage: REPORT });
-    const { stdout } = await svcHere(['tenant', 'usage', '-o', 'table'], {
-      baseUrl: server.url,
-      env: { LANG: 'C' },
-    });
+    const { stdout } = await svcHere(['tenant', 'usage', '-o', 'table'], { baseUrl: server.url, env: { LANG: 'C' } });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
     expect(stdout).toContain('########################......');
   });
@@ -63,10 +60,7 @@ describe('svc tenant usage', () => {
 
   it('writes a row of CSV for each token type', async () => {
     const report = {
-      token_report: {
-        ...REPORT.token_report,
-        metrics_by_type: { card: { count: 3 }, token: { count: 12, extra: 7 } },
-      },
+      token_report: { ...REPORT.token_report, metrics_by_type: { card: { count: 3 }, token: { count: 12, extra: 7 } } },
     };
     expect((await usage(['-o', 'csv'], report)).stdout).toBe(
       'type,count,last_created_at,monthly_active_tokens,included_monthly_active_tokens\ntoken,12,,8000,10000\ncard,3,,8000,10000\n',

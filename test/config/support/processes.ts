@@ -36,12 +36,7 @@ export function bundledChildren(): Children {
       input: fileURLToPath(new URL('child.ts', import.meta.url)),
       platform: 'node',
       logLevel: 'silent',
-      output: {
-        dir: directory,
-        format: 'esm',
-        entryFileNames: '[name].mjs',
-        chunkFileNames: '[name]-[hash].mjs',
-      },
+      output: { dir: directory, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
     });
   });
   afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));

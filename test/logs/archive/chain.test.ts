@@ -25,12 +25,7 @@ import { sha256Of } from '../../../src/files/hash.ts';
 import { systemClock } from '../../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
-const position = toStored({
-  settled: 1000,
-  readTo: 2000,
-  newest: undefined,
-  passed: [['k', 1500, 2]],
-});
+const position = toStored({ settled: 1000, readTo: 2000, newest: undefined, passed: [['k', 1500, 2]] });
 const begin: RecordDraft = {
   kind: 'begin',
   service: 'https://vault.example',
@@ -196,10 +191,7 @@ describe('a chain of records', () => {
   it('is not touched where a newer svc wrote it', async () => {
     await write(begin);
     fs.writeFileSync(file(0), text(0).replace('"version":2', '"version":3'));
-    await expect(readFirst(store)).rejects.toMatchObject({
-      code: 'config',
-      hint: 'Update svc on this machine.',
-    });
+    await expect(readFirst(store)).rejects.toMatchObject({ code: 'config', hint: 'Update svc on this machine.' });
     await expect(readAll()).rejects.toMatchObject({ code: 'config' });
   });
 });

@@ -33,11 +33,7 @@ afterEach(() => {
 function localFile(text: string): LocalFile {
   const file = path.join(store.workDirectory, 'made');
   fs.writeFileSync(file, text);
-  return {
-    path: file,
-    bytes: Buffer.byteLength(text),
-    sha256: createHash('sha256').update(text).digest('hex'),
-  };
+  return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 async function paths(prefix: string): Promise<string[]> {

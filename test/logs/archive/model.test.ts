@@ -45,22 +45,24 @@ interface Start {
   readonly change: Death | undefined;
 }
 
-const history: fc.Arbitrary<History> = fc.constantFrom(10 * SECOND, 60 * SECOND).chain((overlapMs) =>
-  fc.record({
-    overlapMs: fc.constant(overlapMs),
-    seed: fc.integer(),
-    happenings: fc.array(group(overlapMs), { maxLength: 15 }).map((groups) => groups.flat()),
-    manner: fc.record({
-      order: fc.constantFrom('newest first', 'oldest first', 'as seen', 'any'),
-      cursor: fc.constantFrom('place', 'entry'),
-      pageShare: fc.constantFrom(10, 30),
-      failures: fc.constantFrom(0, 30),
-      expiries: fc.constantFrom(0, 30),
-      retentionMs: fc.constant(24 * HOUR),
-      outages: fc.constant([]),
+const history: fc.Arbitrary<History> = fc
+  .constantFrom(10 * SECOND, 60 * SECOND)
+  .chain((overlapMs) =>
+    fc.record({
+      overlapMs: fc.constant(overlapMs),
+      seed: fc.integer(),
+      happenings: fc.array(group(overlapMs), { maxLength: 15 }).map((groups) => groups.flat()),
+      manner: fc.record({
+        order: fc.constantFrom('newest first', 'oldest first', 'as seen', 'any'),
+        cursor: fc.constantFrom('place', 'entry'),
+        pageShare: fc.constantFrom(10, 30),
+        failures: fc.constantFrom(0, 30),
+        expiries: fc.constantFrom(0, 30),
+        retentionMs: fc.constant(24 * HOUR),
+        outages: fc.constant([]),
+      }),
     }),
-  }),
-);
+  );
 
 function group(overlapMs: number): fc.Arbitrary<Happening[]> {
   const late = fc.oneof(fc.constant(0), fc.nat(overlapMs));
@@ -76,10 +78,7 @@ function group(overlapMs: number): fc.Arbitrary<Happening[]> {
     );
 }
 
-const change = fc.record({
-  change: fc.integer({ min: 1, max: 12 }),
-  when: fc.constantFrom('before', 'after'),
-});
+const change = fc.record({ change: fc.integer({ min: 1, max: 12 }), when: fc.constantFrom('before', 'after') });
 
 const starts: fc.Arbitrary<Start[]> = fc.array(
   fc.record({

@@ -66,17 +66,12 @@ describe('a search of an archive', () => {
     fs.writeFileSync(path.join(top, first!.path), Buffer.concat([fs.readFileSync(path.join(top, first!.path)), bytes]));
     await expect(searched(top, { limit: 1 })).rejects.toMatchObject({ code: 'checksum_mismatch' });
     fs.rmSync(path.join(top, first!.path));
-    await expect(searched(top)).rejects.toMatchObject({
-      message: expect.stringContaining(first!.path) as string,
-    });
+    await expect(searched(top)).rejects.toMatchObject({ message: expect.stringContaining(first!.path) as string });
   });
 
   it('of any archive gives what a sort of all entries would', async () => {
     const entry = fc.record({ at: fc.integer({ min: 0, max: 60 * HOUR }), word: fc.constantFrom('x', 'y') });
-    const commit = fc.record({
-      entries: fc.array(entry, { maxLength: 20 }),
-      late: fc.array(entry, { maxLength: 8 }),
-    });
+    const commit = fc.record({ entries: fc.array(entry, { maxLength: 20 }), late: fc.array(entry, { maxLength: 8 }) });
     const bound = fc.option(fc.integer({ min: 0, max: 60 * HOUR }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(fc.array(commit, { maxLength: 8 }), bound, bound, async (commits, since, until) => {

@@ -181,12 +181,7 @@ describe('verifying an archive', () => {
 
   it('finds what a forger put into a chain that fits', async () => {
     const { top, store, links } = await buildArchive(START, COMMITS);
-    const written = writeSegment(top, {
-      number: 6,
-      day: '2026-01-07',
-      logs: logs(40 * HOUR, 5),
-      supplementary: false,
-    });
+    const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
     const { position } = links.at(-1)!.record;
     await store.lock(() =>
       appendRecord(store, links.at(-1), {
@@ -204,12 +199,7 @@ describe('verifying an archive', () => {
 
   it('accepts what a concurrent run commits meanwhile', async () => {
     const { top, store, links } = await buildArchive(START, COMMITS);
-    const written = writeSegment(top, {
-      number: 6,
-      day: '2026-01-07',
-      logs: logs(40 * HOUR, 5),
-      supplementary: false,
-    });
+    const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
     expect((await verified(top)).findings).toMatchObject([
       { problem: 'unlisted', message: expect.stringContaining('a killed run left it') as string },
     ]);

@@ -135,10 +135,7 @@ describe('the writer of an archive', () => {
     await one.add([log(NOON, 'same')]);
     await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
     await one.commit(positionAt(NOON + HOUR));
-    await expect(other.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({
-      code: 'conflict',
-      exitCode: 6,
-    });
+    await expect(other.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
     expect(other.isWhole).toBe(false);
     await expect(other.commit(positionAt(NOON + HOUR))).rejects.toMatchObject({ code: 'bug' });
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);

@@ -64,12 +64,7 @@ describe('a log record', () => {
           key: 'svc.deep',
           value: {
             kvlistValue: {
-              values: [
-                {
-                  key: 'list',
-                  value: { arrayValue: { values: [{ boolValue: true }, { stringValue: 'x' }] } },
-                },
-              ],
+              values: [{ key: 'list', value: { arrayValue: { values: [{ boolValue: true }, { stringValue: 'x' }] } } }],
             },
           },
         },

@@ -19,9 +19,5 @@ await runProgram(async ({ out, notices, progress, prompts }, { clock }) => {
   await clock.sleep(1500);
   wait.done(HOSTILE);
   await prompts.confirm(`sure about ${HOSTILE}?`, 'Pass --yes');
-  throw new SvcError('rejected', HOSTILE, {
-    hint: HOSTILE,
-    requestId: HOSTILE,
-    facts: { problems: [HOSTILE] },
-  });
+  throw new SvcError('rejected', HOSTILE, { hint: HOSTILE, requestId: HOSTILE, facts: { problems: [HOSTILE] } });
 });

@@ -18,17 +18,13 @@ describe('the signature of a request to a bucket', () => {
     const send = await buckets();
     const paths = ['a', 'a%20b', "it's%28ok%29", 'tenant%3D1/x', '%C3%BC', 'a%2Bb', 'a%25b'];
     for (const path of paths)
-      expect(await send({ method: 'PUT', path: `/sandbox/${path}`, body: path })).toMatchObject({
-        status: 200,
-      });
+      expect(await send({ method: 'PUT', path: `/sandbox/${path}`, body: path })).toMatchObject({ status: 200 });
     for (const path of paths)
       expect(await send({ path: `/sandbox/${path}` })).toMatchObject({ status: 200, text: path });
     const query = '?list-type=2&prefix=a%20&max-keys=10&start-after=';
     expect((await send({ path: `/sandbox${query}` })).text).toContain('<KeyCount>1<');
     const headers = { 'x-amz-meta-note': 'a   b', 'content-md5': 'CY9rzUYh03PK3k6DJie09g==' };
-    expect(await send({ method: 'PUT', path: '/sandbox/m', body: 'test', headers })).toMatchObject({
-      status: 200,
-    });
+    expect(await send({ method: 'PUT', path: '/sandbox/m', body: 'test', headers })).toMatchObject({ status: 200 });
   });
 
   it.each<[string, number, string, Partial<BucketRequest>]>([

@@ -129,10 +129,7 @@ describe('a challenge', () => {
   it('is gone with its session', async () => {
     const on = await challenge();
     on.clock.ms = START + 60 * MINUTE;
-    expect(await on.look()).toMatchObject({
-      status: 410,
-      text: expect.stringContaining('has expired') as string,
-    });
+    expect(await on.look()).toMatchObject({ status: 410, text: expect.stringContaining('has expired') as string });
     expect(await on.send(RIGHT)).toBe(410);
   });
 });

@@ -11,9 +11,7 @@ const OPEN = new Set(['challenge', 'decoupled_challenge']);
 const scenario = fc.constantFrom(...(Object.keys(SCENARIOS) as ScenarioName[]));
 const sessionType = fc.constantFrom('customer' as const, 'merchant' as const);
 /** Answers with the milliseconds between them: up to more than a challenge lives. */
-const history = fc.array(fc.tuple(fc.constantFrom(...ANSWERS), fc.integer({ min: 0, max: 400_000 })), {
-  maxLength: 8,
-});
+const history = fc.array(fc.tuple(fc.constantFrom(...ANSWERS), fc.integer({ min: 0, max: 400_000 })), { maxLength: 8 });
 
 interface Story {
   readonly session: Session;

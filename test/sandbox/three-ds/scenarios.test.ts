@@ -53,11 +53,7 @@ describe('the scenarios of the test cards', () => {
     expect('authentication_value' in result).toBe(proven);
     expect(Object.keys(result).every((name) => name in authenticationResultSchema.shape)).toBe(true);
     const { authentication } = await on.read(id);
-    expect(authentication).toMatchObject({
-      ...result,
-      authentication_status_code: code,
-      acs_challenge_mandated: 'N',
-    });
+    expect(authentication).toMatchObject({ ...result, authentication_status_code: code, acs_challenge_mandated: 'N' });
     expect(authentication.authentication_status_reason).toBe(reason);
     expect(authentication.cardholder_info !== undefined).toBe(status === 'failed' || status === 'rejected');
     const later = await on.result(id);

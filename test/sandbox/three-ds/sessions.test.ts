@@ -13,11 +13,7 @@ describe('a session', () => {
     const on = await threeDsSandbox();
     const created = await on.created({ token_id: TOKEN, type: 'customer' });
     expect(Object.keys(created).toSorted()).toEqual(Object.keys(createdSessionSchema.shape).toSorted());
-    expect(created).toMatchObject({
-      type: 'customer',
-      card_brand: 'mastercard',
-      recommended_version: '2.2.0',
-    });
+    expect(created).toMatchObject({ type: 'customer', card_brand: 'mastercard', recommended_version: '2.2.0' });
     expect(created.method_notification_url).toBe(`${on.url}/3ds/sessions/${created.id}/method-notification`);
     const session = await on.read(created.id);
     expect(session).toMatchObject({
@@ -28,11 +24,7 @@ describe('a session', () => {
       created_date: new Date(START).toISOString(),
       expiration_date: new Date(START + HOUR).toISOString(),
       device: 'browser',
-      version: {
-        recommended_version: '2.2.0',
-        available_version: ['2.1.0', '2.2.0'],
-        acs_information: ['01', '02'],
-      },
+      version: { recommended_version: '2.2.0', available_version: ['2.1.0', '2.2.0'], acs_information: ['01', '02'] },
       method: { method_url: created.method_url, method_completion_indicator: 'N' },
     });
     const names = new Set(Object.keys(threeDsSessionSchema.shape));

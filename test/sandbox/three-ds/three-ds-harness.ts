@@ -37,11 +37,7 @@ export const PAYMENT = {
 };
 
 /** A right body of a merchant's payment. */
-export const MERCHANT_PAYMENT = {
-  ...PAYMENT,
-  authentication_type: 'other-payment',
-  decoupled_challenge_max_time: 10,
-};
+export const MERCHANT_PAYMENT = { ...PAYMENT, authentication_type: 'other-payment', decoupled_challenge_max_time: 10 };
 
 export interface Problem {
   title: string;

@@ -12,10 +12,7 @@ describe('answers about 3DS', () => {
       { id: 's', type: 'robot', device_info: {}, authentication: {}, version: {}, method: {} },
       { id: 's', device_info: null, authentication: null, version: null, method: null, later: { a: 1 } },
       { id: 's', device_info: { browser_ip: '::1', sdk_ephemeral_public_key: { kty: 'EC' } } },
-      {
-        id: 's',
-        authentication: { authentication_status: 'brand-new', authentication_status_reason: 'why' },
-      },
+      { id: 's', authentication: { authentication_status: 'brand-new', authentication_status_reason: 'why' } },
     ])
       expect(threeDsSessionSchema.parse(session)).toEqual(session);
   });
@@ -23,11 +20,7 @@ describe('answers about 3DS', () => {
   it('R23 take message extensions with data of any kind, and attempts as text or number', () => {
     for (const data of ['x', { a: 1 }, [1], null, undefined])
       for (const challenge_attempts of ['2', 2, null]) {
-        const result = {
-          authentication_status: 'failed',
-          message_extensions: [{ id: '1', data }],
-          challenge_attempts,
-        };
+        const result = { authentication_status: 'failed', message_extensions: [{ id: '1', data }], challenge_attempts };
         expect(challengeResultSchema.parse(result)).toEqual(result);
       }
   });

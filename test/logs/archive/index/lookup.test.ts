@@ -34,11 +34,7 @@ test('R69 whatever byte of an index is changed or cut off, no column is missed',
   const { store, refs } = await indexed(ids);
   const merged = await mergedOf(store, refs);
   const whole = store.files.get(merged.path) ?? Buffer.alloc(0);
-  const change = record({
-    at: nat({ max: whole.length - 1 }),
-    by: integer({ min: 1, max: 255 }),
-    cut: boolean(),
-  });
+  const change = record({ at: nat({ max: whole.length - 1 }), by: integer({ min: 1, max: 255 }), cut: boolean() });
   await assert(
     asyncProperty(change, async ({ at, by, cut }) => {
       const bytes = Buffer.from(cut ? whole.subarray(0, at) : whole);

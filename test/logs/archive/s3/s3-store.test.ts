@@ -70,11 +70,7 @@ async function pause(ms: number): Promise<void> {
 function localFile(text: string): LocalFile {
   const file = path.join(store.workDirectory, 'made');
   fs.writeFileSync(file, text);
-  return {
-    path: file,
-    bytes: Buffer.byteLength(text),
-    sha256: createHash('sha256').update(text).digest('hex'),
-  };
+  return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 async function paths(prefix: string, from = store): Promise<string[]> {

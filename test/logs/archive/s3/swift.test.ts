@@ -131,9 +131,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       }
       const verified = await home.svc(['logs', 'verify', 's3://logs/audit'], { env: environment });
       expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('300 entries') });
-      const found = await home.svc(['logs', 'search', 's3://logs/audit', '--grep', '^entry 7$'], {
-        env: environment,
-      });
+      const found = await home.svc(['logs', 'search', 's3://logs/audit', '--grep', '^entry 7$'], { env: environment });
       expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('"entry 7"') });
     } finally {
       await server.close();

@@ -21,9 +21,7 @@ export const hasSwift =
 /** Starts OpenStack Swift on a free port, with its data in an empty directory. */
 export async function startSwift(directory: string): Promise<Swift> {
   const secretAccessKey = 'testing-secret';
-  const child = spawn(PYTHON, [SERVER, directory, 'tester', secretAccessKey], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(PYTHON, [SERVER, directory, 'tester', secretAccessKey], { stdio: ['pipe', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
