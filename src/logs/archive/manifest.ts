@@ -11,6 +11,7 @@ import {
   isDroppedBy,
   type Link,
   MANIFEST,
+  partNumber,
   recordPath,
   type Segment,
 } from './record.ts';
@@ -31,7 +32,7 @@ export interface Manifest {
   /** In order of their records. Those without any time are included only where the range has no bounds. */
   readonly segments: readonly Segment[];
   readonly allSegments: number;
-  /** The files of the index. */
+  /** The files of the index that know of these segments. */
   readonly index: readonly IndexRef[];
 }
 
@@ -61,6 +62,8 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
+  const numbers = [...new Set(segments.map(({ path }) => partNumber(path)))];
+  index = index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
   return { first, last, coverage, segments, allSegments, index };
 }
 

@@ -120,6 +120,11 @@ export function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
 }
 
+/** The number of the record in the path of a segment; NaN where it has none. */
+export function partNumber(path: string): number {
+  return Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
+}
+
 /** The day in the path of a segment; `unknown` comes after all others. */
 export function dayIn(path: string): string {
   return /\/date=([^/]+)\//.exec(path)?.[1] ?? UNKNOWN_DAY;

@@ -14,6 +14,7 @@ import {
   type Link,
   MANIFEST,
   parseRecord,
+  partNumber,
   type RecordContent,
   recordPath,
   type Segment,
@@ -233,9 +234,8 @@ export class Verification {
     return [...this.#unlisted.values()].map(({ path, irregular }) => {
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
-      const sequence = Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
       const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
-      return { problem: 'unlisted', path, message: sequence > newest ? words : 'no record lists it' };
+      return { problem: 'unlisted', path, message: partNumber(path) > newest ? words : 'no record lists it' };
     });
   }
 

@@ -124,7 +124,7 @@ export class ArchiveWriter {
     const stored: StoredSegment[] = [];
     for (const { columns, ...closed } of await pending.close())
       stored.push({ segment: await storeSegment(this.#store, this.#end.next, closed), columns });
-    const index = await indexSegments(this.#store, this.#end.next, stored);
+    const index = await indexSegments(this.#store, this.#end.last, stored);
     const segments = stored.map(({ segment }) => segment);
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };

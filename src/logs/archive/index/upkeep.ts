@@ -1,5 +1,5 @@
 import { isSvcError } from '../../../errors.ts';
-import { type ArchiveRecord, parseRecord, recordPath, type Segment } from '../record.ts';
+import { type ArchiveRecord, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { IndexFile } from './file.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
@@ -18,16 +18,30 @@ export interface StoredSegment {
 /** Indexes the segments of the next record, and merges older files when it is time; the record names what was added. */
 export async function indexSegments(
   store: ArchiveStore,
-  sequence: number,
+  last: Link,
   stored: readonly StoredSegment[],
 ): Promise<IndexRef[]> {
+  const sequence = last.record.sequence + 1;
   const own = stored.filter(({ columns }) => columns.length > 0);
   const parts = own.map(({ segment, columns }) => partOf(segment.sha256, columns));
   const day = newestDay(own.map(({ segment }) => segment.path));
   const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
-  const span = SPANS.find((each) => sequence % each === 0);
-  const merged = span === undefined ? undefined : await unlessDamaged(merge(store, sequence - span, sequence - 1));
+  const merged = await unlessDamaged(mergeBefore(store, last));
   return merged === undefined ? added : [merged, ...added];
+}
+
+/** Merges files where the next record is the first of segments beyond a span, maybe some gaps behind its end. */
+async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<IndexRef | undefined> {
+  const next = record.sequence + 1;
+  let { kind, sequence } = record;
+  while (kind === 'gap' || kind === 'dropped') {
+    sequence -= 1;
+    kind = parseRecord((await store.readText(recordPath(sequence))) ?? '', recordPath(sequence)).record.kind;
+  }
+  const span = SPANS.find((each) => Math.floor(next / each) > Math.floor(sequence / each));
+  if (span === undefined) return undefined;
+  const from = Math.floor(sequence / span) * span;
+  return merge(store, from, from + span - 1);
 }
 
 /** Merges the files of some records; what is damaged or gone is left out, as its segments can be searched without. */
@@ -40,7 +54,7 @@ async function merge(store: ArchiveStore, from: number, to: number): Promise<Ind
   const parts: IndexPart[] = [];
   for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref))))
     if (file) parts.push(file);
-  if (parts.length === 0) return undefined;
+  if (parts.length < 2) return undefined;
   return writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts);
 }
 

@@ -23,6 +23,24 @@ test('files are merged by 16 and by 256 commits, and the merged ones take the pl
   expect(filesIn(store.name).filter((file) => file.startsWith(INDEX))).toEqual((await named()).toSorted());
 });
 
+test('files are merged where every sixteenth record is a gap, too', async () => {
+  const all = hours(40).map((commit, at) => (at % 16 === 15 ? { to: commit.to, gap: true } : commit));
+  const { store } = await buildArchive(START, all);
+  expect((await readManifest(store)).index.map(({ path: file }) => rangeOf(file))).toEqual([
+    ...['0-15', '16-31', '33-33', '34-34', '35-35', '36-36', '37-37', '38-38', '39-39', '40-40'],
+  ]);
+  for (const id of [1, 7, 22]) expect(await found(store, id, true)).toEqual(await found(store, id, false));
+});
+
+test('files of the index that know nothing of a time range are not read for it', async () => {
+  const { store } = await buildArchive(START, hours(18));
+  const named = async (since?: number, until?: number): Promise<string[]> =>
+    (await readManifest(store, { since, until })).index.map(({ path: file }) => rangeOf(file));
+  expect(await named(START + 15 * HOUR)).toEqual(['16-16', '17-17', '18-18']);
+  expect(await named(START + 14 * HOUR, START + 16 * HOUR)).toEqual(['0-15', '16-16']);
+  expect(await named(undefined, START)).toEqual([]);
+});
+
 test('R69 a search by the index finds what a search of everything finds, whatever is damaged or gone', async () => {
   const { top, store } = await buildArchive(START, hours(20));
   const files = filesIn(top).filter((file) => file.startsWith(INDEX));
