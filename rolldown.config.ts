@@ -16,7 +16,7 @@ const LOADED_TOGETHER = [
     /output.(text|time)|schema.address|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
-  chunk('command', /app.(hint|print|shell)|json.exact|output.(formats|view)|security.card-number/),
+  chunk('command', /app.(hint|print)|json.exact|output.(formats|view)|security.card-number/),
   chunk(
     'run',
     /app.(context|execute)|config.(config-file|json-text|keys|settings)|schema.key-type|security.redact/,

@@ -1,11 +1,10 @@
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin, keyVariable } from '../config/keys.ts';
 import { buildUrl } from '../http/request.ts';
 import { simpleColumns, type View } from '../output/view.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
-import { noteNext } from './hint.ts';
+import { noteNext, type Shell, shellFor } from './hint.ts';
 import { recordPrinter } from './print.ts';
-import { type Shell, shellFor } from './shell.ts';
 
 /** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';

@@ -13,7 +13,7 @@ export const TREE: readonly Entry[] = [
   entry('sandbox', 'emulate the service on this machine', () => import('./sandbox/group.ts')),
   entry('api', 'call any API endpoint (same auth, retries, rate limits and pagination)', () => import('./api.ts')),
   entry('login', 'verify your keys and store them in a profile', () => import('./login.ts')),
-  entry('logout', 'remove the stored keys of a profile', () => import('./logout.ts')),
+  entry('logout', 'remove the stored keys of a profile', () => import('./profile/profile.ts')),
   entry(
     'whoami',
     'show profile, tenant, key permissions, and where each setting came from',
@@ -49,7 +49,7 @@ const version = defineCommand({
 const AUTH: readonly Entry<Command>[] = [
   entry('login', 'the same as svc login', () => import('./login.ts')),
   entry('status', 'the same as svc whoami', async () => ({ status: (await import('./whoami.ts')).whoami })),
-  entry('logout', 'the same as svc logout', () => import('./logout.ts')),
+  entry('logout', 'the same as svc logout', () => import('./profile/profile.ts')),
 ];
 
 export const PROGRAM: Program = {

@@ -154,7 +154,7 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
-  const { ENTITY_TYPES, readEntityTypes } = await import('../config/entity-types.ts');
+  const { ENTITY_TYPES, readEntityTypes } = await import('../config/cache-file.ts');
   const known = new Map<string, string>(ENTITY_TYPES.map((type) => [type, '']));
   for (const [type, name] of readEntityTypes(system)) known.set(type, name);
   return [...known];

@@ -8,11 +8,10 @@ import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
-import { tenantId } from './seed/entities.ts';
+import { tenantId } from './seed/logs.ts';
 import { recordAudit, type SandboxEnv, type Service } from './service.ts';
 import { STORE_PATH, storeRoutes } from './store/routes.ts';
-import { showChallenge, submitChallenge } from './three-ds/pages/challenge.ts';
-import { collectMethod, notifyMethod, showMethod } from './three-ds/pages/method.ts';
+import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
 import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 
 /** The emulated service, as a function from request to response. */

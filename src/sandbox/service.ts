@@ -4,7 +4,7 @@ import type { Processing } from './account-updater/processing.ts';
 import type { ObjectFiles } from './buckets/objects.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
-import { tenantId } from './seed/entities.ts';
+import { tenantId } from './seed/logs.ts';
 import type { SandboxState } from './state/state.ts';
 import type { StoreFiles } from './store/files.ts';
 

@@ -7,11 +7,10 @@ import { GLOBAL_PARAMETERS, optionWords, type Parameter } from '../../src/app/pa
 import { parse } from '../../src/app/run.ts';
 import { exitCodeMeanings, type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
 import { PROGRAM, TREE } from '../../src/commands/tree.ts';
-import { OUTPUT_FORMATS, TIME_STYLES } from '../../src/config/values.ts';
-import { ENTITY_TYPES_FILE_NAME } from '../../src/config/entity-types.ts';
+import { ENTITY_TYPES_FILE_NAME } from '../../src/config/cache-file.ts';
 import { KEY_VARIABLES } from '../../src/config/keys.ts';
 import { CONFIG_FILE_NAME } from '../../src/config/paths.ts';
-import { DEFAULT_MAX_WAIT_MS } from '../../src/system.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../../src/config/values.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
 import { KNOWN_RATES } from '../../src/http/pacer.ts';
 import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../src/http/retry.ts';
@@ -23,10 +22,11 @@ import {
   RESULT_COLUMNS,
   UPLOAD_LIFE_MS,
 } from '../../src/schema/account-updater-files.ts';
+import { EVENT_TYPES } from '../../src/schema/account-updater.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../src/schema/tenant.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../src/system.ts';
 import { RECEIVER_LIMITS } from '../../src/webhooks/receiver.ts';
-import { EVENT_TYPES } from '../../src/schema/account-updater.ts';
 import { allCommands, typedWords } from '../support/tree.ts';
 
 const commands = await allCommands();

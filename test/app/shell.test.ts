@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextCommand } from '../../src/app/hint.ts';
-import { shellFor } from '../../src/app/shell.ts';
+import { nextCommand, shellFor } from '../../src/app/hint.ts';
 
 const windows = { platform: 'win32', env: {} } as const;
 const { word } = shellFor(windows);

@@ -14,7 +14,7 @@ const ids = { run: '', session: '' };
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
   'commands/au/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
   'commands/au/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
-  'commands/au/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
+  'commands/au/recorded.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
   'commands/3ds/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CurlRequest, curlCommand } from '../../src/app/preview.ts';
-import { shellFor } from '../../src/app/shell.ts';
+import { shellFor } from '../../src/app/hint.ts';
+import { curlCommand, type CurlRequest } from '../../src/app/preview.ts';
 
 const curl = (request: CurlRequest): string => curlCommand(request, shellFor({ platform: 'linux', env: {} }));
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cellsOf, cellText, outcomeOf } from '../../src/sandbox/account-updater/process-file.ts';
-import { cardToken, derivedToken, originOfToken } from '../../src/sandbox/seed/entities.ts';
+import { cardToken, derivedToken, originOfToken } from '../../src/sandbox/seed/logs.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
 import { TEST_CARDS } from '../../src/sandbox/vault/test-cards.ts';
 import { RESULT_CODES } from '../../src/schema/account-updater-files.ts';

@@ -1,8 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { keyTypeOf } from '../../src/sandbox/keys.ts';
-import { EXAMPLES } from '../../src/sandbox/openapi/components.ts';
-import { openApiDocument, STORE_ADDRESSES } from '../../src/sandbox/openapi/document.ts';
+import { EXAMPLES, openApiDocument, STORE_ADDRESSES } from '../../src/sandbox/openapi/document.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
 import { TEST_CARDS } from '../../src/sandbox/vault/test-cards.ts';

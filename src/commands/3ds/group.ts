@@ -11,7 +11,7 @@ export const threeDs: GroupSpec = {
       'authenticate the cardholder of a session, and explain the outcome',
       () => import('./authenticate.ts'),
     ),
-    entry('challenge-result', 'get the result of a challenge, or wait for it', () => import('./challenge-result.ts')),
+    entry('challenge-result', 'get the result of a challenge, or wait for it', () => import('./session.ts')),
     entry('run', 'run one scenario from session to outcome, and compare the status', () => import('./run.ts')),
     entry('test', 'run many scenarios side by side, for CI; without a file, all test cards', () => import('./test.ts')),
     entry('explain', 'explain a status, reason or EMV code and what to do, offline', () => import('./explain.ts')),

@@ -1,14 +1,13 @@
 import path from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
-import { warnOf } from '../../app/hint.ts';
 import { readDataFile } from '../../app/data-file.ts';
+import { warnOf } from '../../app/hint.ts';
 import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
-import { openSummary, summaryParameter } from '../../app/summary.ts';
+import { openSummary, type Summary, summaryParameter } from '../../app/summary.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import type { Summary } from '../../output/markdown.ts';
 import { cleanText } from '../../output/text.ts';
 import { readSuite, refusedSuite, type Scenario } from '../../three-ds/suite.ts';
 import { threeDsCards } from '../sandbox/three-ds-cards.ts';

@@ -3,9 +3,9 @@ import { entry, type GroupSpec } from '../../app/command.ts';
 const runs: GroupSpec = {
   commands: [
     entry('list', 'list the runs recorded on this machine, newest first', async () => ({
-      list: (await import('./list-runs.ts')).listRuns,
+      list: (await import('./recorded.ts')).listRuns,
     })),
-    entry('prune', 'remove the results that old runs keep', () => import('./prune.ts')),
+    entry('prune', 'remove the results that old runs keep', () => import('./recorded.ts')),
   ],
   defaultCommand: 'list',
 };
@@ -29,7 +29,7 @@ export const au: GroupSpec = {
       hidden: true,
     }),
     entry('status', 'show a run part by part, or one job', () => import('./jobs.ts')),
-    entry('jobs', 'list jobs of the tenant, newest first', () => import('./list-jobs.ts')),
+    entry('jobs', 'list jobs of the tenant, newest first', () => import('./jobs.ts')),
     entry('runs', 'list the runs recorded on this machine, and remove old ones', async () => ({ runs })),
     entry('wait', 'wait until a job or run has completed or failed', () => import('./wait.ts')),
     entry('download', 'download the results of a completed job or run', () => import('./download.ts')),

@@ -1,12 +1,31 @@
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../app/command.ts';
+import type { Page } from '../../api/pages.ts';
+import {
+  type Context,
+  defineCommand,
+  dryRunParameter,
+  Preview,
+  PROFILES_PARAMETER,
+  type Result,
+} from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, text } from '../../app/parameter.ts';
-import { listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { argument, choice, moment, text, value } from '../../app/parameter.ts';
+import {
+  listPrinter,
+  newListProgress,
+  once,
+  pageSizeFor,
+  PAGING_PARAMETERS,
+  recordPrinter,
+  reportRest,
+  wanted,
+} from '../../app/print.ts';
 import { isSvcError } from '../../errors.ts';
+import { countText } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
+import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showRun } from './progress.ts';
-import { explainMissing, jobRequest, namedRun, partRows, partView, toneOf } from './runs.ts';
+import { everyRun, explainMissing, jobRequest, namedRun, partRows, partView, toneOf } from './runs.ts';
 
 /** How Account Updater jobs are shown. Both addresses are secrets. */
 export const jobView: View<AccountUpdaterJob> = {
@@ -107,3 +126,94 @@ async function printJob(context: Context, id: string): Promise<void> {
   const { readJob } = await import('../../account-updater/job.ts');
   await print(await explainMissing(context, id, readJob(await context.client(), id)));
 }
+
+/** A job of the tenant, and the run on this machine that it belongs to. */
+type ListedJob = AccountUpdaterJob & { readonly run: string | null; readonly part: number | null };
+
+const listedJobView: View<ListedJob> = {
+  ...jobView,
+  fields: [...jobView.fields, 'run', 'part'],
+  columns: [
+    ...jobView.columns.slice(0, 3),
+    { path: 'run', kind: 'id', priority: 4 },
+    { path: 'part', kind: 'number', priority: 4 },
+    ...jobView.columns.slice(3),
+  ],
+};
+
+/** The most jobs that are read to find those of a status. */
+const MOST_READ = 20_000;
+
+const listParameters = {
+  ...PAGING_PARAMETERS,
+  ...PROFILES_PARAMETER,
+  status: choice('--status <status>', 'only jobs with this status', JOB_STATUSES),
+  since: value('--since <time>', 'only jobs that were created since then', moment),
+} as const;
+
+export const jobs = defineCommand({
+  description:
+    'Jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: --status and --since read on until enough match. The runs themselves are listed with svc au runs.',
+  examples: [
+    ['svc au jobs', 'the newest page'],
+    ['svc au jobs --status failed --since 30d', 'what failed in the last 30 days'],
+    ['svc au jobs --all --fields id,status,run', 'every job the service still knows'],
+  ],
+  permissions: ['account-updater:job:read'],
+  paged: true,
+  fields: listedJobView.fields,
+  parameters: listParameters,
+  async run(context, input) {
+    const print = await listPrinter(context, listedJobView);
+    const client = await context.client();
+    const since = input.since?.(client.now());
+    const isFiltered = input.status !== undefined || since !== undefined;
+    const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input, isFiltered) }).pages();
+    const bounds = {
+      all: input.all || since !== undefined,
+      limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
+      ...(isFiltered && !input.all ? { mostRead: MOST_READ } : {}),
+    };
+    const seen = newListProgress();
+    const isWanted = (job: AccountUpdaterJob): boolean =>
+      (input.status === undefined || job.status === input.status) && !isBefore(job, since);
+    await print(withRuns(context, wanted(untilOlder(pages, since), bounds, seen, isWanted)));
+    reportRest(context, seen, isFiltered ? `no jobs match; ${countText(seen.read, 'job')} were read` : 'no jobs');
+  },
+  async request(_, input) {
+    const { listJobsRequest } = await import('../../api/resources.ts');
+    const { pageRequest } = await import('../../api/pages.ts');
+    return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
+  },
+});
+
+function isBefore({ created_at: created }: AccountUpdaterJob, since: number | undefined): boolean {
+  return since !== undefined && created != null && Date.parse(created) < since;
+}
+
+/** The newest jobs come first: behind an older one there is nothing to look for. */
+async function* untilOlder(
+  pages: AsyncIterable<Page<AccountUpdaterJob>>,
+  since: number | undefined,
+): AsyncGenerator<Page<AccountUpdaterJob>> {
+  for await (const page of pages) {
+    const isLast = page.items.some((job) => isBefore(job, since));
+    yield isLast ? { ...page, next: undefined } : page;
+    if (isLast) return;
+  }
+}
+
+async function* withRuns(
+  context: Context,
+  batches: AsyncIterable<readonly AccountUpdaterJob[]>,
+): AsyncGenerator<readonly ListedJob[]> {
+  const known = new Map<string, { readonly run: string; readonly part: number }>();
+  for (const { record } of everyRun(context).runs)
+    for (const { job, number, earlier_jobs: earlier = [] } of record.parts)
+      for (const id of [job, ...earlier.map((each) => each.job)])
+        if (id !== undefined) known.set(id, { run: record.id, part: number });
+  const listed = (job: AccountUpdaterJob): ListedJob => ({ ...job, ...(known.get(job.id) ?? NO_RUN) });
+  for await (const batch of batches) yield batch.map(listed);
+}
+
+const NO_RUN = { run: null, part: null };

@@ -8,14 +8,13 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext, warnOf } from '../../app/hint.ts';
 import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
-import { type Summarize, openSummary, summaryParameter } from '../../app/summary.ts';
+import { openSummary, type Summarize, summaryParameter } from '../../app/summary.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { hashFile } from '../../transfer/source.ts';
-import { execParameter, runExec } from './exec.ts';
+import { describeRun, execParameter, runExec } from './follow-up.ts';
 import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
 import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
-import { describeRun } from './summary.ts';
 
 export const sync = defineCommand({
   description:

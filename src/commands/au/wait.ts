@@ -4,14 +4,13 @@ import { waitForJob } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, hostName, integer, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { type Summarize, openSummary, summaryParameter } from '../../app/summary.ts';
+import { openSummary, type Summarize, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
-import { execParameter, runExec } from './exec.ts';
+import { describeRun, execParameter, runExec } from './follow-up.ts';
 import { jobView } from './jobs.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, submissionView } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
-import { describeRun } from './summary.ts';
 
 /** Where a wait listens for the events of its jobs. */
 export interface EventsAddress {

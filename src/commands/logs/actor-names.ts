@@ -1,6 +1,5 @@
 import type { Context } from '../../app/command.ts';
-import { readCache, writeCache } from '../../config/cache-file.ts';
-import { isPair } from '../../config/entity-types.ts';
+import { isPair, readCache, writeCache } from '../../config/cache-file.ts';
 import type { PathsHost } from '../../config/paths.ts';
 import { isSvcError } from '../../errors.ts';
 import { within } from '../../logs/follow.ts';

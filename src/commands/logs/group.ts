@@ -10,7 +10,7 @@ export const logs: GroupSpec = {
     entry(
       'history',
       'show everything known about one entity, from an archive and the service',
-      () => import('./history.ts'),
+      () => import('./search.ts'),
     ),
     entry(
       'verify',

@@ -28,9 +28,9 @@ import {
   OddEntries,
   RETENTION_PARAMETERS,
 } from './entries.ts';
-import { entityTypeView, logView } from './views.ts';
 import { Searched } from './searched.ts';
 import type { TailInput } from './tail.ts';
+import { entityTypeView, logView } from './views.ts';
 
 const parameters = {
   follow: conflicting(
@@ -170,7 +170,7 @@ class ListChecks {
     const operations = [...new Set([...LOG_OPERATIONS, ...this.#operations])];
     for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
     if (entityType === undefined || seen.read > 0) return;
-    const { ENTITY_TYPES, readEntityTypes } = await import('../../config/entity-types.ts');
+    const { ENTITY_TYPES, readEntityTypes } = await import('../../config/cache-file.ts');
     const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
     if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
   }
@@ -204,7 +204,7 @@ async function rememberForCompletion(
   { system, settings, notices }: Context,
   types: readonly EntityType[],
 ): Promise<void> {
-  const { rememberEntityTypes } = await import('../../config/entity-types.ts');
+  const { rememberEntityTypes } = await import('../../config/cache-file.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
   if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');

@@ -4,25 +4,25 @@ import {
   conflicting,
   flag,
   type Input,
-  suggesting,
-  value,
   integer,
   moment,
   positiveDuration,
   resolvePath,
+  suggesting,
   text,
+  value,
 } from '../../app/parameter.ts';
 import { type ListPrinter, listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject } from '../../logs/checkpoint.ts';
-import { parseDestination } from '../../logs/otlp/settings.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
+import { parseDestination } from '../../logs/otlp/settings.ts';
 import type { TailPosition } from '../../logs/position.ts';
 import { countText, isoTime } from '../../output/time.ts';
-import type { Log } from '../../schema/log.ts';
 import { isLoopback } from '../../schema/address.ts';
+import type { Log } from '../../schema/log.ts';
 import {
   actorNames,
   clientFilters,
@@ -35,11 +35,10 @@ import {
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from './entries.ts';
-import { logView } from './views.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
-import { before, endsAtPresent, readLast } from './tail-last.ts';
-import { resumeCommand } from './tail-resume.ts';
+import { before, endsAtPresent, readLast, resumeCommand } from './tail-start.ts';
+import { logView } from './views.ts';
 
 const parameters = {
   since: value(

@@ -4,11 +4,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { repeated, rest, value } from '../../app/parameter.ts';
+import { parseDuration } from '../../config/values.ts';
 import { isSvcError, SvcError, systemCodeOf } from '../../errors.ts';
+import { countText } from '../../output/time.ts';
+import type { LedgerEntry } from '../../sandbox/ledger.ts';
 import type { RunningSandbox } from '../../sandbox/options.ts';
 import type { Environment } from '../../system.ts';
-import { type CountCalls, expectation, rateLimit, summary, unmet } from './gates.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';
+
+const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: number) => boolean>> = {
+  '>=': (seen, wanted) => seen >= wanted,
+  '<=': (seen, wanted) => seen <= wanted,
+  '=': (seen, wanted) => seen === wanted,
+  '>': (seen, wanted) => seen > wanted,
+  '<': (seen, wanted) => seen < wanted,
+};
 
 export const exec = defineCommand({
   description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
@@ -141,4 +151,91 @@ function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox
       AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
     }),
   };
+}
+
+export interface Expectation {
+  /** Method and path pattern: `GET /logs`. */
+  readonly call: string;
+  readonly operator: '>=' | '<=' | '=' | '>' | '<';
+  readonly count: number;
+}
+
+export interface RateLimit {
+  readonly requests: number;
+  readonly ms: number;
+}
+
+/** Reads `GET /logs>=1`, `POST /3ds/**=0`, or `GET /logs` for at least once. Throws `usage`. */
+export function expectation(text: string): Expectation {
+  const [, call, operator = '>=', count = '1'] =
+    /^((?:\*|[A-Z]+) (?:\*\*|\/[^\s<>=]*))(?:(>=|<=|=|>|<)(\d{1,9}))?$/.exec(text) ?? [];
+  if (call === undefined || !isOperator(operator))
+    throw new SvcError('usage', "must be a method, a path and a count, such as 'GET /logs>=1'");
+  return { call, operator, count: Number(count) };
+}
+
+/** Reads `10/10s`. Throws `usage`. */
+export function rateLimit(text: string): RateLimit {
+  const [, requests, duration = ''] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
+  const ms = parseDuration(duration);
+  if (requests === undefined || ms === undefined || ms === 0)
+    throw new SvcError('usage', 'must be a number of requests and a time, such as 10/10s');
+  return { requests: Number(requests), ms };
+}
+
+export type CountCalls = (call: string) => number;
+
+export function unmet(
+  gates: { readonly expect: readonly Expectation[]; readonly maxRate: RateLimit | undefined },
+  times: readonly number[],
+  count: CountCalls,
+): string[] {
+  const missed = gates.expect.flatMap(({ call, operator, count: wanted }) => {
+    const seen = count(call);
+    return COMPARE[operator](seen, wanted)
+      ? []
+      : [`${call} called ${seen === 1 ? 'once' : `${seen} times`}, expected ${operator}${wanted}`];
+  });
+  if (gates.maxRate === undefined) return missed;
+  const { requests, ms } = gates.maxRate;
+  const peak = peakRate(times, ms);
+  return peak <= requests
+    ? missed
+    : [...missed, `${peak} requests within ${ms / 1000} s, expected at most ${requests}`];
+}
+
+/** The most of these times (in milliseconds, in any order) that lie within any span of `ms`. */
+export function peakRate(times: readonly number[], ms: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let first = 0;
+  let peak = 0;
+  for (const [last, time] of sorted.entries()) {
+    while (time - (sorted[first] ?? time) >= ms) first += 1;
+    peak = Math.max(peak, last - first + 1);
+  }
+  return peak;
+}
+
+/** Requests, failures by status and peak rate in one line. */
+function summary(calls: readonly LedgerEntry[]): string {
+  const times = calls.map(({ at }) => Date.parse(at));
+  const statuses = new Map<string, number>();
+  for (const { status } of calls.filter(isFailure)) {
+    const name = status === 0 ? 'no response' : String(status);
+    statuses.set(name, (statuses.get(name) ?? 0) + 1);
+  }
+  const errors = [...statuses].map(([name, number]) => `${name} × ${number}`).join(', ');
+  const failed = calls.filter(isFailure).length;
+  return (
+    `the sandbox received ${countText(calls.length, 'request')}, ${countText(failed, 'error')}${errors && ` (${errors})`}, ` +
+    `at most ${peakRate(times, 1000)} in 1 s and ${peakRate(times, 10_000)} in 10 s`
+  );
+}
+
+function isOperator(text: string): text is Expectation['operator'] {
+  return Object.hasOwn(COMPARE, text);
+}
+
+function isFailure({ status }: LedgerEntry): boolean {
+  return status >= 400 || status === 0;
 }

@@ -3,7 +3,7 @@ import { flag, integer, value } from '../../app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
-import { responseView } from '../response-view.ts';
+import { responseView } from '../api.ts';
 import { directoryFrom, directoryParameter } from './server-options.ts';
 
 const cardView: View = {

@@ -1,7 +1,7 @@
 import { type Context, defineCommand } from '../../app/command.ts';
+import { shellFor } from '../../app/hint.ts';
 import { integer, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
-import { shellFor } from '../../app/shell.ts';
 import { isSvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from './server-options.ts';

@@ -9,9 +9,9 @@ export const tenant: GroupSpec = {
       () => import('./update.ts'),
     ),
     entry('export', 'write the name and settings as YAML, to keep and to compare', async () => ({
-      export: (await import('./export.ts')).exportTenant,
+      export: (await import('./show.ts')).exportTenant,
     })),
-    entry('diff', 'show where the tenant is not as a file says; exit code 10 if it differs', () => import('./diff.ts')),
+    entry('diff', 'show where the tenant is not as a file says; exit code 10 if it differs', () => import('./show.ts')),
     entry(
       'usage',
       'show tokens by type and the share of the included monthly active tokens',

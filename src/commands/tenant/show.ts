@@ -1,7 +1,11 @@
 import { defineCommand } from '../../app/command.ts';
-import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { readDataFile } from '../../app/data-file.ts';
+import { argument, text } from '../../app/parameter.ts';
+import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { tenantMark } from '../../app/tenant-mark.ts';
-import { tenantView } from './view.ts';
+import { SvcError } from '../../errors.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
+import { differenceText, tenantView } from './view.ts';
 
 export const show = defineCommand({
   examples: [
@@ -17,6 +21,75 @@ export const show = defineCommand({
     const tenant = await client.tenant.read();
     if (isForPeople(context)) await context.out.write(`${tenantMark(tenant.type, context.palette)}\n`);
     await print(tenant);
+  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
+});
+
+/** What a file keeps of a tenant: which one it is, and all of it that can be changed. */
+const exportView: View = {
+  name: 'tenant',
+  fields: ['id', 'type', ...tenantView.fields.filter((field) => /^(?:name|settings)/.test(field))],
+  columns: [],
+};
+
+export const exportTenant = defineCommand({
+  description:
+    "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
+  examples: [
+    ['svc tenant export > tenant.yaml', 'to keep under version control'],
+    ['svc tenant export -o json', 'as JSON'],
+  ],
+  permissions: ['tenant:read'],
+  fields: exportView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await recordPrinter(context, exportView, 'yaml');
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const { bodyOf } = await import('../../tenant/change.ts');
+    await print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
+  },
+  request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
+});
+
+/** A field as the service has it, absent where only the file has it, and as the file has it. */
+const driftView: View = {
+  name: 'difference',
+  fields: ['field', 'tenant', 'file'],
+  columns: simpleColumns({ field: 'text', tenant: 'text', file: 'text' }),
+};
+
+export const diff = defineCommand({
+  description:
+    "Only what the file names is compared. The value of the tenant stands after -, that of the file after +, as 'svc tenant update --file' would change it. The file of another tenant ends with exit code 3.",
+  examples: [
+    ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
+    ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],
+  ],
+  permissions: ['tenant:read'],
+  exitCodes: [10, 13],
+  fields: driftView.fields,
+  parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
+  async run(context, { file }) {
+    const forPeople = isForPeople(context) && context.globals.fields === undefined;
+    const print = forPeople ? undefined : await listPrinter(context, driftView);
+    const [{ changeFromFile, drift }, data] = await Promise.all([
+      import('../../tenant/change.ts'),
+      readDataFile(context, file),
+    ]);
+    const change = changeFromFile(data);
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const found = drift(tenant, change);
+    await print?.(once(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
+    if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
+    if (forPeople) await context.out.write(differenceText(tenant, found, context));
+    const fields = found.map(({ path }) => path);
+    throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
+      hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',
+      next: ['tenant', 'update', '--file', file === '-' ? '<file>' : file],
+      facts: { fields },
+    });
   },
   request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { renameSync } from 'node:fs';
-import { derivedToken } from '../seed/entities.ts';
+import { derivedToken } from '../seed/logs.ts';
 import type { SandboxState } from '../state/state.ts';
 import { isDue, type Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';

@@ -1,9 +1,26 @@
-import { EVENT_TYPES, webhookDeliverySchema } from '../../schema/account-updater.ts';
+import {
+  accountUpdaterJobPageSchema,
+  accountUpdaterJobSchema,
+  EVENT_TYPES,
+  webhookDeliverySchema,
+} from '../../schema/account-updater.ts';
+import { type JsonSchema, jsonSchemas } from '../../schema/json-schema.ts';
+import { entityTypeListSchema, entityTypeSchema, logPageSchema, logSchema } from '../../schema/log.ts';
 import { problemSchema, type Shape } from '../../schema/response.ts';
+import { tenantSchema, tenantUpdateSchema, usageReportSchema } from '../../schema/tenant.ts';
+import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
+import {
+  authenticationResultSchema,
+  challengeResultSchema,
+  createdSessionSchema,
+  createSessionSchema,
+  threeDsSessionSchema,
+} from '../../schema/three-ds/session.ts';
+import { applicationPageSchema, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
 import { keyTypeOf } from '../keys.ts';
 import { API_ROUTES } from '../routes/api.ts';
 import type { ApiRoute } from '../service.ts';
-import { componentSchemas, EXAMPLES, reference } from './components.ts';
+import examples from './examples.json' with { type: 'json' };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -130,3 +147,45 @@ function operationId(method: string, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean);
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
+
+const SHAPES: Readonly<Record<string, Shape>> = {
+  AccountUpdaterJob: accountUpdaterJobSchema,
+  AccountUpdaterJobPage: accountUpdaterJobPageSchema,
+  ApplicationPage: applicationPageSchema,
+  AuthenticateRequest: authenticateSchema,
+  AuthenticationResult: authenticationResultSchema,
+  CardToken: cardTokenSchema,
+  ChallengeResult: challengeResultSchema,
+  CreateCardToken: createCardTokenSchema,
+  CreateSession: createSessionSchema,
+  CreatedSession: createdSessionSchema,
+  EntityType: entityTypeSchema,
+  EntityTypeList: entityTypeListSchema,
+  Log: logSchema,
+  LogPage: logPageSchema,
+  Problem: problemSchema,
+  Tenant: tenantSchema,
+  TenantUpdate: tenantUpdateSchema,
+  ThreeDsSession: threeDsSessionSchema,
+  UsageReport: usageReportSchema,
+  WebhookDelivery: webhookDeliverySchema,
+};
+
+/** The shapes that endpoints share, by name. */
+function componentSchemas(): Record<string, JsonSchema> {
+  return jsonSchemas(SHAPES, addressOf);
+}
+
+/** A reference to the schema of a shape. Throws for a shape without a name. */
+function reference(shape: Shape): JsonSchema {
+  const name = Object.entries(SHAPES).find(([, known]) => known === shape)?.[0];
+  if (name === undefined) throw new Error('a shape of the table of routes has no name');
+  return { $ref: addressOf(name) };
+}
+
+function addressOf(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** Request and response bodies with made-up values, by method and path of the endpoint. */
+export const EXAMPLES: Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>> = examples;

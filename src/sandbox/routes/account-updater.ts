@@ -6,7 +6,7 @@ import {
 } from '../../schema/account-updater.ts';
 import { CURSOR_QUERY, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
-import { applicationId, tenantId } from '../seed/entities.ts';
+import { applicationId, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call, Service } from '../service.ts';
 import { type Job, jobStatus, uploadDeadline } from '../state/world.ts';
 import { requestObject, resultObject, signedAddress } from '../store/files.ts';

@@ -1,8 +1,7 @@
 import { type EntityType, entityTypeListSchema, type Log, type LogPage, logPageSchema } from '../../schema/log.ts';
 import { CURSOR_QUERY, cursorPage, pageNumber, pageSize, queryParameter, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
-import { applicationId, ENTITY_KINDS, tenantId } from '../seed/entities.ts';
-import { isoSeconds, seededLogs } from '../seed/logs.ts';
+import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
 import type { AuditEvent } from '../state/events.ts';
 import type { World } from '../state/world.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
-import { applicationId, tenantId } from '../seed/entities.ts';
+import { applicationId, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
 import type { TokenEvent } from '../state/events.ts';
 import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';

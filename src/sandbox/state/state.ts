@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SandboxOptions } from '../options.ts';
-import { DEFAULT_SEED } from '../seed/entities.ts';
+import { DEFAULT_SEED } from '../seed/logs.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';

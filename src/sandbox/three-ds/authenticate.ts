@@ -1,13 +1,13 @@
 import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema } from '../../schema/three-ds/authenticate.ts';
-import { type FieldType, fieldAt, ownValue } from '../../schema/three-ds/fields.ts';
+import { fieldAt, type FieldType, ownValue } from '../../schema/three-ds/fields.ts';
 import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
 import { invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
 import type { AuthenticationEvent, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
-import { scenarioOf } from './networks.ts';
+import { scenarioOf } from './outcome.ts';
 
 /**
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was

@@ -10,13 +10,12 @@ import {
   CHALLENGE_CANCEL_REASON_CODES,
   CHALLENGE_PREFERENCE_CODES,
 } from '../../schema/three-ds/values.ts';
-import { applicationId, tenantId } from '../seed/entities.ts';
+import { applicationId, tenantId } from '../seed/logs.ts';
 import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import type { AuthenticationEvent } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
-import { eciOf, findNetwork, scenarioOf } from './networks.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { eciOf, findNetwork, type Outcome, outcomeOf, scenarioOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
 /** The response to the creation of a session. */

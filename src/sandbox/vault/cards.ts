@@ -1,9 +1,9 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
-import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/entities.ts';
+import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/logs.ts';
 import { kept, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { TokenEvent } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
-import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/networks.ts';
+import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/outcome.ts';
 import { TEST_CARDS, type TestCard, THREE_DS_CARDS, yieldsToken } from './test-cards.ts';
 
 /**

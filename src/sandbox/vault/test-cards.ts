@@ -1,7 +1,7 @@
 import { RESULT_CODES, type ResultCode } from '../../schema/account-updater-files.ts';
 import { text as updaterCards } from '../data/account-updater-cards.csv';
 import { text as threeDsCards } from '../data/three-ds-cards.csv';
-import { type ScenarioName, SCENARIOS } from '../three-ds/networks.ts';
+import { type ScenarioName, SCENARIOS } from '../three-ds/outcome.ts';
 
 /** A test card of the Account Updater, and what the card networks report of it. */
 export interface TestCard {

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { WebhookDelivery } from '../../schema/account-updater.ts';
 import { isLoopbackHost } from '../../schema/address.ts';
 import type { Ledger } from '../ledger.ts';
-import { tenantId } from '../seed/entities.ts';
+import { tenantId } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../state/world.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectation, peakRate, rateLimit, unmet } from '../../../src/commands/sandbox/gates.ts';
+import { expectation, peakRate, rateLimit, unmet } from '../../../src/commands/sandbox/exec.ts';
 
 describe('an expectation', () => {
   it.each([

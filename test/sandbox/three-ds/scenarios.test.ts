@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/networks.ts';
+import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/outcome.ts';
 import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import { THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';

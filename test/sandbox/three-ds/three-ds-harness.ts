@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
-import type { ScenarioName } from '../../../src/sandbox/three-ds/networks.ts';
+import type { ScenarioName } from '../../../src/sandbox/three-ds/outcome.ts';
 import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
 import type {
   Authentication,

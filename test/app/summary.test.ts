@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { markdownOf } from '../../src/output/markdown.ts';
+import { markdownOf } from '../../src/app/summary.ts';
 import { createRedactor } from '../../src/security/redact.ts';
 
 const asItIs = (text: string): string => text;
