@@ -60,7 +60,7 @@ export interface CommandSpec extends CommandFacts {
 export interface GroupSpec {
   readonly commands: readonly Entry[];
   /** The command that runs when none is named. */
-  readonly defaultCommand?: string;
+  readonly defaultCommand?: string | undefined;
 }
 
 interface Named {
@@ -102,6 +102,16 @@ export function entry<
 ): Entry<Module[ExportName<Word>] & Named> {
   const exported = name.replaceAll(/-./g, ([, letter = '']) => letter.toUpperCase()) as ExportName<Word>;
   return { name, summary, hidden, load: async () => ({ ...(await load())[exported], name, summary }) };
+}
+
+/** Lists a group: its word, one line for lists, its commands, and which of them runs when none is named. */
+export function group(
+  name: string,
+  summary: string,
+  commands: readonly Entry[],
+  defaultCommand?: string,
+): Entry<Group> {
+  return { name, summary, hidden: false, load: async () => ({ name, summary, commands, defaultCommand }) };
 }
 
 export function isGroup(node: Group | Command): node is Group {

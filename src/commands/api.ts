@@ -145,7 +145,7 @@ function withoutAddresses(text: string): unknown {
 }
 
 /** A view made from the objects that are to be shown: every path is known, columns drop from the right. */
-export function responseView(samples: readonly unknown[]): View {
+function responseView(samples: readonly unknown[]): View {
   const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
   const columns = paths.slice(0, MOST_COLUMNS).map((path, at) => columnAt(path, at));
   return { name: 'response', fields: [...paths, '*'], columns };

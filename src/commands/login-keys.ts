@@ -5,7 +5,6 @@ import type { Profile } from '../config/config-file.ts';
 import { baseUrlText } from '../config/values.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
 import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
-import { keyFromCommand } from '../config/key-command.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
 import { displayHost } from '../schema/address.ts';
@@ -112,6 +111,7 @@ async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<G
 
 async function fromCommand(context: Context, command: string, kind: KeyType): Promise<string> {
   const { env, cwd } = context.system;
+  const { keyFromCommand } = await import('../config/key-command.ts');
   const printed = await keyFromCommand(command, kind, {
     env,
     cwd,

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunRecord } from '../account-updater/record.ts';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../app/parameter.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
@@ -147,9 +149,32 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
     case 'field':
       return fieldNames(sources.fields).map((field) => [field, '']);
     case 'job':
-      return (await import('./runs.ts')).jobIds(sources.system);
-    case 'run':
-      return (await import('./runs.ts')).runIds(sources.system);
+      return (await newestRuns(sources)).flatMap((run) =>
+        run.parts.flatMap(({ job, state, number }): Suggestion[] =>
+          job === undefined ? [] : [[job, `${state}, part ${number} of ${run.input.name}`]],
+        ),
+      );
+    case 'run': {
+      const { statusOf } = await import('../account-updater/record.ts');
+      return (await newestRuns(sources)).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
+    }
+  }
+}
+
+const MOST_RUNS = 50;
+
+/** Runs that this machine remembers, the newest first. */
+async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
+  const state = directoryOf(system, 'state');
+  if (state === undefined) return [];
+  const { openRuns } = await import('../account-updater/run-directory.ts');
+  const root = join(state, 'runs');
+  try {
+    // Names begin with the day.
+    const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
+    return openRuns(names.map((name) => join(root, name))).runs.map(({ record }) => record);
+  } catch {
+    return [];
   }
 }
 

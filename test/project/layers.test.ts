@@ -52,6 +52,8 @@ const MAY_LOAD_SANDBOX = /^(app\/context\.ts|commands\/sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|output\/)/;
 
+const TREE = 'commands/tree.ts';
+
 /** Where processes are started, so that none inherits a key. */
 const STARTS_PROCESSES = 'security/child-environment.ts';
 
@@ -122,15 +124,11 @@ function startUpRule(files: readonly SourceFile[]): string[] {
   return found;
 }
 
-/** What completion loads when a command is typed: the group, the command's own file, and nothing that takes long. */
+/** What completion loads when a command is typed: the tree, the command's own file, and nothing that takes long. */
 function completionRule(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const groups = files.filter(({ path }) => /^commands\/[\w-]+\/group\.ts$/.test(path));
-  const named = [
-    ...groups.map(({ path }) => path),
-    ...groups.flatMap(({ imports }) => imports.flatMap(({ target }) => target ?? [])),
-  ];
-  return [...new Set(named)].flatMap((start) => {
+  const named = byPath.get(TREE)?.imports.flatMap(({ target }) => target ?? []) ?? [];
+  return [...new Set([TREE, ...named])].flatMap((start) => {
     const seen = new Set([start]);
     const found: string[] = [];
     for (const path of seen) {
@@ -219,7 +217,7 @@ describe('the layers of src/', () => {
     const files = readSourceFiles(root);
     expect(completionRule(files)).toEqual([]);
     const slow = [
-      parseSourceFile('commands/a/group.ts', `const { b } = await import('./b.ts');`),
+      parseSourceFile('commands/tree.ts', `const { b } = await import('./a/b.ts');`),
       parseSourceFile('commands/a/b.ts', `import { z } from 'zod'; await import('undici');`),
     ];
     expect(completionRule(slow)).toEqual([expect.stringContaining('commands/a/b.ts imports zod')]);

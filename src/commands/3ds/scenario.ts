@@ -12,7 +12,7 @@ import type { SessionType } from '../../schema/three-ds/values.ts';
 import { isOpen } from '../../three-ds/explain.ts';
 import type { ChallengeReply, Scenario } from '../../three-ds/suite.ts';
 import type { Setting } from '../../three-ds/setting.ts';
-import { findTestCard, threeDsCards } from '../sandbox/three-ds-cards.ts';
+import { findTestCard, threeDsCards } from '../sandbox/cards.ts';
 import { checkViolations, readBody } from './body.ts';
 import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
 

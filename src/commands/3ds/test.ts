@@ -10,7 +10,7 @@ import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
 import { readSuite, refusedSuite, type Scenario } from '../../three-ds/suite.ts';
-import { threeDsCards } from '../sandbox/three-ds-cards.ts';
+import { threeDsCards } from '../sandbox/cards.ts';
 import { firstRequest } from './run.ts';
 import {
   challengeTimeoutParameter,

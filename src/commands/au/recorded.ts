@@ -21,7 +21,7 @@ const localRunView: View<ReturnType<typeof localRun>> = {
   ],
 };
 
-export const listRuns = defineCommand({
+export const list = defineCommand({
   description:
     'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
   examples: [

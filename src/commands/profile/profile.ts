@@ -72,7 +72,7 @@ export const use = defineCommand({
   },
 });
 
-export const deleteProfile = defineCommand({
+const deleteProfile = defineCommand({
   examples: [['svc profile delete test --yes', 'without being asked']],
   newProfile: true,
   parameters: {
@@ -98,6 +98,8 @@ export const deleteProfile = defineCommand({
     notices.success(`deleted profile ${name}`);
   },
 });
+
+export { deleteProfile as delete };
 
 // People read words in place of true and false, and where a key is from says whether there is one.
 function shown(context: Context, row: ProfileRow): PeopleRow {

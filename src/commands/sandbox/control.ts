@@ -1,6 +1,6 @@
 import { defineCommand } from '../../app/command.ts';
-import { flag, type Input, moment, optionalArgument, value } from '../../app/parameter.ts';
-import { recordPrinter } from '../../app/print.ts';
+import { flag, type Input, integer, moment, optionalArgument, value } from '../../app/parameter.ts';
+import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { parseDuration } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
@@ -80,5 +80,73 @@ export const reset = defineCommand({
     const { resetSandbox } = await import('../../sandbox/state/journal.ts');
     resetSandbox(directory);
     context.notices.success('sandbox reset');
+  },
+});
+
+/** Requests that the sandbox received, and events that it delivered. */
+const requestView: View = {
+  name: 'request',
+  fields: ['at', 'method', 'path', 'status', 'received', 'sent', 'key', 'application', 'event', 'aborted'],
+  columns: [
+    { path: 'at', kind: 'time', priority: 3 },
+    { path: 'method', kind: 'text' },
+    { path: 'path', kind: 'text', least: 32 },
+    { path: 'status', kind: 'number', paint: (status) => (isRefusal(status) ? 'bad' : undefined) },
+    { path: 'sent', header: 'bytes', kind: 'number', priority: 2 },
+    { path: 'key', kind: 'text', priority: 1 },
+    { path: 'application', kind: 'number', priority: 0 },
+    { path: 'event', kind: 'text', priority: 0 },
+  ],
+};
+
+// 0 stands for no response.
+function isRefusal(status: unknown): boolean {
+  return typeof status === 'number' && (status >= 400 || status === 0);
+}
+
+export const requests = defineCommand({
+  examples: [
+    ['svc sandbox requests -n 20', 'the last twenty'],
+    [
+      'svc sandbox requests -o csv --excel-safe --fields at,path,status',
+      'requests and when they were received, for a spreadsheet',
+    ],
+  ],
+  paged: true,
+  fields: requestView.fields,
+  parameters: { limit: value('-n, --limit <n>', 'only the last so many', integer(1)), directory: directoryParameter },
+  async run(context, { limit, directory }) {
+    const print = await listPrinter(context, requestView);
+    const { listRequests } = await import('../../sandbox/ledger.ts');
+    const found = listRequests(directoryFrom(context, directory), limit);
+    if (found.length === 0) context.notices.note('the sandbox has received no requests yet');
+    await print(once(found));
+  },
+});
+
+const documentView: View = { name: 'document', fields: ['*'], columns: [] };
+
+export const openapi = defineCommand({
+  description: 'Generated from the routes and schemas of the sandbox. JSON, or YAML with -o yaml.',
+  examples: [
+    ['svc sandbox openapi > openapi.json', 'for other tools'],
+    ['svc sandbox openapi -o yaml', 'to read'],
+  ],
+  paged: true,
+  fields: documentView.fields,
+  parameters: {},
+  async run(context) {
+    const format = context.settings.output.value ?? 'json';
+    if (format !== 'json' && format !== 'yaml')
+      throw new SvcError('usage', 'the document is written as json or yaml', { hint: 'Choose -o json or -o yaml.' });
+    const { openApiDocument } = await import('../../sandbox/openapi/document.ts');
+    const document = openApiDocument();
+    if (context.query) {
+      const print = await recordPrinter(context, documentView);
+      return print(document);
+    }
+    if (format === 'json') return context.out.write(`${JSON.stringify(document, undefined, 2)}\n`);
+    const { stringify } = await import('yaml');
+    return context.out.write(stringify(document, { aliasDuplicateObjects: false }));
   },
 });

@@ -13,7 +13,7 @@ const parameters = {
 
 const INSTEAD = 'Pass --confirm with the id of the tenant.';
 
-export const deleteTenant = defineCommand({
+const deleteTenant = defineCommand({
   description:
     'Only reads the tenant until its name is typed, or its id is given with --confirm. --yes is not enough. The request is sent once and never repeated.',
   examples: [
@@ -40,6 +40,8 @@ export const deleteTenant = defineCommand({
   },
   request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });
+
+export { deleteTenant as delete };
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
   if (confirm !== undefined && confirm !== tenant.id) {

@@ -32,7 +32,7 @@ const exportView: View = {
   columns: [],
 };
 
-export const exportTenant = defineCommand({
+const exportTenant = defineCommand({
   description:
     "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
   examples: [
@@ -51,6 +51,8 @@ export const exportTenant = defineCommand({
   },
   request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });
+
+export { exportTenant as export };
 
 /** A field as the service has it, absent where only the file has it, and as the file has it. */
 const driftView: View = {

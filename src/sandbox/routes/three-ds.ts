@@ -17,9 +17,9 @@ import type { ApiRoute, Call } from '../service.ts';
 import type { SessionEvent } from '../state/events.ts';
 import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate, postedDevice } from '../three-ds/authenticate.ts';
-import { findNetwork } from '../three-ds/outcome.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
+import { findNetwork } from '../vault/test-cards.ts';
 
 const ENTITY_TYPE = 'threeds_session';
 

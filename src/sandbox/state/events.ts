@@ -1,7 +1,7 @@
 import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { TenantType } from '../../schema/tenant.ts';
 import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
-import type { ScenarioName } from '../three-ds/outcome.ts';
+import type { ScenarioName } from '../vault/test-cards.ts';
 
 // What the journal holds, one event a line. State is a function of these events and the time.
 

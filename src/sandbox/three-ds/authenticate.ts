@@ -7,7 +7,7 @@ import { invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
 import type { AuthenticationEvent, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
-import { scenarioOf } from './outcome.ts';
+import { scenarioOf } from '../vault/test-cards.ts';
 
 /**
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was

@@ -15,7 +15,8 @@ import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import type { AuthenticationEvent } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
-import { eciOf, findNetwork, type Outcome, outcomeOf, scenarioOf } from './outcome.ts';
+import { eciOf, findNetwork, scenarioOf } from '../vault/test-cards.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
 /** The response to the creation of a session. */

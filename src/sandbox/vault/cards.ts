@@ -3,8 +3,15 @@ import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/logs.ts';
 import { kept, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { TokenEvent } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
-import { networkOf, ORDINARY, type ScenarioName } from '../three-ds/outcome.ts';
-import { TEST_CARDS, type TestCard, THREE_DS_CARDS, yieldsToken } from './test-cards.ts';
+import {
+  networkOf,
+  ORDINARY,
+  type ScenarioName,
+  TEST_CARDS,
+  type TestCard,
+  THREE_DS_CARDS,
+  yieldsToken,
+} from './test-cards.ts';
 
 /**
  * The card tokens that a sandbox of this seed holds, one for each test card, and what an Account Updater job reports of

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AuthenticationEvent, ChallengeEvent, ChallengeReply } from '../../../src/sandbox/state/events.ts';
 import type { Session } from '../../../src/sandbox/state/world.ts';
-import { MAX_ATTEMPTS, outcomeOf, type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/outcome.ts';
+import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';
+import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/vault/test-cards.ts';
 
 const ANSWERS: readonly ChallengeReply[] = ['right-code', 'wrong-code', 'approve', 'decline', 'cancel'];
 const OPEN = new Set(['challenge', 'decoupled_challenge']);

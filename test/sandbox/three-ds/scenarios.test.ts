@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/three-ds/outcome.ts';
 import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
-import { THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
+import { type ScenarioName, SCENARIOS, THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE } from '../harness.ts';
 import { MERCHANT_PAYMENT, PAYMENT, postForm, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';

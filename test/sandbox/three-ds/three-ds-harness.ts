@@ -1,6 +1,6 @@
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
-import type { ScenarioName } from '../../../src/sandbox/three-ds/outcome.ts';
 import { sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
+import type { ScenarioName } from '../../../src/sandbox/vault/test-cards.ts';
 import type {
   Authentication,
   AuthenticationResult,

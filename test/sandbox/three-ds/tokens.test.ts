@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../../src/sandbox/three-ds/outcome.ts';
 import { sandboxCards, sandboxThreeDsCards } from '../../../src/sandbox/vault/cards.ts';
-import { TEST_CARDS, THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
+import { networkOf, TEST_CARDS, THREE_DS_CARDS } from '../../../src/sandbox/vault/test-cards.ts';
 import { cardTokenSchema } from '../../../src/schema/vault.ts';
 import { type Problem, threeDsSandbox } from './three-ds-harness.ts';
 
