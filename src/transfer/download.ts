@@ -228,7 +228,7 @@ async function accept(
   const { status } = response;
   if (status === 200) {
     if (isEncoded(response)) throw encoded(url);
-    part.begin(versionOf(response));
+    part.begin(versionOf(response), response.header('etag'));
     return undefined;
   }
   const isContinued = part.version !== undefined && part.length > 0;
