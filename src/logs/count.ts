@@ -34,17 +34,24 @@ export class LogCounts {
   readonly #hours = new ValueTally<number | null>(MAX_HOURS);
   readonly #names = new Map(NAMED.map((by) => [by, new ValueTally<string | null>(MAX_NAMES)] as const));
   readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
-  readonly #actorTypes = new Map<string, string>();
+  /** The type of each actor in the earliest entry that has one: in whatever order entries are added. */
+  readonly #actorTypes = new Map<string, { readonly type: string; readonly at: number }>();
 
   /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
   add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
-    merge(this.#all, bucket);
+    mergeInto(this.#all, bucket);
     this.#hours.add(bucket.first === Infinity ? null : hourOf(bucket.first), bucket);
     for (const [by, tally] of this.#names) tally.add(log[by] ?? null, bucket);
     const actor = log.actor_id ?? null;
-    const { count } = this.#actors.add(actor, bucket);
-    if (count === bucket.count && actor !== null && typeof log.actor_type === 'string')
-      this.#actorTypes.set(actor, log.actor_type);
+    this.#actors.add(actor, bucket);
+    if (actor !== null && typeof log.actor_type === 'string' && this.#actors.buckets.has(actor))
+      this.#noteType(actor, log.actor_type, bucket.first);
+  }
+
+  #noteType(actor: string, type: string, at: number): void {
+    const known = this.#actorTypes.get(actor);
+    if (known === undefined || at < known.at || (at === known.at && type < known.type))
+      this.#actorTypes.set(actor, { type, at });
   }
 
   get entries(): number {
@@ -61,7 +68,9 @@ export class LogCounts {
       byCount(tally).map(([value, bucket]) => this.#row(by, value, bucket)),
     );
     const actors = byCount(this.#actors).map(([value, bucket]) =>
-      this.#row('actor', value, bucket, { actor_type: value === null ? null : (this.#actorTypes.get(value) ?? null) }),
+      this.#row('actor', value, bucket, {
+        actor_type: value === null ? null : (this.#actorTypes.get(value)?.type ?? null),
+      }),
     );
     return [this.#row('all', null, this.#all), ...this.#hourRows(interval), ...named, ...actors];
   }
@@ -102,7 +111,10 @@ export class LogCounts {
 function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
   return [...buckets].toSorted(
     ([a, one], [b, other]) =>
-      Number(a === OTHERS) - Number(b === OTHERS) || other.count - one.count || ((a ?? '') < (b ?? '') ? -1 : 1),
+      Number(a === OTHERS) - Number(b === OTHERS) ||
+      other.count - one.count ||
+      Number(b === null) - Number(a === null) ||
+      ((a ?? '') < (b ?? '') ? -1 : 1),
   );
 }
 
@@ -128,7 +140,7 @@ export function bucketOf(at: number | undefined): Bucket {
   return { count: 1, first: at ?? Infinity, last: at ?? -Infinity };
 }
 
-function merge(bucket: Bucket, { count, first, last }: Bucket): void {
+export function mergeInto(bucket: Bucket, { count, first, last }: Bucket): void {
   bucket.count += count;
   if (first < bucket.first) bucket.first = first;
   if (last > bucket.last) bucket.last = last;
@@ -147,7 +159,7 @@ export class ValueTally<K> {
     const key = this.buckets.has(value) || this.buckets.size < this.#most ? value : OTHERS;
     const bucket = this.buckets.get(key) ?? emptyBucket();
     this.buckets.set(key, bucket);
-    merge(bucket, added);
+    mergeInto(bucket, added);
     return bucket;
   }
 

@@ -3,6 +3,7 @@ import { argument, text } from '../../app/parameter.ts';
 import { SvcError } from '../../errors.ts';
 import type { CountOptions } from '../../logs/archive/count-lines.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
+import type { IndexRef } from '../../logs/archive/index/ref.ts';
 import type { DroppedMonth, Segment } from '../../logs/archive/record.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TimeRange } from '../../logs/entry.ts';
@@ -55,20 +56,23 @@ interface Reading {
 
 interface Counting extends Reading, CountOptions {
   readonly store: ArchiveStore;
+  readonly index: readonly IndexRef[];
   /** Set where more is needed of entries than what they are counted by, as by `readSegment`. */
   readonly among?: readonly string[] | undefined;
 }
 
-/** Counts the entries of segments, in groups, and shows how far it is. */
+/** Counts the entries of segments, in groups: as the index says or, as far as that is not enough, by reading them. */
 export async function countEntries(
   context: Context,
-  { label, store, segments, among, ...options }: Counting,
+  { label, store, segments: all, index, among, ...options }: Counting,
 ): Promise<void> {
-  const [{ LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
+  const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
+    import('../../logs/archive/index/count.ts'),
     import('../../logs/archive/count-lines.ts'),
     import('../../logs/archive/read-segment.ts'),
     import('../../logs/archive/store.ts'),
   ]);
+  const segments = among ? all : await countTallies(store, index, all, options);
   const counter = new LineCounter(options);
   await withByteProgress(context, { label, segments }, async (onBytes) => {
     const reading = { signal: context.signal, onBytes, among };

@@ -85,9 +85,9 @@ async function makeReview(context: Context, input: ReviewInput): Promise<Review>
   if (from > now) throw new SvcError('usage', 'the day to review is in the future', { hint: 'Choose an earlier day.' });
   const store = await openArchive(context, input.dir);
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
-  const { coverage, first, segments } = await readManifest(store, bounds);
+  const { coverage, first, segments, index } = await readManifest(store, bounds);
   const reviewed = new DayReview(from, coverage.covered());
-  const reading = { label: 'review', store, segments, ...bounds };
+  const reading = { label: 'review', store, segments, index, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
   const names = { archive: store.name, service: first.service, tenant_id: first.tenant_id };
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };

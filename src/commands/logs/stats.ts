@@ -155,6 +155,7 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
   const manifest = await readManifest(store, asked);
+  const { index } = manifest;
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
   const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
   const interval = { since: asked.since ?? until - DAY_MS, until };
@@ -163,7 +164,14 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are by what entries are counted by.
   const isById = input.entityId !== undefined || input.grep !== undefined;
-  const reading = { label: 'stats', store, segments, ...interval, among: isById ? valuesAmong(input) : undefined };
+  const reading = {
+    label: 'stats',
+    store,
+    segments,
+    index,
+    ...interval,
+    among: isById ? valuesAmong(input) : undefined,
+  };
   await countEntries(context, {
     ...reading,
     onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),

@@ -1,7 +1,10 @@
 import { isSvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Finding, Problem } from './chain.ts';
+import { bucketOf } from '../count.ts';
+import { LineGroups } from './count-lines.ts';
 import type { IndexCheck, IndexedContent } from './index/check.ts';
+import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 import {
   dayIn,
@@ -67,13 +70,16 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
 const NAMES = ['created_at', 'tenant_id'];
-const IDS = ['entity_id', 'actor_id'];
+/** What an index knows of entries, behind the names. */
+const INDEXED = [...COUNTED, 'entity_id'];
+const [ACTOR_ID, ENTITY_ID] = [5, 6];
 
 /** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
   readonly #segment: Segment;
   readonly #indexed: IndexedContent | undefined;
   readonly #scanner: LineScanner;
+  readonly #groups: LineGroups | undefined;
   readonly #clock = new LineClock();
   readonly #day: string;
   /** The beginning of its day; NaN where it has none. */
@@ -91,7 +97,9 @@ class Content {
 
   constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
     this.#indexed = indexed;
-    this.#scanner = new LineScanner(indexed ? [...NAMES, ...IDS] : NAMES);
+    this.#scanner = new LineScanner(indexed ? [...NAMES, ...INDEXED] : NAMES);
+    const tally = indexed?.tally;
+    this.#groups = tally && new LineGroups(this.#scanner, NAMES.length, (log, bucket) => tally.add(log, bucket));
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
@@ -108,13 +116,15 @@ class Content {
       if (end === -1) {
         end = block.indexOf('\n', at);
         const log = readLine(this.#segment.path, block.toString('utf8', at, end));
-        this.#take(entryTime(log), this.#isOther(log.tenant_id ?? this.#tenantId));
-        this.#indexed?.add(entryTime(log), log.entity_id, log.actor_id);
+        const time = entryTime(log);
+        this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
+        this.#indexed?.add(time, log.entity_id, log.actor_id);
+        if (time !== undefined) this.#indexed?.tally?.add(log, bucketOf(time));
       } else {
         const [start = -1, tenant = -1] = starts;
         const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[0] ?? -1));
         this.#take(time, this.#isForeignAt(block, tenant, ends[1] ?? -1));
-        this.#indexed?.add(time, textAt(block, starts[2], ends[2]), textAt(block, starts[3], ends[3]));
+        if (this.#indexed) this.#compare(this.#indexed, block, time);
       }
       at = end;
     }
@@ -130,6 +140,14 @@ class Content {
     this.#last = Math.max(this.#last, at);
   }
 
+  #compare(indexed: IndexedContent, block: Buffer, at: number | undefined): void {
+    const { starts, ends } = this.#scanner;
+    const group = at === undefined ? undefined : this.#groups?.count(block, at);
+    // A column needs an actor once, and most entries are of a few: their groups are found without making texts.
+    const actorId = indexed.hasActorOf(group) ? undefined : textAt(block, starts[ACTOR_ID], ends[ACTOR_ID]);
+    indexed.add(at, textAt(block, starts[ENTITY_ID], ends[ENTITY_ID]), actorId);
+  }
+
   #isForeignAt(block: Buffer, start: number, end: number): boolean {
     if (start === -1) return this.#isOther(this.#tenantId);
     if (this.#tenant?.length === end - start && holdsAt(block, start, this.#tenant)) return this.#isForeign;
@@ -143,6 +161,7 @@ class Content {
   }
 
   problems(): string[] {
+    this.#groups?.flush();
     const { first, last } = this.#segment;
     const isFramed = timeOf(first, Infinity) === this.#first && timeOf(last, -Infinity) === this.#last;
     const counted = [
@@ -151,7 +170,7 @@ class Content {
       [this.#disorder, 'are not in order of time'],
     ] as const;
     return [
-      ...(this.#indexed?.isSame() === false ? ['the index has other ids or times than its entries'] : []),
+      ...(this.#indexed?.isSame() === false ? ['the index has other ids, times or counts than its entries'] : []),
       ...(isFramed ? [] : ['its first and last entry are not of the times in the manifest']),
       ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
     ];

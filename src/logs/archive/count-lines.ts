@@ -1,12 +1,13 @@
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { type Bucket, bucketOf, emptyBucket, HOUR_MS, type Interval } from '../count.ts';
+import { COUNTED } from './index/tally.ts';
 import { readLine } from './read-segment.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 
-/** What entries are counted by, and their time. */
-const NAMES = ['entity_type', 'operation', 'actor_type', 'actor_id', 'created_at'] as const;
-const TIME = 4;
+const VALUES = COUNTED.length;
+/** The place of the time, behind what entries are counted by. */
+const TIME = VALUES;
 
 /** The entries of one hour that have the same values, as they were written. */
 interface Group {
@@ -28,12 +29,13 @@ export interface CountOptions extends Interval {
 /** Counts lines by their bytes, in groups that differ in nothing by which entries are counted. */
 export class LineCounter {
   readonly #options: CountOptions;
-  readonly #scanner = new LineScanner(NAMES);
+  readonly #scanner = new LineScanner([...COUNTED, 'created_at']);
   readonly #clock = new LineClock();
-  readonly #groups = new Map<number, Group>();
+  readonly #groups: LineGroups;
 
   constructor(options: CountOptions) {
     this.#options = options;
+    this.#groups = new LineGroups(this.#scanner, 0, options.onGroup);
   }
 
   /** Takes a block of whole lines of the segment at `path`. @throws SvcError `checksum_mismatch` for what is no entry */
@@ -58,27 +60,57 @@ export class LineCounter {
 
   /** Gives the groups that are still held. */
   flush(): void {
-    for (const { values, bucket } of this.#groups.values()) {
-      const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
-      this.#options.onGroup({ entity_type, operation, actor_type, actor_id, created_at: '' }, bucket);
-    }
-    this.#groups.clear();
+    this.#groups.flush();
   }
 
   #count(block: Buffer): void {
     const [start, end] = [this.#scanner.starts[TIME] ?? -1, this.#scanner.ends[TIME] ?? -1];
     const at = start === -1 ? undefined : this.#clock.read(block, start, end);
-    if (at === undefined || !this.#isWithin(at)) return;
+    if (at !== undefined && this.#isWithin(at)) this.#groups.count(block, at);
+  }
+
+  #isWithin(at: number): boolean {
+    return at >= this.#options.since && at < this.#options.until;
+  }
+}
+
+/** Counts lines in groups by the bytes that a scanner has found in them. */
+export class LineGroups {
+  readonly #scanner: LineScanner;
+  readonly #from: number;
+  readonly #onGroup: CountOptions['onGroup'];
+  readonly #groups = new Map<number, Group>();
+
+  /** `from`: the place among the scanner's names where those begin that entries are counted by. */
+  constructor(scanner: LineScanner, from: number, onGroup: CountOptions['onGroup']) {
+    this.#scanner = scanner;
+    this.#from = from;
+    this.#onGroup = onGroup;
+  }
+
+  /** Gives the groups that are still held. */
+  flush(): void {
+    for (const { values, bucket } of this.#groups.values()) {
+      const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
+      this.#onGroup({ entity_type, operation, actor_type, actor_id, created_at: '' }, bucket);
+    }
+    this.#groups.clear();
+  }
+
+  /** Takes the line that was scanned last. The same object stands for its group, until that is given. */
+  count(block: Buffer, at: number): object {
     const { bucket } = this.#groupOf(block, Math.floor(at / HOUR_MS));
     bucket.count += 1;
     if (at < bucket.first) bucket.first = at;
     if (at > bucket.last) bucket.last = at;
+    return bucket;
   }
 
   #groupOf(block: Buffer, hour: number): Group {
     const { starts, ends } = this.#scanner;
     let hash = hour | 0;
-    for (let slot = 0; slot < TIME; slot += 1) hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
+    for (let slot = this.#from; slot < this.#from + VALUES; slot += 1)
+      hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
     for (;;) {
       const group = this.#groups.get(hash);
       if (group === undefined) return this.#begin(block, hash, hour);
@@ -89,8 +121,9 @@ export class LineCounter {
 
   #hasValues(block: Buffer, { values }: Group): boolean {
     const { starts, ends } = this.#scanner;
-    for (let index = 0; index < TIME; index += 1) {
-      const [value, start, end] = [values[index], starts[index] ?? -1, ends[index] ?? -1];
+    for (let index = 0; index < VALUES; index += 1) {
+      const slot = this.#from + index;
+      const [value, start, end] = [values[index], starts[slot] ?? -1, ends[slot] ?? -1];
       if (value === undefined ? start !== -1 : value.length !== end - start || !holdsAt(block, start, value))
         return false;
     }
@@ -99,17 +132,13 @@ export class LineCounter {
 
   #begin(block: Buffer, hash: number, hour: number): Group {
     if (this.#groups.size >= MAX_GROUPS) this.flush();
-    const { starts, ends } = this.#scanner;
-    const values = NAMES.slice(0, TIME).map((_, index) =>
-      starts[index] === -1 ? undefined : Buffer.from(block.subarray(starts[index], ends[index])),
+    const [starts, ends] = [this.#scanner.starts, this.#scanner.ends].map((all) => all.subarray(this.#from));
+    const values = COUNTED.map((_, index) =>
+      starts?.[index] === -1 ? undefined : Buffer.from(block.subarray(starts?.[index], ends?.[index])),
     );
     const group = { hour, values, bucket: emptyBucket() };
     this.#groups.set(hash, group);
     return group;
-  }
-
-  #isWithin(at: number): boolean {
-    return at >= this.#options.since && at < this.#options.until;
   }
 }
 

@@ -62,9 +62,13 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
+  return { first, last, coverage, segments, allSegments, index: indexOf(segments, index) };
+}
+
+/** The files of an index that know of some segments. */
+export function indexOf(segments: readonly Segment[], index: readonly IndexRef[]): IndexRef[] {
   const numbers = [...new Set(segments.map(({ path }) => partNumber(path)))];
-  index = index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
-  return { first, last, coverage, segments, allSegments, index };
+  return index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
 }
 
 /** The same with the position behind the newest record. @throws SvcError as `readManifest` */

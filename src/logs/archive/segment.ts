@@ -3,7 +3,10 @@ import path from 'node:path';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../files/draft.ts';
 import type { Log } from '../../schema/log.ts';
+import { bucketOf } from '../count.ts';
 import { ColumnContent } from './index/column.ts';
+import type { BuiltTally } from './index/file.ts';
+import { TallyBuilder } from './index/tally.ts';
 import type { BuiltColumn } from './index/write.ts';
 import type { LocalFile } from './store.ts';
 
@@ -31,6 +34,7 @@ export interface ClosedSegment extends SegmentKind {
   readonly last: number | undefined;
   /** For the index; none of raw segments, as other readers may see other ids in them. */
   readonly columns: readonly BuiltColumn[];
+  readonly tally: BuiltTally | undefined;
 }
 
 const COLUMN_ENTRIES = 10_000;
@@ -57,6 +61,7 @@ export class SegmentFile {
   #text = '';
   #characters = 0;
   #column = new ColumnContent();
+  readonly #tally = new TallyBuilder();
   #deflate: DeflateRaw | undefined;
   #output: Buffer[] = [];
   #crc = 0;
@@ -72,6 +77,7 @@ export class SegmentFile {
   /** Adds an entry as a line. Hardly any has to wait. @throws SvcError `local` */
   add({ line, log, at }: EntryText): Promise<unknown> | undefined {
     this.#column.add(at, log.entity_id, log.actor_id);
+    if (at !== undefined) this.#tally.add(log, bucketOf(at));
     this.#text += `${line}\n`;
     this.#characters += line.length;
     if (this.#column.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
@@ -97,6 +103,7 @@ export class SegmentFile {
       first: times.length === 0 ? undefined : Math.min(...times),
       last: times.length === 0 ? undefined : Math.max(...times),
       columns: this.kind.isRaw ? [] : this.#columns,
+      tally: this.#tally.built(),
     };
   }
 

@@ -122,8 +122,8 @@ export class ArchiveWriter {
     const pending = this.#pending;
     this.#pending = this.#newPending(position.readTo);
     const stored: StoredSegment[] = [];
-    for (const { columns, ...closed } of await pending.close())
-      stored.push({ segment: await storeSegment(this.#store, this.#end.next, closed), columns });
+    for (const closed of await pending.close())
+      stored.push({ ...closed, segment: await storeSegment(this.#store, this.#end.next, closed) });
     const index = await indexSegments(this.#store, this.#end.last, stored);
     const segments = stored.map(({ segment }) => segment);
     const readTo = Math.max(position.readTo, this.#readFrom);

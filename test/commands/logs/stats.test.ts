@@ -149,10 +149,28 @@ describe('svc logs stats of an archive', () => {
     expect(later.stdout).toMatch(/^0 log entries/);
   });
 
-  it('ends with 12 where a file was changed, and with 5 where no archive is', async () => {
+  it('R69 counts the same with the index and without', async () => {
+    const { top } = await archive();
+    const filters = [
+      [],
+      ['--since', '29d'],
+      ['--since', '4h', '--actor', 'stranger'],
+      ['--since', '9d', '--operation', 'x'],
+    ];
+    const all = async () =>
+      (await Promise.all(filters.map((each) => stats([top, ...each])))).map(({ stdout }) => stdout);
+    const before = await all();
+    fs.rmSync(path.join(top, '_index'), { recursive: true });
+    expect(await all()).toEqual(before);
+  });
+
+  it('ends with 12 where a file that is read was changed, and with 5 where no archive is', async () => {
     const { top } = await archive();
     const segment = filesIn(top).findLast((file) => file.startsWith('tenant=')) ?? '';
     fs.appendFileSync(path.join(top, segment), 'x');
+    expect((await stats([top, '--entity-id', 'any'])).code).toBe(12);
+    expect((await stats([top])).code).toBe(0);
+    fs.rmSync(path.join(top, '_index'), { recursive: true });
     expect((await stats([top])).code).toBe(12);
     expect((await stats([path.join(top, 'none')])).code).toBe(5);
   });

@@ -8,13 +8,14 @@ import { ColumnContent } from './column.ts';
 import { type ColumnInfo, type Group, IndexFile, shortDigest } from './file.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
+import { TallyBuilder } from './tally.ts';
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
 /** Compares an index with the segments. What is absent is no problem: searches read these segments whole. */
 export class IndexCheck {
   readonly #files: { readonly path: string; readonly file: IndexFile }[] = [];
-  readonly #columns = new Map<string, readonly ColumnInfo[]>();
+  readonly #indexed = new Map<string, Indexed>();
   readonly #findings: Finding[] = [];
 
   static async open(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexCheck> {
@@ -28,13 +29,14 @@ export class IndexCheck {
 
   #add({ path }: IndexRef, file: IndexFile): void {
     this.#files.push({ path, file });
-    for (const { sha256, columns } of file.segments) this.#columns.set(sha256, columns);
+    for (const [at, { sha256, columns }] of file.segments.entries())
+      this.#indexed.set(sha256, { columns, tally: file.tallyInfos[at]?.[2] });
   }
 
   /** What the index says of a segment, if anything. */
   of({ sha256, bytes }: Segment): IndexedContent | undefined {
-    const columns = this.#columns.get(sha256);
-    return columns && new IndexedContent(columns, bytes);
+    const indexed = this.#indexed.get(sha256);
+    return indexed && new IndexedContent(indexed, bytes);
   }
 
   /** Reads the whole index. */
@@ -43,6 +45,8 @@ export class IndexCheck {
       await this.#noting(path, async () => {
         for (const group of file.groups)
           if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
+        const tallies = await file.tallies();
+        if (file.tallyInfos.some((info, at) => info && !tallies[at])) this.#note(path, 'its tallies were changed');
       });
     return this.#findings;
   }
@@ -60,6 +64,12 @@ export class IndexCheck {
   #note(path: string, words: string): void {
     this.#findings.push({ problem: 'damaged', path, message: `${words}; it can be removed: searches then read more` });
   }
+}
+
+/** What an index says of a segment: its columns, and the hash of its tally's text. */
+interface Indexed {
+  readonly columns: readonly ColumnInfo[];
+  readonly tally: string | undefined;
 }
 
 async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
@@ -80,13 +90,19 @@ async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
 
 /** Compares what an index says of a segment with its entries, in their order. */
 export class IndexedContent {
+  /** Takes all entries with a time, if the index has their counts. */
+  readonly tally: TallyBuilder | undefined;
   readonly #columns: readonly ColumnInfo[];
+  readonly #tally: string | undefined;
   #content = new ColumnContent();
+  readonly #groups = new Set<object>();
   #next = 0;
   #isSame: boolean;
 
-  constructor(columns: readonly ColumnInfo[], bytes: number) {
+  constructor({ columns, tally }: Indexed, bytes: number) {
     this.#columns = columns;
+    this.#tally = tally;
+    this.tally = tally === undefined ? undefined : new TallyBuilder();
     this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
   }
 
@@ -98,10 +114,19 @@ export class IndexedContent {
     this.#isSame &&= [1, 2, 3, 4, 6].every((member) => found[member] === due[member]);
     this.#next += 1;
     this.#content = new ColumnContent();
+    this.#groups.clear();
+  }
+
+  /** Whether an entry of the same group was added to the column; else it is from now on. */
+  hasActorOf(group: object | undefined): boolean {
+    if (group === undefined || this.#groups.has(group)) return group !== undefined;
+    this.#groups.add(group);
+    return false;
   }
 
   /** Whether it is as the index says; once all entries were added. */
   isSame(): boolean {
-    return this.#isSame && this.#content.entries === 0 && this.#next === this.#columns.length;
+    const isCounted = this.tally?.built()?.info[2] === this.#tally;
+    return this.#isSame && isCounted && this.#content.entries === 0 && this.#next === this.#columns.length;
   }
 }

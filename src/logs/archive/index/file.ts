@@ -15,11 +15,22 @@ const time = z.nullable(z.number());
 /** A column: its compressed bytes, entries, first and last time, size of filter, hashes of its bytes and of its filter. */
 const columnSchema = z.tuple([count, count, time, time, count, z.string(), z.string()]);
 
+/** The tally of a segment: its bytes, their hash, and that of its text. */
+const tallySchema = z.tuple([count, z.string(), z.string()]);
+
+/** The counts of a segment's entries, compressed. */
+export interface BuiltTally {
+  readonly info: z.infer<typeof tallySchema>;
+  readonly bytes: Uint8Array;
+}
+
 const headSchema = z.looseObject({
   version: z.literal(1),
   segments: z.array(z.looseObject({ sha256: z.string(), columns: z.array(columnSchema) })),
   /** The hashes of the pages of filters of each size. */
   pages: z.array(z.array(z.string())),
+  /** Of each segment, as far as it has one. They are behind the filters, in this order. */
+  tallies: z.optional(z.array(z.nullable(tallySchema))),
 });
 
 type Head = z.infer<typeof headSchema>;
@@ -79,12 +90,15 @@ export class IndexFile {
   readonly #store: ArchiveStore;
   readonly #ref: IndexRef;
   readonly #pages: Head['pages'];
+  /** Of each segment; not all have one. */
+  readonly tallyInfos: NonNullable<Head['tallies']>;
 
   private constructor(store: ArchiveStore, ref: IndexRef, head: Head) {
     this.#store = store;
     this.#ref = ref;
     this.segments = head.segments;
     this.#pages = head.pages;
+    this.tallyInfos = head.tallies ?? [];
     this.groups = groupsOf(head.segments);
   }
 
@@ -114,10 +128,29 @@ export class IndexFile {
     return bytes.subarray((from - first * perPage) * rowBytes, (to - first * perPage) * rowBytes);
   }
 
-  #startOf({ sizeClass }: Group): number {
-    const before = this.groups.slice(0, sizeClass);
-    return before.reduce((sum, each) => sum + blocksOf(each.sizeClass) * each.columns.length * BLOCK_BYTES, 0);
+  /** The tallies from one segment to before another; undefined where there is none, or where it was changed. */
+  async tallies(from = 0, to = this.segments.length): Promise<(BuiltTally | undefined)[]> {
+    const lengths = this.tallyInfos.map((info) => info?.[0] ?? 0);
+    const before = sum(lengths.slice(0, from));
+    const length = sum(lengths.slice(from, to));
+    const start = this.#startOf({ sizeClass: this.groups.length }) + before;
+    const all = length === 0 ? new Uint8Array() : await this.#store.readRange(this.#ref.path, start, length);
+    let at = 0;
+    return this.segments.slice(from, to).map((_, place) => {
+      const info = this.tallyInfos[from + place];
+      const bytes = all.subarray(at, (at += info?.[0] ?? 0));
+      return info && shortHash(bytes) === info[1] ? { info, bytes } : undefined;
+    });
   }
+
+  #startOf({ sizeClass }: Pick<Group, 'sizeClass'>): number {
+    const before = this.groups.slice(0, sizeClass);
+    return sum(before.map((each) => blocksOf(each.sizeClass) * each.columns.length * BLOCK_BYTES));
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
 }
 
 function changed(path: string): SvcError {

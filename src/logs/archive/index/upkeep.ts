@@ -1,7 +1,7 @@
 import { isSvcError } from '../../../errors.ts';
 import { type ArchiveRecord, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
-import { IndexFile } from './file.ts';
+import { type BuiltTally, IndexFile } from './file.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
 import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from './write.ts';
 
@@ -9,10 +9,11 @@ import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from 
 const SPANS = [256, 16] as const;
 const READ_AHEAD = 16;
 
-/** A segment of the next record, with the columns to index. */
+/** A segment of the next record, with what is to be indexed of it. */
 export interface StoredSegment {
   readonly segment: Segment;
   readonly columns: readonly BuiltColumn[];
+  readonly tally: BuiltTally | undefined;
 }
 
 /** Indexes the segments of the next record, and merges older files when it is time; the record names what was added. */
@@ -23,7 +24,7 @@ export async function indexSegments(
 ): Promise<IndexRef[]> {
   const sequence = last.record.sequence + 1;
   const own = stored.filter(({ columns }) => columns.length > 0);
-  const parts = own.map(({ segment, columns }) => partOf(segment.sha256, columns));
+  const parts = own.map(({ segment, columns, tally }) => partOf(segment.sha256, columns, tally));
   const day = newestDay(own.map(({ segment }) => segment.path));
   const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
   const merged = await unlessDamaged(mergeBefore(store, last));

@@ -3,7 +3,16 @@ import { sha256Of } from '../../../files/hash.ts';
 import { Draft } from '../../../files/draft.ts';
 import { dayIn } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
-import { type ColumnInfo, type Group, groupsOf, headOf, type IndexedSegment, rowsPerPage, shortHash } from './file.ts';
+import {
+  type BuiltTally,
+  type ColumnInfo,
+  type Group,
+  groupsOf,
+  headOf,
+  type IndexedSegment,
+  rowsPerPage,
+  shortHash,
+} from './file.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
 
@@ -13,6 +22,8 @@ export interface IndexPart {
   readonly groups: readonly Group[];
   /** The blocks of all columns of a group, from one row to before another. */
   rows(group: Group, from: number, to: number): Promise<Uint8Array>;
+  /** Of each segment; undefined where there is none. */
+  tallies(): Promise<readonly (BuiltTally | undefined)[]>;
 }
 
 /** A column with its filter. */
@@ -22,7 +33,7 @@ export interface BuiltColumn {
 }
 
 /** A new segment as a part of an index. */
-export function partOf(sha256: string, columns: readonly BuiltColumn[]): IndexPart {
+export function partOf(sha256: string, columns: readonly BuiltColumn[], tally?: BuiltTally): IndexPart {
   const segments = [{ sha256, columns: columns.map(({ info }) => info) }];
   return {
     segments,
@@ -34,6 +45,7 @@ export function partOf(sha256: string, columns: readonly BuiltColumn[]): IndexPa
         to - from,
       );
     },
+    tallies: async () => [tally],
   };
 }
 
@@ -67,7 +79,13 @@ export async function writeIndex(
     const segments = parts.flatMap((part) => part.segments);
     const pages: string[][] = [];
     for (const group of groupsOf(segments)) pages.push(await writeGroup(draft, group, parts));
-    const head = headOf({ segments, pages });
+    const tallies: (BuiltTally['info'] | null)[] = [];
+    for (const part of parts)
+      for (const tally of await part.tallies()) {
+        tallies.push(tally?.info ?? null);
+        if (tally) await draft.write(tally.bytes);
+      }
+    const head = headOf({ segments, pages, tallies });
     await draft.write(head);
     const sealed = await draft.seal();
     const hash = sha256Of(head);

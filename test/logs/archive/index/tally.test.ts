@@ -1,0 +1,182 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, option, record } from 'fast-check';
+import { expect, test } from 'vitest';
+import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
+import { countTallies } from '../../../../src/logs/archive/index/count.ts';
+import { IndexFile } from '../../../../src/logs/archive/index/file.ts';
+import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
+import { TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
+import { isWithin, readManifest } from '../../../../src/logs/archive/manifest.ts';
+import { readLines } from '../../../../src/logs/archive/read-segment.ts';
+import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
+import { Verification } from '../../../../src/logs/archive/verify.ts';
+import { bucketOf, type Interval, LogCounts, type StatsRow } from '../../../../src/logs/count.ts';
+import type { Log } from '../../../../src/schema/log.ts';
+import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../build.ts';
+
+const START = Date.parse('2026-01-05T00:00:00Z');
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const WHOLE = { since: START - HOUR, until: START + 1000 * HOUR };
+
+const text = option(constantFrom('create', 'read', 'card', 'token', 'a"b', 'ü', ''));
+const entry = record({
+  minute: nat({ max: 239 }),
+  entity_type: text,
+  operation: text,
+  actor_type: text,
+  actor_id: option(constantFrom('a1', 'a2', 'a3')),
+  is: constantFrom('usual', 'usual', 'usual', 'timeless', 'raw', 'foreign', 'odd'),
+});
+type Entry = ReturnType<(typeof entry)['generate']>['value'];
+const commits = array(
+  record({ entries: array(entry, { maxLength: 12 }), late: array(entry, { maxLength: 3 }), gap: boolean() }),
+  { maxLength: 20 },
+);
+const interval = record({ since: nat({ max: 90 * 60 }), length: integer({ min: 1, max: 60 * 60 }), whole: boolean() });
+const harm = option(record({ file: nat(), at: nat(), by: integer({ min: 1, max: 255 }), cut: boolean() }));
+
+test('R69 counts by the index are those of the entries, whatever the range, and whatever is damaged or gone', async () => {
+  await assert(
+    asyncProperty(commits, interval, harm, async (made, { since, length, whole }, harmed) => {
+      const from = START + since * MINUTE;
+      const range = whole ? WHOLE : { since: from, until: from + length * MINUTE };
+      const { top, store } = await buildArchive(START, commitsOf(made));
+      const files = filesIn(top).filter((file) => file.startsWith(INDEX));
+      if (harmed && files.length > 0) damage(path.join(top, files[harmed.file % files.length] ?? ''), harmed);
+      const { rows } = await counted(store, range);
+      expect(rows).toEqual(bruteForce(made, range));
+      fs.rmSync(path.join(top, INDEX), { recursive: true, force: true });
+      expect((await counted(store, range)).rows).toEqual(rows);
+    }),
+    { numRuns: process.env['SOAK'] === '1' ? 1000 : 40 },
+  );
+});
+
+test('segments whose counts the index has are not opened, in merged files neither; the others are', async () => {
+  const { top, store } = await buildArchive(START, hours(18));
+  for (const file of filesIn(top).filter((each) => each.startsWith('tenant='))) fs.rmSync(path.join(top, file));
+  const { rows, left } = await counted(store, { since: START, until: START + 18 * HOUR });
+  expect([rows[0]?.count, left]).toEqual([18 * 7, 0]);
+  const { index, segments } = await readManifest(store);
+  const options = { since: START + HOUR / 2, until: START + 3 * HOUR, onGroup: () => undefined };
+  const inRange = segments.filter((segment) => isWithin(segment, options));
+  expect((await countTallies(store, index, inRange, options)).map(({ path: file }) => file)).toEqual([
+    segments[0]?.path,
+  ]);
+});
+
+test('equal segments of late entries count as often as they are listed', async () => {
+  const late = [logOf({ minute: 3, entity_type: 'card', operation: 'read', actor_type: null, actor_id: 'a1' })];
+  const { store } = await buildArchive(START, [
+    { to: START + HOUR, entries: [] },
+    { to: START + 2 * HOUR, late },
+    { to: START + 3 * HOUR, late },
+  ]);
+  const hashes = (await readManifest(store)).segments.map(({ sha256 }) => sha256);
+  expect(new Set(hashes).size).toBe(1);
+  expect((await counted(store, WHOLE)).rows[0]).toMatchObject({ count: 2 });
+});
+
+test('a segment with too many groups has no tally, and its entries are counted one by one', async () => {
+  const entries = Array.from({ length: 2_001 }, (_, at) => ({
+    tenant_id: TENANT,
+    actor_id: `actor ${at}`,
+    actor_type: 'user',
+    created_at: new Date(START + at).toISOString(),
+  }));
+  const { store } = await buildArchive(START, [{ to: START + HOUR, entries }]);
+  expect(await counted(store, WHOLE)).toMatchObject({ left: 1, rows: { 0: { count: 2_001 } } });
+  const builder = new TallyBuilder();
+  for (const log of entries.slice(1)) builder.add(log, bucketOf(START));
+  expect(builder.built()?.bytes.length).toBeLessThan(20_000);
+});
+
+test('R69 verify compares the tallies with the entries, and finds every byte that was changed', async () => {
+  const { top, store } = await buildArchive(START, hours(2));
+  expect(await problems(top)).toEqual([]);
+  const [ref] = (await readManifest(store)).index;
+  if (ref === undefined) throw new Error('no index');
+  const file = await IndexFile.open(store, ref);
+  const [length = 0] = file.tallyInfos[0] ?? [];
+  const place = path.join(top, ref.path);
+  const bytes = fs.readFileSync(place);
+  for (let at = 0; at < length; at += 1) {
+    const changed = Buffer.from(bytes);
+    const offset = ref.bytes - ref.head_bytes - length + at;
+    changed[offset] = (changed[offset] ?? 0) ^ 1;
+    fs.writeFileSync(place, changed);
+    expect(await problems(top)).toEqual([`damaged ${ref.path}`]);
+  }
+});
+
+/** All counts of a range: by the index, and by reading what is left. */
+async function counted(store: ArchiveStore, range: Interval): Promise<{ rows: StatsRow[]; left: number }> {
+  const counts = new LogCounts();
+  const options = { ...range, onGroup: counts.add.bind(counts) };
+  const { index, segments } = await readManifest(store, range);
+  const left = await countTallies(store, index, segments, options);
+  const counter = new LineCounter(options);
+  for (const segment of left) for await (const block of readLines(store, segment)) counter.add(block, segment.path);
+  counter.flush();
+  return { rows: counts.rows(range), left: left.length };
+}
+
+function bruteForce(made: readonly { entries: Entry[]; late: Entry[]; gap: boolean }[], range: Interval): StatsRow[] {
+  const counts = new LogCounts();
+  for (const { entries = [], late = [] } of commitsOf(made))
+    for (const log of [...entries, ...late]) {
+      const at = Date.parse(log.created_at);
+      if (at >= range.since && at < range.until) counts.add(log);
+    }
+  return counts.rows(range);
+}
+
+/** Commits of four hours each; late entries are of the four before. */
+function commitsOf(made: readonly { entries: Entry[]; late: Entry[]; gap: boolean }[]): Commit[] {
+  return made.map(({ entries, late, gap }, at) => {
+    const to = START + (at + 1) * 4 * HOUR;
+    if (gap) return { to, gap };
+    const shifted = (all: Entry[], by: number): Log[] =>
+      all.toSorted((one, other) => one.minute - other.minute).map((each) => logOf(each, START + by * 4 * HOUR));
+    return { to, entries: shifted(entries, at), late: shifted(late, Math.max(0, at - 1)) };
+  });
+}
+
+function logOf({ minute, is = 'usual', ...values }: Partial<Log> & { minute: number; is?: string }, from = START): Log {
+  return {
+    tenant_id: is === 'foreign' ? `${TENANT.slice(0, -1)}7` : TENANT,
+    ...values,
+    entity_id: `entity ${minute % 9}`,
+    ...(is === 'odd' && { nested: { operation: 'other' } }),
+    ...(is === 'raw' && { message: '\ud800' }),
+    created_at: is === 'timeless' ? 'never' : new Date(from + minute * MINUTE).toISOString(),
+  };
+}
+
+function hours(count: number): Commit[] {
+  return Array.from({ length: count }, (_, hour) => ({
+    to: START + (hour + 1) * HOUR,
+    entries: Array.from({ length: 7 }, (_, at) =>
+      logOf(
+        { minute: at * 8, entity_type: 'card', operation: 'read', actor_type: 'user', actor_id: `a${at % 3}` },
+        START + hour * HOUR,
+      ),
+    ),
+  }));
+}
+
+function damage(file: string, { at, by, cut }: { at: number; by: number; cut: boolean }): void {
+  const bytes = fs.readFileSync(file);
+  const place = at % bytes.length;
+  bytes[place] = (bytes[place] ?? 0) ^ by;
+  fs.writeFileSync(file, cut ? bytes.subarray(0, place) : bytes);
+}
+
+async function problems(top: string): Promise<string[]> {
+  const all: string[] = [];
+  for await (const findings of new Verification(openStore(top)).findings())
+    all.push(...findings.map(({ problem, path: file }) => `${problem} ${file}`));
+  return all;
+}
