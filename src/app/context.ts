@@ -175,10 +175,7 @@ interface EmbeddedSandbox {
 }
 
 // The embedded sandbox has buckets of its own, whatever bucket the credentials of the environment are for.
-async function storeEnvironment(
-  { system: { env }, settings }: ContextDeps,
-  sandbox: () => Promise<EmbeddedSandbox>,
-): Promise<Environment> {
+async function storeEnvironment({ system: { env }, settings }: ContextDeps, sandbox: () => Promise<EmbeddedSandbox>) {
   if (!usesEmbedded(settings) || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']) return env;
   return { ...env, ...(await sandbox()).storeEnvironment };
 }

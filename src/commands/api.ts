@@ -106,10 +106,7 @@ async function printItems(context: Context, batches: AsyncIterable<readonly unkn
   await print(resumed(sample, shown));
 }
 
-async function* shownBatches(
-  context: Context,
-  batches: AsyncIterable<readonly unknown[]>,
-): AsyncGenerator<readonly unknown[], undefined> {
+async function* shownBatches(context: Context, batches: AsyncIterable<readonly unknown[]>) {
   const row = isTabular(context) ? asRow : (item: unknown): unknown => item;
   for await (const batch of batches) {
     if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));

@@ -34,12 +34,7 @@ export async function candidatesFor(
   return { ...found, candidates: safe(found.candidates) };
 }
 
-async function candidatesAt(
-  at: ParseState,
-  program: Completable,
-  current: string,
-  sources: Sources,
-): Promise<Candidates> {
+async function candidatesAt(at: ParseState, program: Completable, current: string, sources: Sources) {
   if (at.help) return chosen(helpWords(at, program), current);
   if (at.pending) return valuesOf(at.pending, current, '', sources);
   if (!at.argumentsOnly) {
@@ -81,12 +76,7 @@ async function joinedValue(at: ParseState, name: string, current: string, source
   return valuesOf(option, current.slice(name.length + 1), `${name}=`, sources);
 }
 
-async function valuesOf(
-  parameter: Parameter<unknown>,
-  typed: string,
-  prefix: string,
-  sources: Sources,
-): Promise<Candidates> {
+async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: string, sources: Sources) {
   if (parameter.choices)
     return chosen(
       parameter.choices.map((value) => [value, '']),

@@ -116,11 +116,7 @@ function isKept(stored: StoredKey | undefined): stored is StoredKey {
   return stored?.value !== undefined || stored?.command !== undefined;
 }
 
-async function environmentKey(
-  { env, cwd, clock }: KeyHost,
-  variable: string,
-  signal: AbortSignal | undefined,
-): Promise<Setting<string> | undefined> {
+async function environmentKey({ env, cwd, clock }: KeyHost, variable: string, signal: AbortSignal | undefined) {
   const fileVariable = `${variable}_FILE`;
   const [text, file] = [env[variable], env[fileVariable]];
   if (text && file) {

@@ -104,10 +104,7 @@ function bounded<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]);
 }
 
-async function open(
-  { baseUrl }: NetworkPath,
-  proxy: Proxy | undefined,
-): Promise<{ socket?: Socket; finding: Finding }> {
+async function open({ baseUrl }: NetworkPath, proxy: Proxy | undefined) {
   const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
   const host = bareHost(baseUrl);
   try {

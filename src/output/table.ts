@@ -80,12 +80,7 @@ function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): 
 }
 
 // cli-table3 measures emoji and combining marks by rules of its own, by which it would cut an identifier.
-async function drawPage(
-  { lines, ruler }: Measured,
-  widths: readonly number[],
-  palette: Palette,
-  bounded: boolean,
-): Promise<string> {
+async function drawPage({ lines, ruler }: Measured, widths: readonly number[], palette: Palette, bounded: boolean) {
   const style: CellStyle = { ruler, palette };
   if (!bounded || ruler !== asciiWidth) return lines.map((line) => drawRow(line, widths, style)).join('');
   const { default: Table } = await import('cli-table3');

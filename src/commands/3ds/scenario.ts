@@ -7,7 +7,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { isLoopbackHost } from '../../schema/address.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, CreateSession } from '../../schema/three-ds/session.ts';
+import type { CreateSession } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
 import { isOpen } from '../../three-ds/explain.ts';
 import type { ChallengeReply, Scenario } from '../../three-ds/suite.ts';
@@ -149,12 +149,7 @@ async function outcomeOf(
 }
 
 /** The result of the authentication; the HTTP status where 3-D Secure itself failed, or a refusal is expected. */
-async function firstOutcome(
-  { threeDs }: Client,
-  id: string,
-  body: AuthenticateRequest,
-  expect: string,
-): Promise<AuthenticationResult | string> {
+async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string) {
   try {
     return await threeDs.authenticate(id, body);
   } catch (error) {

@@ -62,11 +62,7 @@ export const download = defineCommand({
   request: (context, { of }) => jobRequest(context, of),
 });
 
-async function downloadJob(
-  context: Context,
-  job: string,
-  options: DownloadOptions,
-): Promise<Omit<ResultsFile, 'file'>> {
+async function downloadJob(context: Context, job: string, options: DownloadOptions) {
   const { out, force } = options;
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);

@@ -235,12 +235,7 @@ function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory
 }
 
 /** The run of a cycle among those of a file, the newest first. Undefined: a run may begin. */
-function runOfCycle(
-  runs: readonly RunDirectory[],
-  cycle: string,
-  adopt: string | undefined,
-  now: number,
-): RunDirectory | undefined {
+function runOfCycle(runs: readonly RunDirectory[], cycle: string, adopt: string | undefined, now: number) {
   const run = runs.find(({ record }) => record.cycle === cycle);
   if (adopt !== undefined) return adoptedRun(runs, run, cycle, adopt);
   if (run) return run;

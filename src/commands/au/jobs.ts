@@ -192,10 +192,7 @@ function isBefore({ created_at: created }: AccountUpdaterJob, since: number | un
 }
 
 /** The newest jobs come first: behind an older one there is nothing to look for. */
-async function* untilOlder(
-  pages: AsyncIterable<Page<AccountUpdaterJob>>,
-  since: number | undefined,
-): AsyncGenerator<Page<AccountUpdaterJob>> {
+async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since: number | undefined) {
   for await (const page of pages) {
     const isLast = page.items.some((job) => isBefore(job, since));
     yield isLast ? { ...page, next: undefined } : page;
@@ -203,10 +200,7 @@ async function* untilOlder(
   }
 }
 
-async function* withRuns(
-  context: Context,
-  batches: AsyncIterable<readonly AccountUpdaterJob[]>,
-): AsyncGenerator<readonly ListedJob[]> {
+async function* withRuns(context: Context, batches: AsyncIterable<readonly AccountUpdaterJob[]>) {
   const known = new Map<string, { readonly run: string; readonly part: number }>();
   for (const { record } of everyRun(context).runs)
     for (const { job, number, earlier_jobs: earlier = [] } of record.parts)

@@ -1,11 +1,5 @@
-import {
-  indexResults,
-  nextRequest,
-  type NextRow,
-  type ResultsByToken,
-  resultsInOrder,
-} from '../../account-updater/next-request.ts';
-import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
+import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../../account-updater/next-request.ts';
+import { reconcile } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
 import { shownCode } from '../../account-updater/report-view.ts';
@@ -148,10 +142,7 @@ async function makeNextRequest(context: Context, input: NextInput): Promise<Next
   }
 }
 
-async function matchedResults(
-  context: Context,
-  { request, results: name }: NextInput,
-): Promise<{ readonly source: Rereadable; readonly answers: ResultsByToken }> {
+async function matchedResults(context: Context, { request, results: name }: NextInput) {
   const { source, check } = await openRequestFile(context, resolvePath(context, request));
   const results = await fileSource(resolvePath(context, name));
   const found = await reconcile(source, results);
@@ -180,10 +171,7 @@ interface Targets {
   readonly signal: AbortSignal;
 }
 
-async function writeRows(
-  batches: AsyncIterable<readonly NextRow[]>,
-  { out, excluded, actions, signal }: Targets,
-): Promise<Omit<NextRequest, 'file' | 'excluded_file'>> {
+async function writeRows(batches: AsyncIterable<readonly NextRow[]>, { out, excluded, actions, signal }: Targets) {
   const groups = noRows();
   let unchanged = 0;
   const byCode: Record<string, number> = {};

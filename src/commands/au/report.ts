@@ -2,14 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PageSubject } from '../../account-updater/report-page.ts';
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
-import {
-  drawReport,
-  type Report,
-  type ReportRequest,
-  reportView,
-  type SplitFile,
-  wholeOf,
-} from '../../account-updater/report-view.ts';
+import { drawReport, type Report, type ReportRequest, reportView, wholeOf } from '../../account-updater/report-view.ts';
 import {
   actionFor,
   type Actions,
@@ -187,11 +180,7 @@ interface SplitOptions {
 }
 
 /** Writes a file for each group that has rows; none before all rows were read. */
-async function split(
-  results: Rereadable,
-  directory: string,
-  { force, excelSafe, actions }: SplitOptions,
-): Promise<SplitFile[]> {
+async function split(results: Rereadable, directory: string, { force, excelSafe, actions }: SplitOptions) {
   makeDirectory(directory);
   const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
   const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();

@@ -71,12 +71,7 @@ function requiredTarget(target: URL | undefined): URL {
   });
 }
 
-async function* rows(
-  context: Context,
-  input: ReplayInput,
-  target: URL,
-  tally: Tally,
-): AsyncGenerator<readonly ReplayRow[]> {
+async function* rows(context: Context, input: ReplayInput, target: URL, tally: Tally) {
   for await (const replayed of replayedEvents(context, input, target)) {
     count(context, input.journal, replayed, tally);
     if (replayed.kind === 'sent') yield [rowOf(replayed)];

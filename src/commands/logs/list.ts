@@ -200,10 +200,7 @@ export const entityTypes = defineCommand({
   },
 });
 
-async function rememberForCompletion(
-  { system, settings, notices }: Context,
-  types: readonly EntityType[],
-): Promise<void> {
+async function rememberForCompletion({ system, settings, notices }: Context, types: readonly EntityType[]) {
   const { rememberEntityTypes } = await import('../../config/cache-file.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);

@@ -227,11 +227,7 @@ function maySuggest({ out }: Context, { checkpoint, to }: TailInput): boolean {
 }
 
 // `--since` stays in a command that runs again and again, and counts for its first run.
-function reportStart(
-  { notices }: Context,
-  { to, checkpoint, since, last }: TailInput,
-  kept: TailPosition | undefined,
-): void {
+function reportStart({ notices }: Context, { to, checkpoint, since, last }: TailInput, kept: TailPosition | undefined) {
   const ignored = since !== undefined ? ' (--since ignored)' : last !== undefined ? ' (--last ignored)' : '';
   if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
   if (to && checkpoint === undefined)

@@ -63,11 +63,7 @@ export const verify = defineCommand({
   },
 });
 
-async function* rowsOf(
-  verification: Verification,
-  tally: { findings: number },
-  withSummary: boolean,
-): AsyncGenerator<readonly ArchiveCheckRow[]> {
+async function* rowsOf(verification: Verification, tally: { findings: number }, withSummary: boolean) {
   for await (const found of verification.findings()) {
     tally.findings += found.length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
@@ -154,10 +150,6 @@ export interface ArchiveCheckRow
 
 const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name, null]));
 
-function checkRow(
-  kind: ArchiveCheckRow['kind'],
-  message: string,
-  more: Partial<ArchiveCheckRow> = {},
-): ArchiveCheckRow {
+function checkRow(kind: ArchiveCheckRow['kind'], message: string, more: Partial<ArchiveCheckRow> = {}) {
   return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
 }

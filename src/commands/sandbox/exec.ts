@@ -93,11 +93,7 @@ const GRACE_MS = 5000;
  * Runs a command on the terminal or pipes that this process has, and resolves to its exit code, as a shell would
  * give it. Signals that reach this process reach the child.
  */
-async function runChild(
-  { system, notices, signal }: Context,
-  words: readonly string[],
-  added: Environment,
-): Promise<number> {
+async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
   signal.throwIfAborted();
   const { startProgram } = await import('../../security/child-environment.ts');
   const { constants } = await import('node:os');

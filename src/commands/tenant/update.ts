@@ -69,11 +69,7 @@ export const update = defineCommand({
   },
 });
 
-async function confirmUpdate(
-  { globals, notices, prompts }: Context,
-  tenant: Tenant,
-  { settings }: TenantChange,
-): Promise<boolean> {
+async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Tenant, { settings }: TenantChange) {
   const { unknownSettings } = await import('../../tenant/change.ts');
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;

@@ -133,11 +133,7 @@ function usageReport(world: World, now: number): UsageReport {
   };
 }
 
-function metricsOf(
-  world: World,
-  type: (typeof TOKEN_TYPES)[number],
-  finished: readonly Job[],
-): { count: number; last_created_at: string } {
+function metricsOf(world: World, type: (typeof TOKEN_TYPES)[number], finished: readonly Job[]) {
   const created = type === 'card' ? world.tokens.all : [];
   const renewed = type === 'card' ? finished.map(renewedBy) : [];
   const times = [
