@@ -2,10 +2,7 @@ import { writePlain } from './output/output.ts';
 import type { System } from './system.ts';
 import { VERSION } from './version.ts';
 
-/**
- * Runs one command line and resolves to its exit code.
- * Nothing is loaded before it is known to be needed: the version needs only the stream that it is written to.
- */
+/** Runs one command line and resolves to its exit code. Nothing is loaded before it is known to be needed. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     return writePlain(system, `${VERSION}\n`);

@@ -27,17 +27,12 @@ export interface KeyCheck {
 const LIMIT_S = 15;
 
 /** Checks a key with every read of its kind, in parallel; if all refuse it, with those of the other kind as well. */
-export async function checkKey(
-  context: Context,
-  kind: KeyType,
-  key: ApiKey,
-  choice: ClientChoice = {},
-): Promise<KeyCheck> {
+export async function checkKey(context: Context, kind: KeyType, key: ApiKey, at: ClientChoice = {}): Promise<KeyCheck> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(timeUp()), LIMIT_S * 1000);
   try {
     const signal = AbortSignal.any([context.signal, over.signal]);
-    const client = await context.client({ ...choice, signal, key: async () => key });
+    const client = await context.client({ ...at, signal, key: async () => key });
     const check = await tried(client, kind);
     // An interrupt says nothing about the key.
     context.signal.throwIfAborted();

@@ -30,16 +30,10 @@ export interface CommandFacts {
   readonly exitCodes?: readonly number[];
   /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
   readonly worksElsewhere?: boolean;
-  /**
-   * What it prints can be long and comes to an end, which its input may decide: a terminal shows its tables through a
-   * pager.
-   */
+  /** What it prints can be long and comes to an end (its input may decide): a terminal shows it in a pager. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
-  /**
-   * It changes something at the service, or is paid for: the tenant is marked on stderr just before. The client of every
-   * other command can only read.
-   */
+  /** It changes something at the service or costs: the tenant is marked first. Other commands' clients only read. */
   readonly changes?: true;
   /** What `--fields` can choose from in what this command prints. */
   readonly fields?: readonly string[];

@@ -8,14 +8,14 @@ import { openTerminal, type Terminal, type TerminalSettings } from '../output/te
 import { createRedactor, type Redactor } from '../security/redact.ts';
 import { isOn, type System } from '../system.ts';
 import { Preview } from './command.ts';
-import { createContext } from './context.ts';
+import { type ContextDeps, createContext } from './context.ts';
 import { nextCommand, optionAdvice } from './hint.ts';
 import type { Globals } from './parameter.ts';
 import { openQuery } from './print.ts';
-import type { Invocation } from './run.ts';
+import type { RunRequest } from './run.ts';
 
 /** A command to run, or what was wrong with the command line. */
-export type Parsed = Extract<Invocation, { kind: 'run' }> | { readonly kind: 'mistake'; readonly error: unknown };
+export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };
 
 /** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
@@ -50,25 +50,18 @@ interface ExecuteInput {
   output: string | undefined;
 }
 
-async function runCommand(
-  { command, input, globals }: Extract<Invocation, { kind: 'run' }>,
-  surroundings: { system: System; terminal: Terminal; redactor: Redactor },
-  asked: ExecuteInput,
-): Promise<number> {
-  const { system } = surroundings;
+type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
+
+async function runCommand({ command, input, globals }: RunRequest, deps: Deps, asked: ExecuteInput): Promise<number> {
+  const { system } = deps;
   const settings = command.anySettings
     ? await resolveUsableSettings(system, globals)
-    : await resolveSettings(system, globals, { newProfile: command.newProfile });
-  for (const key of keysAtHand(system, settings.stored)) surroundings.redactor.addSecret(key);
+    : await resolveSettings(system, globals, command.newProfile);
+  for (const key of keysAtHand(system, settings.stored)) deps.redactor.addSecret(key);
   asked.output = settings.output.value;
-  if (!command.anySettings) for (const notice of settings.notices) surroundings.terminal.notices.warn(notice);
+  if (!command.anySettings) for (const notice of settings.notices) deps.terminal.notices.warn(notice);
   const dryRun = input['dryRun'] === true;
-  const context = createContext({
-    ...surroundings,
-    globals,
-    settings,
-    readOnly: dryRun || globals.curl || !command.changes,
-  });
+  const context = createContext({ ...deps, globals, settings, readOnly: dryRun || globals.curl || !command.changes });
   try {
     const query = await openQuery(context, command);
     checkExcelSafe(globals, settings.output.value, input);
@@ -91,7 +84,7 @@ function checkExcelSafe(globals: Globals, output: string | undefined, input: Rea
 }
 
 // Any other command would do its work, though only a request was to be shown.
-function refuseNothingToShow({ globals, command, words }: Extract<Parsed, { kind: 'run' }>): void {
+function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   if (!globals.curl || command.request !== undefined) return;
   throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
     hint: 'Leave --curl out.',
@@ -113,7 +106,7 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
   };
 }
 
-function isPaged({ command: { paged }, input }: Extract<Invocation, { kind: 'run' }>): boolean {
+function isPaged({ command: { paged }, input }: RunRequest): boolean {
   return typeof paged === 'function' ? paged(input) : paged === true;
 }
 

@@ -19,22 +19,16 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
+type Speaker = Pick<Context, 'notices' | 'globals' | 'system'>;
+
 /** A note on what to do next, and below it the command, written out with the service that was named on this one. */
-export function noteNext(
-  { notices, globals, system }: Pick<Context, 'notices' | 'globals' | 'system'>,
-  text: string,
-  words: readonly string[],
-): void {
+export function noteNext({ notices, globals, system }: Speaker, text: string, words: readonly string[]): void {
   notices.note(`${text}:`);
   notices.command(nextCommand(words, globals, system));
 }
 
 /** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
-export function warnOf(
-  { notices, globals, system }: Pick<Context, 'notices' | 'globals' | 'system'>,
-  what: string,
-  error: SvcError,
-): void {
+export function warnOf({ notices, globals, system }: Speaker, what: string, error: SvcError): void {
   notices.warn([`${what}: ${error.message}`, error.hint].filter((part) => part !== undefined).join('. '));
   for (const words of error.commands) notices.command(nextCommand(words, globals, system), 'quiet');
 }
@@ -65,10 +59,7 @@ export function nextCommand(words: readonly string[], globals: ServiceNamed | un
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
 
-/**
- * A command line that can be pasted into a shell as it stands: with the service that was named on this one, and with
- * the form in which data was wanted.
- */
+/** A command line to paste into a shell: with the service and the form of data that were named on this one. */
 export function typedCommand(words: readonly string[], globals: Named, system: ShellHost): string {
   const { output, fields, jq, time } = globals;
   const form = [

@@ -38,10 +38,7 @@ export function jsonIn(text: string, name: string): unknown {
   }
 }
 
-/**
- * JSON text with each `//` comment replaced by as many spaces, so that lines and columns stay right. Nothing inside a
- * string is a comment.
- */
+/** JSON text with `//` comments replaced by spaces, so that lines and columns stay right. Strings are left alone. */
 export function blankComments(text: string): string {
   // A string that does not end is left to the JSON reader, which says where.
   return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n\r]*/g, (part) =>

@@ -90,10 +90,7 @@ async function hideKeys({ system, settings, key }: Context): Promise<void> {
   }
 }
 
-/**
- * The kind of key is null where none goes along: to a pre-signed address or a webhook's target. `bytes` are those of a
- * file that would be the body.
- */
+/** The key is null where none goes along: to a pre-signed address or a webhook. `bytes`: of a file as the body. */
 const plannedRequestView: View = {
   name: 'request that was not sent',
   fields: ['method', 'url', 'key', 'bytes', 'body.*'],

@@ -177,10 +177,7 @@ export interface CheckedRenderer<T> extends Renderer<T> {
 // More than these are counted, but not reported one by one.
 const MAX_REPORTED_ERRORS = 5;
 
-/**
- * A renderer that puts everything through `--jq`. `whole`: the expression sees a list as one array, as `-o json` writes
- * it; else each entry by itself.
- */
+/** A renderer that puts everything through `--jq`; `whole`: the expression sees a list as one array (`-o json`). */
 function queryRenderer<T>(
   context: Context,
   query: Query,

@@ -73,7 +73,8 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   for (const { name } of tree) root.command(name);
   root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
   try {
-    await root.parseAsync(helpWordsLast(argv), { from: 'user' });
+    // `svc help logs tail` reads as `svc logs tail --help`.
+    await root.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
   } catch (error) {
     if (isHelp(error, 'commander.help') && position.parser === root)
       return runOf(await program.welcome.load(), '', {}, globals);
@@ -134,11 +135,6 @@ function createParser(): Parser {
 
 function isTopic(name: string): name is TopicName {
   return Object.hasOwn(TOPICS, name);
-}
-
-// `svc help logs tail` reads as `svc logs tail --help`.
-function helpWordsLast(argv: readonly string[]): string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }
 
 function helpOn(about: About, argv: readonly string[]): HelpRequest {

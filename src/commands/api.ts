@@ -86,7 +86,7 @@ async function printResponse(context: Context, body: JsonBody): Promise<void> {
     if (hasMore(body)) context.notices.note('more results: use --paginate for every page');
     return;
   }
-  const shown = shownFrom(context, body);
+  const shown = context.globals.showUrls ? exactItem(body.json, sourceFrom(body.text)) : withoutAddresses(body.text);
   // A single text or number has no columns: it is its own JSON in every format.
   if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
   await (
@@ -117,10 +117,6 @@ async function* shownBatches(context: Context, batches: AsyncIterable<readonly u
 async function* resumed<T>(first: readonly T[], rest: AsyncGenerator<readonly T[]>): AsyncGenerator<readonly T[]> {
   if (first.length > 0) yield first;
   yield* rest;
-}
-
-function shownFrom({ globals }: Context, { json, text }: JsonBody): unknown {
-  return globals.showUrls ? exactItem(json, sourceFrom(text)) : withoutAddresses(text);
 }
 
 function shownItem({ globals }: Context, item: unknown): unknown {

@@ -8,10 +8,7 @@ import { writePlain } from '../output/output.ts';
 import type { System } from '../system.ts';
 import { TREE } from './tree.ts';
 
-/**
- * `svc __complete`, which the scripts for shells call when TAB is pressed. Resolves to the exit code. It prints no
- * errors: they would land in the line that is being typed.
- */
+/** `svc __complete`, which shells' scripts call on TAB. Prints no errors: they would land in the line being typed. */
 export async function runComplete(argv: readonly string[], system: System): Promise<number> {
   const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
   try {
@@ -22,10 +19,7 @@ export async function runComplete(argv: readonly string[], system: System): Prom
   }
 }
 
-/**
- * Answers a shell's script: `argv` is the shell's name and what its script passes. Undefined for an unknown shell. Uses
- * no network and writes nothing.
- */
+/** Answers a shell's script: its name, then what it passes. Undefined for an unknown shell. No network, no writes. */
 export async function complete(
   program: Completable,
   argv: readonly string[],

@@ -64,11 +64,7 @@ export interface Settings {
  * Settings by precedence: flag, environment, profile, default. With `newProfile` the profile need not be stored yet.
  * @throws SvcError `usage` for a bad flag; `config` for a bad variable, an unknown profile or a damaged config file
  */
-export async function resolveSettings(
-  system: PathsHost,
-  flags: SettingFlags,
-  { newProfile = false }: { readonly newProfile?: boolean | undefined } = {},
-): Promise<Settings> {
+export async function resolveSettings(system: PathsHost, flags: SettingFlags, newProfile = false): Promise<Settings> {
   const { name, sandbox, stored, configFile, notices } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
     const found = pickSource(system.env, name.value, sources);

@@ -14,6 +14,7 @@ import {
   type Palette,
   plainPalette,
   projection,
+  same,
   type RenderOptions,
   type Tone,
   valueAt,
@@ -145,7 +146,7 @@ export async function measureCells<T>(
   options: RenderOptions<T>,
 ): Promise<Measured> {
   const project = projection(options.view, undefined, options.showUrls ?? false);
-  const { time = 'utc', redact = unchanged, marks = false } = options;
+  const { time = 'utc', redact = same, marks = false } = options;
   const now = options.now?.() ?? 0;
   const texts = batch.map((row) => {
     const shown = project(row);
@@ -182,18 +183,7 @@ function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: numbe
   return isObject(value) && Object.keys(value).length === 0 ? '' : jsonLine(value);
 }
 
-function unchanged(text: string): string {
-  return text;
-}
-
-function same(value: unknown): unknown {
-  return value;
-}
-
-/**
- * One object as aligned `field  value` lines: the chosen fields, or else the known ones that it has and then
- * those that are new to us.
- */
+/** One object as aligned `field  value` lines: the chosen fields, or the known ones that it has and then new ones. */
 export async function drawRecord<T>(
   value: T,
   chosen: readonly string[] | undefined,

@@ -85,8 +85,9 @@ function kindByName(path: string): ColumnType {
   return /(?:^|[._])count$/.test(path) ? 'number' : 'text';
 }
 
-function same(text: string): string {
-  return text;
+/** Leaves a value as it is. */
+export function same<T>(value: T): T {
+  return value;
 }
 
 /** What a renderer must know beside the format. */

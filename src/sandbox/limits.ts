@@ -46,10 +46,7 @@ export class RateLimits {
     this.#announced = announced;
   }
 
-  /**
-   * Counts a request; returns the limit when it is one too many, until when to wait, and whether the response says so.
-   * Refused requests are not counted.
-   */
+  /** Counts a request. Of one too many, not counted: the limit, until when to wait, and whether that is said. */
   check(key: SandboxKey, path: string, now: number, type: TenantType = 'test') {
     const counters = LIMITS.filter(
       (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),

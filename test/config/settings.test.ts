@@ -135,10 +135,10 @@ describe('the profile', () => {
 
   it('may be new where one is being made, under a fit name', async () => {
     const on = system({ profiles: PROFILES });
-    const made = await resolveSettings(on, { profile: 'new' }, { newProfile: true });
+    const made = await resolveSettings(on, { profile: 'new' }, true);
     expect(made).toMatchObject({ profile: { value: 'new' }, stored: undefined });
     for (const profile of ['__proto__', 'a b', '-x', '', 'constructor', 'x'.repeat(65)])
-      await expect(resolveSettings(on, { profile }, { newProfile: true })).rejects.toMatchObject({ code: 'usage' });
+      await expect(resolveSettings(on, { profile }, true)).rejects.toMatchObject({ code: 'usage' });
   });
 });
 

@@ -10,10 +10,7 @@ import type { Authentication, AuthenticationResult, ThreeDsSession } from '../..
 import { isOpen, outcomeLines } from '../../three-ds/explain.ts';
 import { maskedResponse, statusTone } from './view.ts';
 
-/**
- * Where an authentication led to a challenge, says how it goes on: the page to open, and the command that gets the
- * outcome. Resolves to whether there is one.
- */
+/** Where there is a challenge, says which page to open and which command gets the outcome. @returns if there is. */
 export async function reportChallenge(
   context: Context,
   client: Client,
@@ -65,28 +62,20 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 };
 
 /** The response to an authentication need not hold the address; the session does. */
-export async function pageOf(
-  client: Client,
-  id: string,
-  { acs_challenge_url: given }: AuthenticationResult,
-): Promise<string | undefined> {
+export async function pageOf(client: Client, id: string, result: AuthenticationResult): Promise<string | undefined> {
+  const { acs_challenge_url: given } = result;
   if (typeof given === 'string' && given !== '') return given;
   return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
 }
 
 /** Says on stderr what an outcome means, who bears the loss, and what to do next. */
-export async function reportOutcome(
-  context: Context,
-  client: Client,
-  id: string,
-  result: Authentication,
-): Promise<void> {
+export async function reportOutcome(context: Context, client: Client, id: string, last: Authentication): Promise<void> {
   const { notices } = context;
   if (!notices.shows('normal')) return;
   const more =
-    !isOpen(result) && result.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
-  const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(result), ...result });
-  const tone = statusTone(result.authentication_status);
+    !isOpen(last) && last.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
+  const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(last), ...last });
+  const tone = statusTone(last.authentication_status);
   notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
   for (const line of lines) notices.note(line);
   if (!more?.cardholder_info) return;
@@ -101,10 +90,7 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
   );
 }
 
-/**
- * The outcome as the session has it: with reasons and addresses that the response to an authentication lacks.
- * Undefined where it cannot be read: they only add to what is known.
- */
+/** The outcome as the session has it, with reasons and addresses that a response lacks; undefined if unreadable. */
 export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
   try {
     return (await threeDs.read(id)).authentication ?? undefined;

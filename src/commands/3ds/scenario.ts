@@ -81,10 +81,7 @@ async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Pr
   return withNumericCurrencies(withSettings(exampleBody({ type, category: 'payment', sessionType }), set, false));
 }
 
-/**
- * Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares.
- * @throws SvcError whatever ends it without an outcome
- */
+/** Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares. */
 export async function runScenario(
   context: Context,
   client: Client,

@@ -59,7 +59,7 @@ export const test = defineCommand({
     const started = context.clock.now();
     const results: ScenarioResult[] = [];
     const work = async (): Promise<void> => {
-      await runAll(context, client, planned, { timeoutMs: challengeTimeout, results });
+      await runAll(context, client, planned, results, challengeTimeout);
       if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
       await print(once(results));
       reportCounts(context, results);
@@ -96,8 +96,9 @@ async function runAll(
   context: Context,
   client: Client,
   planned: Planned,
-  { timeoutMs, results }: { readonly timeoutMs: number | undefined; readonly results: ScenarioResult[] },
-): Promise<void> {
+  results: ScenarioResult[],
+  timeoutMs?: number,
+) {
   const shown = context.progress.watching('3-D Secure scenarios');
   const fatal: unknown[] = [];
   const waiting = planned.entries();

@@ -100,10 +100,7 @@ async function isConfirmed({ notices, prompts }: Context, question: string): Pro
   return isYes;
 }
 
-/**
- * The run of this name or directory, if its record cannot be read, or is gone from where the index says that it is.
- * Undefined for every other name.
- */
+/** The run of this name or directory, if its record cannot be read or is gone from where the index has it. */
 function unreadableRun(context: Context, name: string): UnreadableRun | undefined {
   const root = knownRunsRoot(context);
   const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;

@@ -209,10 +209,7 @@ const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
   header_unknown_column: 'the header names an unknown column',
 };
 
-/**
- * On GitHub Actions, puts the problems of a request file beside its lines, in addition to the messages. Never with a
- * value of the file.
- */
+/** On GitHub Actions, also puts the problems of a request file beside its lines, never with a value of the file. */
 function annotate(context: Context, typed: string, { problems, duplicates }: RequestFileCheck): void {
   const { system, notices } = context;
   if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;

@@ -112,10 +112,7 @@ interface NextInput {
   readonly force: boolean;
 }
 
-/**
- * Writes the next request, and the list of what was excluded.
- * @throws SvcError `checksum_mismatch` when the results belong to another request; nothing is written then
- */
+/** Writes the next request and what was excluded. @throws SvcError `checksum_mismatch` for results of another one */
 async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
   const { force, actions } = input;
   const targets = [input.out, input.excluded].filter((name) => name !== undefined && name !== '-');

@@ -45,12 +45,8 @@ export async function finishRun(
 }
 
 /** Checks where the results are to go, before any request. `run` may have written the file that is there. */
-export async function requireDestination(
-  context: Context,
-  destination: Destination,
-  run?: RunDirectory,
-): Promise<void> {
-  if (destination.out !== '-') return checkDestination(run?.record, destination);
+export async function requireDestination(context: Context, to: Destination, run?: RunDirectory): Promise<void> {
+  if (to.out !== '-') return checkDestination(run?.record, to);
   const { globals, query } = context;
   if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
   throw new SvcError('usage', 'with --out - the output is the result file', {
@@ -59,14 +55,10 @@ export async function requireDestination(
 }
 
 /** Writes the results of a run where they are to go: a file, a pipe, a device, or standard output. */
-export async function deliverResults(
-  context: Context,
-  run: RunDirectory,
-  destination: Destination,
-): Promise<ResultsFile> {
-  const isFile = destination.out !== '-';
-  const results = isFile ? await writeResults(run, destination) : await keepResults(run);
-  await copyOut(context, results.file, destination.out);
+export async function deliverResults(context: Context, run: RunDirectory, to: Destination): Promise<ResultsFile> {
+  const isFile = to.out !== '-';
+  const results = isFile ? await writeResults(run, to) : await keepResults(run);
+  await copyOut(context, results.file, to.out);
   return results;
 }
 
@@ -87,14 +79,8 @@ export async function copyOut(context: Context, file: string, out: string): Prom
   if (target.kind !== 'file') await copyInto(target, file, context);
 }
 
-/**
- * Warns of results whose tokens were not requested, as long as the request file is still there and the same. What came
- * through a pipe cannot be compared.
- */
-export async function warnOfUnrequested(
-  context: Context,
-  { input, results }: Pick<RunRecord, 'input' | 'results'>,
-): Promise<void> {
+/** Warns of results whose tokens were not requested, where the request file is still there and the same. */
+export async function warnOfUnrequested(context: Context, { input, results }: RunRecord): Promise<void> {
   if (results === undefined || input.path === undefined) return;
   const request = await fileSource(input.path).catch(() => undefined);
   if (request === undefined) return;

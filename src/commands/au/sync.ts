@@ -39,7 +39,7 @@ export const sync = defineCommand({
     const { runs, unreadable } = dueRuns(context, exec);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0) context.notices.note('no open runs of this profile');
-    const isRefused = !dryRun && (await advanceAll(context, runs, { exec, summarize }));
+    const isRefused = !dryRun && (await advanceAll(context, runs, summarize, exec));
     await print(once(runs.map(({ record }) => runRow(record))));
     if (dryRun) return undefined;
     const code = codeFor(runs, exec, unreadable.length > 0);
@@ -88,15 +88,8 @@ function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUn
   return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
 }
 
-/**
- * Advances every run once. One that another process holds, or that fails, stops no other.
- * @returns whether results of one were refused
- */
-async function advanceAll(
-  context: Context,
-  runs: readonly RunDirectory[],
-  { exec, summarize }: { readonly exec: string | undefined; readonly summarize: Summarize },
-): Promise<boolean> {
+/** Advances every run once; one that is held or fails stops no other. @returns whether results of one were refused */
+async function advanceAll(context: Context, runs: readonly RunDirectory[], summarize: Summarize, exec?: string) {
   let isRefused = false;
   for (const run of runs) {
     try {

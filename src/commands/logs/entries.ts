@@ -14,7 +14,7 @@ import {
   positiveDuration,
   text,
 } from '../../app/parameter.ts';
-import { isForPeople } from '../../app/print.ts';
+import { isForPeople, type ListProgress } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { MAX_DEPTH } from '../../json/source.ts';
 import { countText, formatNumber, parseTime } from '../../output/time.ts';
@@ -82,10 +82,7 @@ export function entityFilter({ entityType, entityId }: EntityInput): EntityInput
 }
 
 /** The interval in epoch milliseconds, as far as it was given. @throws SvcError `usage` where it is empty */
-export function intervalOf(
-  { since, until }: IntervalInput,
-  now: number,
-): { since: number | undefined; until: number | undefined } {
+export function intervalOf({ since, until }: IntervalInput, now: number) {
   const interval = { since: since?.(now), until: until?.(now) };
   if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
     throw new SvcError('usage', '--since must be before --until', { hint: 'Swap them, or widen the range.' });
@@ -131,13 +128,8 @@ function formsOf(id: string): string[] {
 }
 
 /** Values of which every entry that passes all filters has one: those of one filter, of all given the rarest. */
-export function valuesAmong({
-  entityId,
-  actor,
-  operation,
-  entityType,
-  actorType,
-}: EntryInput & EntityInput): readonly string[] {
+export function valuesAmong(input: EntryInput & EntityInput): readonly string[] {
+  const { entityId, actor, operation, entityType, actorType } = input;
   const ids = entityId === undefined ? [] : [...new Set(formsOf(entityId))];
   const filters = [ids, actor, operation, entityType === undefined ? [] : [entityType], actorType];
   return filters.find(({ length }) => length > 0) ?? [];
@@ -167,7 +159,7 @@ export function matches(log: Log, input: EntryInput & EntityInput): boolean {
 export function reportFiltered(
   { notices }: Context,
   input: EntryInput,
-  { shown, read }: { readonly shown: number; readonly read: number },
+  { shown, read }: Pick<ListProgress, 'shown' | 'read'>,
   range = '',
 ): void {
   const filters = clientFilters(input);
@@ -186,15 +178,12 @@ export async function actorNames(context: Context): Promise<ActorNames | undefin
 }
 
 /** The request for the first page of entries, for `--curl`. */
-export async function firstRequest(
-  filter: LogFilter,
-  options: PageOptions = { pageSize: 100 },
-): Promise<PreviewRequest> {
+export async function firstRequest(filter: LogFilter, page: PageOptions = { pageSize: 100 }): Promise<PreviewRequest> {
   const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
     import('../../api/logs.ts'),
     import('../../api/pages.ts'),
   ]);
-  return pageRequest(listLogsRequest(filter), options);
+  return pageRequest(listLogsRequest(filter), page);
 }
 
 function unmarked<T>(parameter: Parameter<T>): Parameter<T> {

@@ -64,7 +64,7 @@ export const list = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    if (input.follow) return followList(context, input);
+    if (input.follow) return (await import('./tail.ts')).runTail(context, tailInput(input));
     const interval = intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
     const print = await listPrinter(context, actors?.view ?? logView);
@@ -76,9 +76,7 @@ export const list = defineCommand({
       start: input.start,
       pageSize: pageSizeFor(input, searched.isFiltered),
       isAhead: input.all,
-      onRestart: () => {
-        isNarrower = true;
-      },
+      onRestart: () => void (isNarrower = true),
     });
     const seen = newListProgress();
     const odd = new OddEntries();
@@ -90,7 +88,7 @@ export const list = defineCommand({
     // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;
     searched.report(context, seen);
-    await checks.finish(context, seen, { now: client.now(), oldest: searched.oldest });
+    await checks.finish(context, seen, client.now(), searched.oldest);
     return 0;
   },
   async request(context, input) {
@@ -100,11 +98,6 @@ export const list = defineCommand({
     return firstRequest(toFilter(input, interval), { start: input.start, pageSize: pageSizeFor(input, isFiltered) });
   },
 });
-
-async function followList(context: Context, input: ListInput): Promise<number> {
-  const { runTail } = await import('./tail.ts');
-  return runTail(context, tailInput(input));
-}
 
 // What a tail can do beyond a list is left to it.
 function tailInput(input: ListInput): TailInput {
@@ -144,11 +137,7 @@ class ListChecks {
   }
 
   /** Reports once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
-  async finish(
-    context: Context,
-    seen: ListProgress,
-    { now, oldest }: { readonly now: number; readonly oldest: number },
-  ): Promise<void> {
+  async finish(context: Context, seen: ListProgress, now: number, oldest: number): Promise<void> {
     await this.#warnOfNames(context, seen);
     const { since, until = Infinity } = this.#interval;
     const { DEFAULT_RETENTION_MS } = await import('../../logs/entry.ts');

@@ -80,11 +80,7 @@ export interface ResumableInput extends EntryInput, EntityInput {
 }
 
 /** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
-export function resumeCommand(
-  context: Context,
-  input: ResumableInput,
-  { settled, keep }: { readonly settled: number; readonly keep: (file: string) => void },
-): { command: string; mayRepeat: boolean } {
+export function resumeCommand(context: Context, input: ResumableInput, settled: number, keep: (file: string) => void) {
   const file = input.checkpoint ?? keepCheckpoint(context, keep);
   const words = [
     'logs',

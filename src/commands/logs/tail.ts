@@ -180,24 +180,18 @@ async function follow(
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, () => resumeCommand(context, input, { settled: taken.settled, keep }));
+    notices.end(taken, () => resumeCommand(context, input, taken.settled, keep));
   }
-  return exitCode(context, input, { gaps: notices.gaps, rejected: shipping?.rejected() ?? 0 });
+  return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
 }
 
-async function openTail(
-  context: Context,
-  client: Client,
-  input: TailInput,
-  {
-    shipping,
-    last,
-    ...options
-  }: { shipping: Shipping | undefined; last: LastEntries | undefined } & Pick<
-    TailOptions,
-    'begin' | 'onEvent' | 'onPosition'
-  >,
-): Promise<Tail> {
+interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
+  readonly shipping: Shipping | undefined;
+  readonly last: LastEntries | undefined;
+}
+
+async function openTail(context: Context, client: Client, input: TailInput, opened: Opened): Promise<Tail> {
+  const { shipping, last, ...options } = opened;
   const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
     import('../../logs/follow.ts'),
     import('../../logs/read-range.ts'),
@@ -235,11 +229,7 @@ function reportStart({ notices }: Context, { to, checkpoint, since, last }: Tail
 }
 
 // Being interrupted is how a tail ends: no error, but the exit code names the signal.
-function exitCode(
-  { signal }: Context,
-  { strict }: TailInput,
-  { gaps, rejected }: { readonly gaps: number; readonly rejected: number },
-): number {
+function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, rejected: number): number {
   if (signal.aborted) {
     if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
     throw signal.reason;

@@ -59,7 +59,7 @@ export const verify = defineCommand({
       return verifying;
     });
     if (hasSentences) await context.out.write(summaryText(context, verification.result(), tally.findings));
-    judge(verification.result(), tally, { name: store.name, strict });
+    judge(verification.result(), tally.findings, store.name, strict);
   },
 });
 
@@ -72,11 +72,7 @@ async function* rowsOf(verification: Verification, tally: { findings: number }, 
 }
 
 /** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for gaps with --strict */
-function judge(
-  { coverage }: Verified,
-  { findings }: { readonly findings: number },
-  { name, strict }: { readonly name: string; readonly strict: boolean },
-): void {
+function judge({ coverage }: Verified, findings: number, name: string, strict: boolean): void {
   if (findings > 0)
     throw new SvcError('checksum_mismatch', `the archive at ${name} is damaged: ${countText(findings, 'problem')}`, {
       hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',

@@ -89,10 +89,7 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { interrupted: 'SIGINT
 // How long a child may take to end in order.
 const GRACE_MS = 5000;
 
-/**
- * Runs a command on the terminal or pipes that this process has, and resolves to its exit code, as a shell would
- * give it. Signals that reach this process reach the child.
- */
+/** Runs a command on this process's streams and resolves to its exit code, as a shell would. Signals reach it too. */
 async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
   signal.throwIfAborted();
   const { startProgram } = await import('../../security/child-environment.ts');

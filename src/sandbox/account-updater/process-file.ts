@@ -126,10 +126,7 @@ function readRow(text: string, line: number): RequestRow {
   return { token, year, month, merchant };
 }
 
-/**
- * Lines of a UTF-8 file, many at a time, without their ends; a byte order mark stays. Throws a TypeError on
- * other encodings.
- */
+/** Lines of a UTF-8 file, many at a time, without their ends. Throws a TypeError on other encodings. */
 async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';

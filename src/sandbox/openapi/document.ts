@@ -40,7 +40,7 @@ export function openApiDocument(): Json {
     paths: allPaths(),
     webhooks: webhooks(),
     components: {
-      schemas: componentSchemas(),
+      schemas: jsonSchemas(SHAPES, addressOf),
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' } },
     },
   };
@@ -148,6 +148,7 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
+/** The shapes that endpoints share, by name. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   AccountUpdaterJob: accountUpdaterJobSchema,
   AccountUpdaterJobPage: accountUpdaterJobPageSchema,
@@ -170,11 +171,6 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   UsageReport: usageReportSchema,
   WebhookDelivery: webhookDeliverySchema,
 };
-
-/** The shapes that endpoints share, by name. */
-function componentSchemas(): Record<string, JsonSchema> {
-  return jsonSchemas(SHAPES, addressOf);
-}
 
 /** A reference to the schema of a shape. Throws for a shape without a name. */
 function reference(shape: Shape): JsonSchema {

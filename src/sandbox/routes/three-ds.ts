@@ -45,7 +45,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
     permission: '3ds:session:read',
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'read' },
     response: threeDsSessionSchema,
-    handle: read,
+    handle: (call): ThreeDsSession => sessionView(call.service, sessionOf(call), call.now),
   },
   {
     method: 'POST',
@@ -72,10 +72,6 @@ async function create(call: Call): Promise<CreatedSession> {
   const session = await createSession(call);
   call.created(session.id);
   return createdView(call.service, session);
-}
-
-function read(call: Call): ThreeDsSession {
-  return sessionView(call.service, sessionOf(call), call.now);
 }
 
 async function authenticated(call: Call): Promise<AuthenticationResult> {

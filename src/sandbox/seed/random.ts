@@ -1,10 +1,7 @@
 // A world made from a seed: every value is a hash of the seed and its place, so any part of it can be had
 // without the parts before. Not for secrets.
 
-/**
- * Mixes 32-bit integers into one unsigned 32-bit integer. The same numbers always give the same result.
- * Parameters are spelled out because it runs millions of times.
- */
+/** Mixes 32-bit integers into an unsigned one. Parameters are spelled out because it runs millions of times. */
 export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
   let hash = scramble(0x9e3779b9 ^ scramble(a + 0x85ebca6b));
   hash = scramble(hash ^ scramble(b + 0x85ebca6b));

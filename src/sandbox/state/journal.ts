@@ -43,10 +43,7 @@ export class Journal {
     }
   }
 
-  /**
-   * The events since the last read. `fresh`: they begin with the first line, as at the first read or after a reset.
-   * Undefined without a journal.
-   */
+  /** The events since the last read; all of them where `fresh`, as after a reset. Undefined without a journal. */
   read(): { fresh: boolean; events: JournalEvent[] } | undefined {
     const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) return undefined;

@@ -66,11 +66,7 @@ export function checkFraming({ headers }: Request): void {
 }
 
 /** Writes a body to a new file, from a position on, and returns its hashes in hex. Checks Content-MD5. */
-export async function receiveBody(
-  { body, headers }: Request,
-  path: string,
-  start = 0,
-): Promise<{ md5: string; sha256: string }> {
+export async function receiveBody({ body, headers }: Request, path: string, start = 0) {
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   const digest = new Transform({
     transform(chunk: Buffer, _encoding, done): void {
@@ -125,10 +121,7 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
   });
 }
 
-/**
- * Reads a Range header for a size in bytes. Undefined for the whole file: without the header, for a malformed one, or
- * for several ranges at once.
- */
+/** Reads a Range header. Undefined for the whole file: without the header, for a malformed one, or for several. */
 export function readRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;

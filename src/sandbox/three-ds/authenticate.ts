@@ -79,10 +79,7 @@ function amountText(amount: string, exponent: number, currency: string): string 
   return `${number} ${currencyName(currency) ?? `(currency ${currency})`}`;
 }
 
-/**
- * Checks the body of an authenticate request. Throws a 400 with every violation. Members that the interface does not
- * have are ignored.
- */
+/** Checks the body of an authenticate request: a 400 names every violation. Members that are not known are ignored. */
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   removeUnknownMembers(body);
   const parsed = authenticateSchema.safeParse(body);

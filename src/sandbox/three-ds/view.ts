@@ -16,7 +16,7 @@ import type { Service } from '../service.ts';
 import type { AuthenticationEvent } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
 import { eciOf, findNetwork, scenarioOf } from '../vault/test-cards.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
 /** The response to the creation of a session. */
@@ -122,7 +122,9 @@ export function resultView(authenticated: Authenticated): AuthenticationResult {
     ds_transaction_id: transactionId(authenticated, 2),
     acs_reference_number: 'SANDBOX-ACS-0001',
     ds_reference_number: `SANDBOX-DS-${session.created.network.toUpperCase()}`,
-    authentication_value: isProof(outcome) ? authenticationValue(authenticated) : undefined,
+    authentication_value: ['successful', 'attempted'].includes(outcome.status)
+      ? authenticationValue(authenticated)
+      : undefined,
     authentication_status: outcome.status,
     eci: network && eciOf(network, outcome.status),
   });
@@ -170,10 +172,6 @@ function authenticationView(authenticated: Authenticated): Authentication {
 function tokenNames({ created: { named, token } }: Session): Record<string, string> {
   if (named === 'token_intent_id') return { token_intent_id: token };
   return { token_id: token, ...(named === 'pan' && { pan_token_id: token }) };
-}
-
-function isProof({ status }: Outcome): boolean {
-  return status === 'successful' || status === 'attempted';
 }
 
 function transactionId({ service, session }: Authenticated, party: number): string {

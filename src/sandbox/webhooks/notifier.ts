@@ -109,7 +109,7 @@ export class Notifier {
     const at = new Date(this.#service.state.now()).toISOString();
     const body = JSON.stringify({ event, delivered_at: at });
     const { timeoutMs = 5000 } = this.#options;
-    const { status, received } = await post(url, body, { timeoutMs, signal: this.#stop.signal });
+    const { status, received } = await post(url, body, timeoutMs, this.#stop.signal);
     // A query can hold a secret of the receiver's.
     const path = url.replace(/[?#].*/s, '');
     this.#ledger.note({ at, path, event: event.type, status, received, sent: Buffer.byteLength(body) });
@@ -182,16 +182,9 @@ export function isWebhookAddress(url: string): boolean {
   return protocol === 'http:' && isLoopbackHost(hostname);
 }
 
-/**
- * Posts JSON. Resolves to the status, 0 without a response in time, and to the bytes of the response on the wire.
- * Follows no redirect; never rejects.
- */
-function post(
-  url: string,
-  body: string,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
-): Promise<{ status: number; received: number }> {
-  return new Promise((resolve) => {
+/** Posts JSON. Resolves to the status (0 without a response in time) and the bytes received; never rejects. */
+function post(url: string, body: string, timeoutMs: number, signal: AbortSignal) {
+  return new Promise<{ status: number; received: number }>((resolve) => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
