@@ -5,11 +5,8 @@ import type { Trace } from '../http/exchange.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Query } from '../output/jq.ts';
-import type { Messages } from '../output/messages.ts';
-import type { Output } from '../output/output.ts';
-import type { Progress } from '../output/progress.ts';
-import type { Prompts } from '../output/prompt.ts';
-import type { Palette, View } from '../output/view.ts';
+import type { Terminal } from '../output/terminal.ts';
+import type { View } from '../output/view.ts';
 import type { Clock, Environment, System } from '../system.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import { flag, type Globals, type Input, names, type Parameters, suggesting, value } from './parameter.ts';
@@ -166,7 +163,7 @@ export interface ClientChoice {
 }
 
 /** What a command gets. Cheap things are values; what costs to load or to open is a function. */
-export interface Context {
+export interface Context extends Omit<Terminal, 'close'> {
   readonly system: System;
   readonly globals: Globals;
   /** Flags, environment and profile put together, each value with its origin. */
@@ -175,22 +172,6 @@ export interface Context {
   /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
-  /** Data, and only data. */
-  readonly out: Output;
-  /** Everything else, on stderr. */
-  readonly notices: Messages;
-  /** Shows long work on a terminal, plain lines elsewhere. */
-  readonly progress: Progress;
-  /** Questions to the person at the terminal, if there is one. */
-  readonly prompts: Prompts;
-  readonly palette: Palette;
-  readonly noticePalette: Palette;
-  /** Whether block characters may be drawn. */
-  readonly unicode: boolean;
-  /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
-  readonly marks: boolean;
-  /** Whether words are to stand in for pictures and tables (`--plain`). */
-  readonly plain: boolean;
   /** Reports exchanges with `--debug`, and of long pauses always. */
   readonly trace: Trace;
   /** From now on this value is removed from all that leaves. */

@@ -1,23 +1,33 @@
 import { type AnyRequest, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../api/any-endpoint.ts';
-import type { Context } from '../app/command.ts';
-import { assigned, type Assignment, readJsonBody } from '../app/json-body.ts';
-import type { NameValue } from '../app/parameter.ts';
+import { type Context, dryRunParameter } from '../app/command.ts';
+import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../app/json-body.ts';
+import { argument, choice, flag, type Input, nameValue, repeated, suggesting, text, value } from '../app/parameter.ts';
 import { SvcError } from '../errors.ts';
-import type { KeyType } from '../schema/key-type.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 
-export interface ApiInput {
-  readonly method: string;
-  readonly path: string;
-  readonly key: KeyType | undefined;
-  readonly query: readonly NameValue[];
-  readonly file: string | undefined;
-  readonly set: readonly Assignment[];
-  readonly setJson: readonly Assignment[];
-  readonly paginate: boolean;
-}
-
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export const parameters = {
+  method: suggesting(
+    () => METHODS.map((method) => [method, '']),
+    argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
+  ),
+  path: argument('<path>', 'path below the base URL, such as /logs', text),
+  key: choice(
+    '--key <kind>',
+    'which key is sent; known from the path for logs, tenants, applications, 3ds and account-updater',
+    ['management', 'private'],
+  ),
+  query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
+  file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
+  set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
+  setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
+  dryRun: dryRunParameter,
+  paginate: flag('--paginate', 'follow the pages of a list to its end and write its items'),
+  include: flag('--include', 'show status and headers on stderr, secrets removed'),
+} as const;
+
+type ApiInput = Input<typeof parameters>;
 
 /** The request that was typed. All mistakes are found here, before anything is sent. */
 export async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {

@@ -1,7 +1,5 @@
 import { hasMore, itemsIn } from '../api/any-endpoint.ts';
-import { type Context, defineCommand, dryRunParameter, Preview } from '../app/command.ts';
-import { jsonAssignment, textAssignment } from '../app/json-body.ts';
-import { argument, choice, flag, nameValue, repeated, suggesting, text, value } from '../app/parameter.ts';
+import { type Context, defineCommand, Preview } from '../app/command.ts';
 import { batches, formatOf, listPrinter, once, recordPrinter } from '../app/print.ts';
 import { DEFAULT_ORIGIN } from '../config/values.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
@@ -9,27 +7,7 @@ import { exactItem, replaceMembers } from '../json/exact.ts';
 import { sourceFrom, sourceOf } from '../json/source.ts';
 import { jsonLine } from '../output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../output/view.ts';
-import { toRequest } from './api-request.ts';
-
-const parameters = {
-  method: suggesting(
-    () => ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, '']),
-    argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
-  ),
-  path: argument('<path>', 'path below the base URL, such as /logs', text),
-  key: choice(
-    '--key <kind>',
-    'which key is sent; known from the path for logs, tenants, applications, 3ds and account-updater',
-    ['management', 'private'],
-  ),
-  query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
-  file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
-  set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
-  setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
-  dryRun: dryRunParameter,
-  paginate: flag('--paginate', 'follow the pages of a list to its end and write its items'),
-  include: flag('--include', 'show status and headers on stderr, secrets removed'),
-} as const;
+import { parameters, toRequest } from './api-request.ts';
 
 export const api = defineCommand({
   description:

@@ -33,14 +33,17 @@ export interface Terminal {
   readonly palette: Palette;
   /** Colors of stderr, for the error report. */
   readonly noticePalette: Palette;
+  /** Everything but data, on stderr. */
   readonly notices: Messages;
+  /** Shows long work on a terminal, plain lines elsewhere. */
   readonly progress: Progress;
+  /** Questions to the person at the terminal, if there is one. */
   readonly prompts: Prompts;
   /** Whether block and braille characters may be drawn. */
   readonly unicode: boolean;
-  /** Whether ✓ and ✗ are written on standard output. */
+  /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
   readonly marks: boolean;
-  /** Whether pictures and repainted lines give way to words, for a screen reader. */
+  /** Whether words are to stand in for pictures, tables and repainted lines (`--plain`). */
   readonly plain: boolean;
   /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
   close(): Promise<void>;

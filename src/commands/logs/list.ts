@@ -29,7 +29,7 @@ import {
   RETENTION_PARAMETERS,
 } from './entries.ts';
 import { Searched } from './searched.ts';
-import type { TailInput } from './tail.ts';
+import type { TailInput } from './tail-start.ts';
 import { entityTypeView, logView } from './views.ts';
 
 const parameters = {

@@ -4,28 +4,87 @@ import path from 'node:path';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../../app/command.ts';
 import { option, typedCommand } from '../../app/hint.ts';
+import {
+  conflicting,
+  flag,
+  type Input,
+  integer,
+  moment,
+  positiveDuration,
+  suggesting,
+  text,
+  value,
+} from '../../app/parameter.ts';
 import { directoryOf } from '../../config/paths.ts';
 import { isSvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { wholeSecond } from '../../logs/entry.ts';
 import type { TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
-import { destinationText } from '../../logs/otlp/settings.ts';
+import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
 import { beginAt, type TailPosition } from '../../logs/position.ts';
 import { countText, isoTime, parseTime } from '../../output/time.ts';
-import { entityFilter, type EntityInput, type EntryInput, filterWords, matches } from './entries.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  ENTRY_PARAMETERS,
+  filterWords,
+  matches,
+  MAX_LAST,
+  OVERLAP_PARAMETER,
+  RETENTION_PARAMETERS,
+} from './entries.ts';
 
-interface LastInput extends EntryInput, EntityInput {
-  readonly last: number | undefined;
-  readonly follow: boolean;
-  readonly for: number | undefined;
-  readonly idleExit: number | undefined;
-  readonly overlap: number | undefined;
-  readonly retention: number | undefined;
-}
+export const parameters = {
+  since: value(
+    '--since <time>',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
+    moment,
+  ),
+  last: conflicting(
+    ['since', 'to'],
+    value(
+      '-n, --last <n>',
+      'begin with the last n entries by time, at most 10,000; without a terminal, end after them',
+      integer(1, MAX_LAST),
+    ),
+  ),
+  follow: flag('-f, --follow', 'follow after --last without a terminal too'),
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  hideOwnReads: conflicting(
+    ['checkpoint', 'to'],
+    flag('--hide-own-reads', 'hide the reads that this command causes itself, at most one for each request'),
+  ),
+  checkpoint: value(
+    '--checkpoint <file>',
+    'keep the position in this file, and resume exactly there when run again',
+    text,
+  ),
+  to: suggesting(
+    () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
+    value(
+      '--to <destination>',
+      'send entries to an OpenTelemetry collector instead of stdout: otlp+https://…, otlp+http://… on this machine',
+      parseDestination,
+    ),
+  ),
+  overlap: OVERLAP_PARAMETER,
+  interval: value(
+    '--interval <duration>',
+    'fixed pause between two polls, 1s or longer (default 1s to 15s)',
+    positiveDuration,
+  ),
+  for: value('--for <duration>', 'end after this time', positiveDuration),
+  max: value('--max <n>', 'end after this many entries', integer(1)),
+  idleExit: value('--idle-exit <duration>', 'end when nothing new came for this long', positiveDuration),
+  ...RETENTION_PARAMETERS,
+} as const;
+
+export type TailInput = Input<typeof parameters>;
 
 /** Whether a program wants the last entries and nothing that follows. */
-export function endsAtPresent({ out }: Context, input: LastInput): boolean {
+export function endsAtPresent({ out }: Context, input: TailInput): boolean {
   const goesOn = input.follow || input.for !== undefined || input.idleExit !== undefined;
   return input.last !== undefined && !goesOn && !out.isTerminal;
 }
@@ -43,7 +102,7 @@ const MAX_READ_BACK = 20_000;
 export async function readLast(
   context: Context,
   client: Client,
-  input: LastInput,
+  input: TailInput,
   onEvent: TailOptions['onEvent'],
 ): Promise<LastEntries | undefined> {
   const { last: count } = input;
@@ -69,18 +128,8 @@ export async function readLast(
   return last;
 }
 
-/** What of a tail's options the command that resumes it takes over. */
-export interface ResumableInput extends EntryInput, EntityInput {
-  readonly checkpoint: string | undefined;
-  readonly to: URL | undefined;
-  readonly overlap: number | undefined;
-  readonly interval: number | undefined;
-  readonly retention: number | undefined;
-  readonly strict: boolean;
-}
-
 /** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
-export function resumeCommand(context: Context, input: ResumableInput, settled: number, keep: (file: string) => void) {
+export function resumeCommand(context: Context, input: TailInput, settled: number, keep: (file: string) => void) {
   const file = input.checkpoint ?? keepCheckpoint(context, keep);
   const words = [
     'logs',

@@ -1,92 +1,21 @@
 import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand, type PreviewRequest } from '../../app/command.ts';
-import {
-  conflicting,
-  flag,
-  type Input,
-  integer,
-  moment,
-  positiveDuration,
-  resolvePath,
-  suggesting,
-  text,
-  value,
-} from '../../app/parameter.ts';
+import { resolvePath } from '../../app/parameter.ts';
 import { type ListPrinter, listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject } from '../../logs/checkpoint.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
-import { parseDestination } from '../../logs/otlp/settings.ts';
 import type { TailPosition } from '../../logs/position.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import {
-  actorNames,
-  clientFilters,
-  ENTITY_PARAMETERS,
-  entityFilter,
-  ENTRY_PARAMETERS,
-  firstRequest,
-  matches,
-  MAX_LAST,
-  OVERLAP_PARAMETER,
-  RETENTION_PARAMETERS,
-} from './entries.ts';
+import { actorNames, clientFilters, entityFilter, firstRequest, matches } from './entries.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
-import { before, endsAtPresent, readLast, resumeCommand } from './tail-start.ts';
+import { before, endsAtPresent, parameters, readLast, resumeCommand, type TailInput } from './tail-start.ts';
 import { logView } from './views.ts';
-
-const parameters = {
-  since: value(
-    '--since <time>',
-    'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
-    moment,
-  ),
-  last: conflicting(
-    ['since', 'to'],
-    value(
-      '-n, --last <n>',
-      'begin with the last n entries by time, at most 10,000; without a terminal, end after them',
-      integer(1, MAX_LAST),
-    ),
-  ),
-  follow: flag('-f, --follow', 'follow after --last without a terminal too'),
-  ...ENTITY_PARAMETERS,
-  ...ENTRY_PARAMETERS,
-  hideOwnReads: conflicting(
-    ['checkpoint', 'to'],
-    flag('--hide-own-reads', 'hide the reads that this command causes itself, at most one for each request'),
-  ),
-  checkpoint: value(
-    '--checkpoint <file>',
-    'keep the position in this file, and resume exactly there when run again',
-    text,
-  ),
-  to: suggesting(
-    () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
-    value(
-      '--to <destination>',
-      'send entries to an OpenTelemetry collector instead of stdout: otlp+https://…, otlp+http://… on this machine',
-      parseDestination,
-    ),
-  ),
-  overlap: OVERLAP_PARAMETER,
-  interval: value(
-    '--interval <duration>',
-    'fixed pause between two polls, 1s or longer (default 1s to 15s)',
-    positiveDuration,
-  ),
-  for: value('--for <duration>', 'end after this time', positiveDuration),
-  max: value('--max <n>', 'end after this many entries', integer(1)),
-  idleExit: value('--idle-exit <duration>', 'end when nothing new came for this long', positiveDuration),
-  ...RETENTION_PARAMETERS,
-} as const;
-
-export type TailInput = Input<typeof parameters>;
 
 /** `svc logs tail` */
 export const tail = defineCommand({
