@@ -1,5 +1,5 @@
 import { isSvcError } from '../../../errors.ts';
-import { type ArchiveRecord, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
+import { type ArchiveRecord, dayIn, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { type BuiltTally, IndexFile } from './file.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
@@ -28,11 +28,11 @@ export async function indexSegments(
   const day = newestDay(own.map(({ segment }) => segment.path));
   const added = parts.length === 0 ? [] : [await writeIndex(store, { from: sequence, to: sequence, day }, parts)];
   const merged = await unlessDamaged(mergeBefore(store, last));
-  return merged === undefined ? added : [merged, ...added];
+  return [...(merged ?? []), ...added];
 }
 
 /** Merges files where the next record is the first of segments beyond a span, maybe some gaps behind its end. */
-async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<IndexRef | undefined> {
+async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<IndexRef[]> {
   const next = record.sequence + 1;
   let { kind, sequence } = record;
   while (kind === 'gap' || kind === 'dropped') {
@@ -40,23 +40,41 @@ async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<Index
     kind = parseRecord((await store.readText(recordPath(sequence))) ?? '', recordPath(sequence)).record.kind;
   }
   const span = SPANS.find((each) => Math.floor(next / each) > Math.floor(sequence / each));
-  if (span === undefined) return undefined;
+  if (span === undefined) return [];
   const from = Math.floor(sequence / span) * span;
   return merge(store, from, from + span - 1);
 }
 
-/** Merges the files of some records; what is damaged or gone is left out, as its segments can be searched without. */
-async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef | undefined> {
+/** Merges the files of some records, those of each month into one: retention drops them with it. */
+async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef[]> {
   let refs: IndexRef[] = [];
   const sequences = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   for await (const text of sideBySide(sequences, READ_AHEAD, (each) => store.readText(recordPath(each))))
     if (text !== undefined) refs = withIndex(refs, indexIn(parseRecord(text, '').record));
-  refs = refs.filter((ref) => isCovered(ref, { from, to }));
+  const runs: IndexRef[][] = [];
+  for (const ref of refs.filter((each) => isCovered(each, { from, to }))) {
+    const run = runs.at(-1);
+    if (run?.every(({ path }) => monthIn(path) === monthIn(ref.path))) run.push(ref);
+    else runs.push([ref]);
+  }
+  const merged: IndexRef[] = [];
+  for (const run of runs) merged.push(...((await unlessDamaged(mergeRun(store, run))) ?? []));
+  return merged;
+}
+
+function monthIn(path: string): string {
+  return dayIn(path).slice(0, 7);
+}
+
+/** Merges files into one; what is damaged or gone is left out, as its segments can be searched without. */
+async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
   const parts: IndexPart[] = [];
   for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref))))
     if (file) parts.push(file);
-  if (parts.length < 2) return undefined;
-  return writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts);
+  const [from, to] = [refs[0]?.from ?? 0, refs.at(-1)?.to ?? 0];
+  return parts.length < 2
+    ? []
+    : [await writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts)];
 }
 
 function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { sha256Of } from '../../../files/hash.ts';
 import { Draft } from '../../../files/draft.ts';
-import { dayIn } from '../record.ts';
+import { dayIn, UNKNOWN_DAY } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import {
   type BuiltTally,
@@ -122,7 +122,8 @@ async function writeGroup(draft: Draft, group: Group, parts: readonly IndexPart[
   return hashes;
 }
 
-/** The newest of some days, as paths have them. */
+/** The newest of some days, as paths have them; that of entries without a time only where there is no other. */
 export function newestDay(paths: readonly string[]): string {
-  return paths.map(dayIn).toSorted().at(-1) ?? '';
+  const days = paths.map(dayIn).filter((day) => day !== UNKNOWN_DAY);
+  return days.toSorted().at(-1) ?? UNKNOWN_DAY;
 }

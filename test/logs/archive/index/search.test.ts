@@ -19,7 +19,7 @@ const IDS = 40;
 test('files are merged by 16 and by 256 commits, and the merged ones take the place of the others', async () => {
   const { store } = await buildArchive(START, hours(18));
   const named = async (): Promise<string[]> => (await readManifest(store)).index.map((ref) => ref.path);
-  expect((await named()).map(rangeOf)).toEqual(['0-15', '16-16', '17-17', '18-18']);
+  expect((await named()).map(rangeOf)).toEqual(['1-15', '16-16', '17-17', '18-18']);
   expect(filesIn(store.name).filter((file) => file.startsWith(INDEX))).toEqual((await named()).toSorted());
 });
 
@@ -27,8 +27,18 @@ test('files are merged where every sixteenth record is a gap, too', async () => 
   const all = hours(40).map((commit, at) => (at % 16 === 15 ? { to: commit.to, gap: true } : commit));
   const { store } = await buildArchive(START, all);
   const ranges = (await readManifest(store)).index.map(({ path: file }) => rangeOf(file));
-  expect(ranges.slice(0, 3)).toEqual(['0-15', '16-31', '33-33']);
+  expect(ranges.slice(0, 3)).toEqual(['1-15', '17-31', '33-33']);
   for (const id of [1, 7, 22]) expect(await found(store, id, true)).toEqual(await found(store, id, false));
+});
+
+test('files of different months are not merged, so that retention drops what they know', async () => {
+  const begin = Date.parse('2026-01-31T19:30:00Z');
+  const { store } = await buildArchive(begin, hours(16, begin));
+  expect((await readManifest(store)).index.map(({ path: file }) => file.replace(/-[^-]+$/, ''))).toEqual([
+    '_index/date=2026-01-31/00000001-00000005',
+    '_index/date=2026-02-01/00000006-00000015',
+    '_index/date=2026-02-01/00000016-00000016',
+  ]);
 });
 
 test('files of the index that know nothing of a time range are not read for it', async () => {
@@ -36,7 +46,7 @@ test('files of the index that know nothing of a time range are not read for it',
   const named = async (since?: number, until?: number): Promise<string[]> =>
     (await readManifest(store, { since, until })).index.map(({ path: file }) => rangeOf(file));
   expect(await named(START + 15 * HOUR)).toEqual(['16-16', '17-17', '18-18']);
-  expect(await named(START + 14 * HOUR, START + 16 * HOUR)).toEqual(['0-15', '16-16']);
+  expect(await named(START + 14 * HOUR, START + 16 * HOUR)).toEqual(['1-15', '16-16']);
   expect(await named(undefined, START)).toEqual([]);
 });
 
@@ -103,10 +113,10 @@ test('what retention drops goes from the index too', async () => {
 });
 
 /** Commits of an hour each: every id in some of them. */
-function hours(count: number): Commit[] {
+function hours(count: number, start = START): Commit[] {
   return Array.from({ length: count }, (_, hour) => ({
-    to: START + (hour + 1) * HOUR,
-    entries: Array.from({ length: 7 }, (_, at) => entry((hour * 7 + at * at) % IDS, START + hour * HOUR + at * 1000)),
+    to: start + (hour + 1) * HOUR,
+    entries: Array.from({ length: 7 }, (_, at) => entry((hour * 7 + at * at) % IDS, start + hour * HOUR + at * 1000)),
   }));
 }
 
