@@ -10,7 +10,7 @@ import { makeDirectories, workAlone } from './work-directory.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';
-const READ_BYTES = 64 * 1024;
+const READ_BYTES = 1024 * 1024;
 
 /** An archive in a directory. Files are written in `.work` and then moved to their own names. */
 export class DirectoryStore implements ArchiveStore {

@@ -21,7 +21,7 @@ import {
   tenantFolder,
 } from './record.ts';
 import { checkSideFiles, contentOf } from './side-files.ts';
-import { type ArchiveStore, sideBySide, type StoredFile } from './store.ts';
+import { type ArchiveStore, READERS, sideBySide, type StoredFile } from './store.ts';
 
 export interface VerifyOptions {
   /** The hash of a record that the chain must hold, from an earlier run. */
@@ -51,7 +51,6 @@ interface Counted {
   readonly shared: number;
 }
 
-const CONCURRENCY = 2;
 const SEGMENTS = 'tenant=';
 
 /** Reads every byte of an archive: gives all that was changed, removed, reordered, truncated or added. */
@@ -101,7 +100,7 @@ export class Verification {
       signal: this.#options.signal,
       onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
     };
-    const checks = sideBySide(this.#listed(), CONCURRENCY, (listed) => checkSegment(this.#store, listed, options));
+    const checks = sideBySide(this.#listed(), READERS, (listed) => checkSegment(this.#store, listed, options));
     for await (const found of checks) yield [...this.#take(), ...found.filter((each) => !this.#isMissing(each))];
     yield (await this.#index?.findings()) ?? [];
     const newer = await this.#newerRecords();
