@@ -82,9 +82,10 @@ const oddities = new WeakMap<Log, LogOddity>();
 
 /** The members of an item that have the documented types; without a time, `created_at` is empty. */
 function logFrom(item: unknown, source: JsonSource): Log {
+  if (isObject(item) && isLog(item) && source.depth <= MAX_DEPTH) return keepSource(item, source);
+  source.isPlain = false;
   if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
   if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
-  if (isLog(item)) return keepSource(item, source);
   const log = documented(item);
   return LOG_FIELDS.every((name) => isText(item[name])) ? keepSource(log, source) : odd(log, source, 'other types');
 }

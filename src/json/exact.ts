@@ -1,3 +1,4 @@
+import { isObject } from '../schema/guards.ts';
 import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, sourceOf } from './source.ts';
 
 /** A part of JSON kept as its text: a number that JavaScript would write differently, or what is nested too deep. */
@@ -35,10 +36,28 @@ export function exactItem(value: unknown, source: JsonSource): unknown {
   return typeof value === 'number' ? readExact(source.text).value : value;
 }
 
-/** Whether a value says all that its source does. */
+/** Whether a value says all that its source does, which it was parsed from. */
 export function isPlain(value: unknown, source: JsonSource): boolean {
-  source.isPlain ??= source.depth <= MAX_DEPTH && JSON.stringify(value) === source.text;
+  source.isPlain ??=
+    source.depth <= MAX_DEPTH && (isEvidentlyPlain(value, source) || JSON.stringify(value) === source.text);
   return source.isPlain;
+}
+
+/**
+ * Whether an object is evidently plain, as nearly all log entries are: where a text is just as long as quotes, names and
+ * members take, it has no escapes and no member twice. Takes a tenth of the time, and no memory.
+ */
+function isEvidentlyPlain(value: unknown, { text, depth }: JsonSource): boolean {
+  if (depth !== 1 || !isObject(value)) return false;
+  let length = 1;
+  for (const name in value) {
+    const member = value[name];
+    const isText = typeof member === 'string';
+    // Names that are numbers come first, wherever they stood.
+    if (!(isText || member === null) || name.charCodeAt(0) <= NINE) return false;
+    length += name.length + 4 + (isText ? member.length + 2 : 4);
+  }
+  return length === text.length;
 }
 
 /** Reads valid JSON without whitespace, member by member. */
@@ -87,6 +106,7 @@ export function indentJson(text: string): string {
 /** A string of JSON, as a pattern. */
 export const STRING = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"`;
 const STRINGS = new RegExp(STRING, 'g');
+const NINE = 0x39;
 const LAYOUT = new RegExp(String.raw`${STRING}|\{\}|\[\]|[{}[\]:,]`, 'g');
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 

@@ -98,7 +98,9 @@ export async function readOnce(
 
 /** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
-  if (pages.length < 2) return [];
+  const keys = new Set<string>();
+  for (const page of pages) for (const { key } of page) keys.add(key);
+  if (pages.length < 2 || keys.size === pages.reduce((sum, { length }) => sum + length, 0)) return [];
   const certain = new Map<string, number>();
   for (const page of pages)
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));

@@ -27,8 +27,16 @@ export function formatTime(iso: string, mode: TimeStyle, now: number): string {
   return mode === 'utc' ? `${seconds(new Date(at))}Z` : local(at);
 }
 
+// The entries of a busy log have the time of the one before.
+let last: { readonly iso: string; readonly at: number | undefined } = { iso: '', at: undefined };
+
 /** Epoch milliseconds of an ISO 8601 time (seven fraction digits are fine), or undefined. */
 export function parseTime(iso: string): number | undefined {
+  if (iso !== last.iso) last = { iso, at: timeOf(iso) };
+  return last.at;
+}
+
+function timeOf(iso: string): number | undefined {
   const match = ISO.exec(iso);
   if (match === null) return undefined;
   const zoned = iso.length > 10 && match[1] === undefined ? `${iso}Z` : iso;

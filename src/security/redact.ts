@@ -20,7 +20,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   let longestFirst: readonly string[] = [];
   return {
     addSecret(value) {
-      if (value.length < SHORTEST_SECRET) return;
+      if (value.length < SHORTEST_SECRET || known.has(value)) return;
       for (const form of formsOf(value)) known.add(form);
       longestFirst = [...known].toSorted((a, b) => b.length - a.length);
     },

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactText, exactValue, indentJson, JsonToken, readExact, replaceMembers } from '../../src/json/exact.ts';
+import {
+  exactText,
+  exactValue,
+  indentJson,
+  isPlain,
+  JsonToken,
+  readExact,
+  replaceMembers,
+} from '../../src/json/exact.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../src/json/source.ts';
 import { objectText, valueText } from '../support/json-text.ts';
 
@@ -28,6 +36,22 @@ describe('the text of JSON', () => {
         expect(listSource(body ?? '')?.items.map(({ text }) => text)).toEqual(items.map(({ plain }) => plain));
       }),
       { numRuns: 1_000 },
+    );
+  });
+
+  it('R60 is plain exactly when JSON.stringify would write it again', () => {
+    const name = fc.constantFrom('a', 'actor_id', 'b"', '1', '__proto__', '', 'é');
+    const members = fc.array(
+      fc.tuple(name, fc.oneof(fc.constant(null), fc.string(), fc.constantFrom('\n', '/', '\u2028'))),
+    );
+    fc.assert(
+      fc.property(members, fc.boolean(), (list, isEscaped) => {
+        const written = list.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
+        const text = `{${isEscaped ? written.replaceAll('/', String.raw`\/`) : written}}`;
+        const value: unknown = JSON.parse(text);
+        expect(isPlain(value, sourceFrom(text))).toBe(JSON.stringify(value) === text);
+      }),
+      { numRuns: 2_000 },
     );
   });
 
