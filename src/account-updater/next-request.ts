@@ -1,6 +1,6 @@
 import { SvcError } from '../errors.ts';
 import { csvRow } from '../output/csv.ts';
-import { twoDigitMonth, twoDigitYear } from './prepare-date.ts';
+import { twoDigitMonth, twoDigitYear } from './prepare-columns.ts';
 import { ResultCursor } from './reconcile.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';

@@ -1,7 +1,14 @@
 import { csvRow } from '../output/csv.ts';
 import { containsCardNumber } from '../security/card-number.ts';
-import type { ColumnPlaces, Delimiter } from './prepare-columns.ts';
-import { type DateOrder, type Expiration, readExpiration, twoDigitMonth, twoDigitYear } from './prepare-date.ts';
+import {
+  type ColumnPlaces,
+  type DateOrder,
+  type Delimiter,
+  type Expiration,
+  readExpiration,
+  twoDigitMonth,
+  twoDigitYear,
+} from './prepare-columns.ts';
 import { type Finding, type Problem, Problems } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';

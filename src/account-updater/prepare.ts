@@ -4,12 +4,12 @@ import { SvcError } from '../errors.ts';
 import {
   type ColumnChoice,
   type ColumnPlaces,
+  type DateOrder,
   type Delimiter,
   delimiterOf,
   findColumns,
   type PreparedColumn,
 } from './prepare-columns.ts';
-import type { DateOrder } from './prepare-date.ts';
 import { type PreparedRows, RowPreparer } from './prepare-row.ts';
 import { LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader } from './request-rules.ts';

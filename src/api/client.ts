@@ -1,11 +1,11 @@
 import { SvcError } from '../errors.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import type { KeyType } from '../schema/key-type.ts';
 import { KNOWN_RATES, Pacer, type SendLogs } from '../http/pacer.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { isSafeAddress, readAddress } from '../schema/address.ts';
+import type { KeyType } from '../schema/key-type.ts';
 import { type Clock, type Environment, systemClock } from '../system.ts';
 import { VERSION } from '../version.ts';
 import { AnyEndpoint } from './any-endpoint.ts';

@@ -1,13 +1,13 @@
+import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/any-endpoint.ts';
 import type { Client } from '../api/client.ts';
-import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/permissions.ts';
 import { readCache, writeCache } from '../config/cache-file.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { ApiKey } from '../http/core.ts';
+import { isObject } from '../output/view.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
-import { isObject } from '../output/view.ts';
 import type { ClientChoice, Context } from './command.ts';
 
 /**

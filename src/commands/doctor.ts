@@ -1,16 +1,16 @@
 import { once as untilEvent } from 'node:events';
-import { READ_PERMISSIONS, type Tried } from '../api/permissions.ts';
+import { READ_PERMISSIONS, type Tried } from '../api/any-endpoint.ts';
 import { inspectKey } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { keyOrigin } from '../config/keys.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
-import { simpleColumns, type Tone, type View } from '../output/view.ts';
-import { VERSION } from '../version.ts';
 import { countText } from '../output/time.ts';
+import { simpleColumns, type Tone, type View } from '../output/view.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
+import { VERSION } from '../version.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
 

@@ -1,4 +1,4 @@
-import { READ_PERMISSIONS } from '../api/permissions.ts';
+import { READ_PERMISSIONS } from '../api/any-endpoint.ts';
 import { inspectKey, isAboutKey, type KeyReport, rememberTenant, type Verdict } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readExpiration } from '../../src/account-updater/prepare-date.ts';
-import { prepareRequest, type PrepareOptions } from '../../src/account-updater/prepare.ts';
+import { readExpiration } from '../../src/account-updater/prepare-columns.ts';
+import { type PrepareOptions, prepareRequest } from '../../src/account-updater/prepare.ts';
 import { cardNumber, disguised } from '../support/card-numbers.ts';
 import { checked, inChunks, stream } from './rows.ts';
 

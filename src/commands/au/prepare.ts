@@ -1,7 +1,6 @@
-import { type Prepared, type PrepareOptions, prepareRequest } from '../../account-updater/prepare.ts';
-import { type ColumnChoice, PREPARED_COLUMNS, shownNames } from '../../account-updater/prepare-columns.ts';
-import { DATE_ORDERS } from '../../account-updater/prepare-date.ts';
+import { type ColumnChoice, DATE_ORDERS, PREPARED_COLUMNS, shownNames } from '../../account-updater/prepare-columns.ts';
 import type { ChangeKind } from '../../account-updater/prepare-row.ts';
+import { type Prepared, type PrepareOptions, prepareRequest } from '../../account-updater/prepare.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import {

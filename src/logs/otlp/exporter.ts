@@ -1,12 +1,25 @@
-import type { Trace } from '../../http/exchange.ts';
-import { cut, plainLine } from '../../http/response.ts';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type ErrorCode, SvcError } from '../../errors.ts';
+import { type Trace, tracedExchange } from '../../http/exchange.ts';
+import { TransportFailure } from '../../http/failure.ts';
 import { ServiceClock } from '../../http/request.ts';
-import { MAX_ATTEMPTS, type RetryableFailure, withRetry } from '../../http/retry.ts';
+import { cut, plainLine, readProblem } from '../../http/response.ts';
+import {
+  MAX_ATTEMPTS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  type TimeLimits,
+  withRetry,
+} from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
+import { displayHost } from '../../schema/address.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
-import { type CollectorResponse, isOutage, type Posted, postOnce, reasonOf, collectorError } from './post.ts';
+import { VERSION } from '../../version.ts';
+import statuses from './errors.json' with { type: 'json' };
 import { type ExportRequest, exportRequests, type RecordOptions } from './request.ts';
 import type { OtlpSettings } from './settings.ts';
 
@@ -72,12 +85,11 @@ export class OtlpExporter {
   }
 
   async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
-    const { settings, transport, clock, signal, trace, onEvent, random, timeUp } = this.#options;
-    const how = { ...settings, transport, signal, collectorClock: this.#collectorClock };
+    const { clock, signal, onEvent, random, timeUp } = this.#options;
     let downSince: number | undefined;
     let last: Posted | undefined;
     const attempt = async (index: number): Promise<{ value: CollectorResponse | 'too large' } | RetryableFailure> => {
-      last = await postOnce(this.#url, text, how, { clock, trace, attempt: index });
+      last = await this.#postOnce(text, index);
       if ('status' in last && isAccepted(last)) return { value: last };
       if ('status' in last && last.status === 413 && logs.length > 1) return { value: 'too large' };
       return this.#failure(last, index);
@@ -91,6 +103,34 @@ export class OtlpExporter {
     if (downSince !== undefined && response !== 'too large')
       onEvent?.({ kind: 'reconnected', afterMs: clock.now() - downSince });
     return response;
+  }
+
+  /** Posts once. Rejects only with the signal's reason, or for a proxy that cannot be used. */
+  async #postOnce(text: string, attempt: number): Promise<Posted> {
+    const { settings, transport, clock, signal, trace } = this.#options;
+    const headers = {
+      'user-agent': `svc/${VERSION}`,
+      ...settings.headers,
+      'content-type': 'application/json',
+      ...(settings.gzip && { 'content-encoding': 'gzip' }),
+    };
+    const body = settings.gzip ? await compressed(text) : text;
+    try {
+      const sent = { method: 'POST', url: this.#url, headers, body, limits: LIMITS, signal };
+      const response = await tracedExchange(transport, sent, { clock, trace, attempt });
+      this.#collectorClock.learn(response.header('date'));
+      const { bytes } = await response.readPartial(MAX_BODY);
+      return {
+        status: response.status,
+        text: bytes.toString('utf8'),
+        contentType: response.header('content-type'),
+        location: response.header('location'),
+        askedMs: retryAfterMs(response.header('retry-after'), this.#collectorClock.now()),
+      };
+    } catch (error) {
+      if (error instanceof TransportFailure) return { failure: error };
+      throw error;
+    }
   }
 
   /** @throws SvcError for a failure that waiting does not fix */
@@ -126,3 +166,74 @@ export function readPartialSuccess({ text }: CollectorResponse): PartialSuccess 
   const count = Number.isFinite(rejected) && rejected > 0 ? rejected : 0;
   return count === 0 && words === '' ? undefined : { rejected: count, message: words };
 }
+
+interface CollectorResponse {
+  readonly status: number;
+  readonly text: string;
+  readonly contentType: string | undefined;
+  /** Host or address that it redirects to. */
+  readonly location: string | undefined;
+  /** Milliseconds that it asks to wait. */
+  readonly askedMs: number | undefined;
+}
+
+type Posted = CollectorResponse | { readonly failure: TransportFailure };
+
+const LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 10_000, body: 20_000 };
+const MAX_BODY = 64 * 1024;
+
+const compressed = promisify(gzip);
+
+/** The collector asks for a retry, however long it takes. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Whether the collector is temporarily unavailable. */
+function isOutage(posted: Posted): boolean {
+  return 'failure' in posted ? mayRetry(posted, 'always') : RETRYABLE.has(posted.status);
+}
+
+/** Why a post failed, in a few words. */
+function reasonOf(posted: Posted): string {
+  return 'failure' in posted ? posted.failure.message : `it responded with ${posted.status}`;
+}
+
+/** The error for a post that is not retried. */
+function collectorError(url: URL, posted: Posted): SvcError {
+  const collector = `the collector at ${displayHost(url)}`;
+  if ('failure' in posted)
+    return new SvcError('network', `no response from ${collector}: ${posted.failure.message}`, {
+      hint:
+        posted.failure.kind === 'tls'
+          ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+          : 'Check the address of the collector and your proxy settings, then run it again: it resumes from its checkpoint.',
+      retryable: isOutage(posted),
+    });
+  const { status, location = '' } = posted;
+  if (status < 400) {
+    const target = URL.canParse(location) ? displayHost(new URL(location)) : 'another address';
+    const redirects = `redirects to ${target}, and redirects are not followed`;
+    const words = status < 300 ? 'responds with a web page' : redirects;
+    return new SvcError('bad_response', `${collector} ${words} (${status})`, { status, hint: ADDRESS });
+  }
+  const { code, words, hint } = REFUSALS.get(String(status)) ?? (status < 500 ? REJECTED : FAILED);
+  const { summary } = readProblem(posted.text, posted.contentType);
+  const problem = summary === undefined ? '' : `: ${summary}`;
+  return new SvcError(code, `${collector} ${words} (${status})${problem}`, { status, hint });
+}
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly words: string;
+  readonly hint: string;
+}
+
+/** By status. */
+const REFUSALS = new Map(Object.entries(statuses).map(([status, known]) => [status, known as Refusal]));
+const ADDRESS = statuses[404].hint;
+const RESUMES = 'run again, the tail resumes from its checkpoint.';
+const REJECTED: Refusal = {
+  code: 'rejected',
+  words: 'rejected the entries',
+  hint: `See what the collector requires; ${RESUMES}`,
+};
+const FAILED: Refusal = { code: 'server', words: 'failed', hint: `See the log of the collector; ${RESUMES}` };

@@ -2,8 +2,8 @@ import { SvcError } from '../../errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
+import { elements, elementText } from './explain.ts';
 import type { S3Requests } from './requests.ts';
-import { elements, elementText } from './xml.ts';
 
 /** Objects are read in ranges of this size, each whole into memory, however slow the reader is. */
 const RANGE = 8 * 1024 * 1024;

@@ -2,9 +2,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import { SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
+import { TransportFailure } from '../../http/failure.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
-import { TransportFailure } from '../../http/failure.ts';
 import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
@@ -12,9 +12,8 @@ import { fileSource } from '../../transfer/source.ts';
 import { readStoreError } from '../../transfer/store.ts';
 import { VERSION } from '../../version.ts';
 import type { LocalFile } from '../archive/store.ts';
-import { type S3Action, s3Error, type S3Refusal } from './explain.ts';
+import { elementText, type S3Action, s3Error, type S3Refusal } from './explain.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
-import { elementText } from './xml.ts';
 
 export interface S3Connection {
   readonly settings: S3Settings;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elements, elementText } from '../../../../src/logs/s3/xml.ts';
+import { elements, elementText } from '../../../../src/logs/s3/explain.ts';
 import { objectAddress, signedHeaders } from '../../../../src/logs/s3/requests.ts';
 
 const endpoint = new URL('https://s3.example.com/base/');
