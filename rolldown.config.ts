@@ -12,7 +12,7 @@ import manifest from './package.json' with { type: 'json' };
 const LOADED_TOGETHER = [
   chunk(
     'start',
-    /app.(command|parameter|topics)|config.(paths|values)|files.(read-pipe|windows)|commands.tree/,
+    /app.(command|parameter|topics)|config.(paths|values)|files.(read-pipe|target)|commands.tree/,
     /output.(text|time)|schema.address|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
@@ -22,7 +22,7 @@ const LOADED_TOGETHER = [
     /app.(context|execute)|config.(config-file|json-text|keys|settings)|schema.key-type|security.redact/,
     /output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
-  chunk('files', /files.(directory|draft|target)/),
+  chunk('files', /files.(directory|draft)/),
   chunk('lists', /api.(logs|pages)|http.request/),
   chunk('client', /api.(any-endpoint|client)|http.(core|exchange|pacer|response|retry)/),
 ];

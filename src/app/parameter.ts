@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
-import { refuseWindowsName } from '../files/windows.ts';
+import { refuseWindowsName } from '../files/target.ts';
 import type { System } from '../system.ts';
 
 /** One option or argument of a command, as data: the parser, help and completion are made from it. */

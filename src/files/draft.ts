@@ -2,8 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../errors.ts';
-import { moveIntoPlace, syncDirectory } from './target.ts';
-import { whileBusy } from './windows.ts';
+import { moveIntoPlace, syncDirectory, whileBusy } from './target.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;
@@ -182,4 +181,16 @@ function removeQuietly(file: string, calls: Pick<WriteCalls, 'unlinkSync'>): voi
   } catch {
     // It was never made, or is gone already.
   }
+}
+
+/** SHA-256 of bytes or of a text's bytes, hexadecimal. */
+export function sha256Of(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** SHA-256 of all that comes, hexadecimal. */
+export async function sha256OfAll(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of source) hash.update(piece);
+  return hash.digest('hex');
 }

@@ -6,8 +6,7 @@ import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
 import { writeFlushed } from './draft.ts';
 import { readRegularFileSync } from './read-pipe.ts';
-import { NO_LINKS } from './target.ts';
-import { whileBusy } from './windows.ts';
+import { NO_LINKS, whileBusy } from './target.ts';
 
 interface LockOptions {
   /** How long to wait, in milliseconds. */

@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import { constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { writeFailure } from '../errors.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
-import { whileBusy } from '../files/windows.ts';
+import { readRegularFileSync } from '../files/read-pipe.ts';
+import { whileBusy } from '../files/target.ts';
 
 const PIECE = 1024 * 1024;
 

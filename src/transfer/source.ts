@@ -5,7 +5,7 @@ import net from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
-import { sha256OfAll } from '../files/hash.ts';
+import { sha256OfAll } from '../files/draft.ts';
 import type { Target } from '../files/target.ts';
 import type { Clock } from '../system.ts';
 

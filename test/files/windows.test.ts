@@ -2,13 +2,19 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { makeDirectory, modeText, isShared } from '../../src/files/directory.ts';
+import { resolvePath } from '../../src/app/parameter.ts';
+import { systemCodeOf } from '../../src/errors.ts';
+import { isShared, makeDirectory, modeText } from '../../src/files/directory.ts';
 import { writeFileAtomicSync } from '../../src/files/draft.ts';
 import { withLock } from '../../src/files/lock.ts';
-import { inspectTarget, linkUnlessTaken, syncDirectory } from '../../src/files/target.ts';
-import { isSamePath, refuseWindowsName, whileBusy } from '../../src/files/windows.ts';
-import { systemCodeOf } from '../../src/errors.ts';
-import { resolvePath } from '../../src/app/parameter.ts';
+import {
+  inspectTarget,
+  isSamePath,
+  linkUnlessTaken,
+  refuseWindowsName,
+  syncDirectory,
+  whileBusy,
+} from '../../src/files/target.ts';
 import { temporaryDirectory, testSystem } from '../config/support/system.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -7,9 +7,9 @@ import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '.
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
 import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
-import { isSamePath } from '../../files/windows.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
+import { isSamePath } from '../../files/target.ts';
 import { isOn } from '../../system.ts';
 import { annotateWarning, type RequestFile } from './check.ts';
 import { knownRunsRoot, runsRoot, serviceOf } from './runs.ts';

@@ -2,7 +2,6 @@ import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../../a
 import { reconcile } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
-import { shownCode } from '../../account-updater/report-view.ts';
 import {
   type Actions,
   explainResultCode,
@@ -16,7 +15,7 @@ import { argument, flag, requireFile, resolvePath, text, value } from '../../app
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
-import { isSamePath } from '../../files/windows.ts';
+import { isSamePath } from '../../files/target.ts';
 import { csvRow } from '../../output/csv.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { sha256OfAll } from '../../files/hash.ts';
+import { sha256OfAll } from '../../files/draft.ts';
+import { isoTime } from '../../output/time.ts';
 import type { TimeRange } from '../entry.ts';
 import type { TailPosition } from '../position.ts';
 import { appendRecord } from './chain.ts';
@@ -17,10 +18,9 @@ import {
   tenantFolder,
   UNKNOWN_DAY,
 } from './record.ts';
-import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 import type { ClosedSegment } from './segment.ts';
+import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
-import { isoTime } from '../../output/time.ts';
 
 const DAY_MS = 86_400_000;
 // After a quiet year, not each of its days is searched.

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/hash.ts';
+import { sha256Of } from '../../files/draft.ts';
+import { parsedJson } from '../../schema/guards.ts';
 import {
   type ArchiveRecord,
   damaged,
@@ -16,7 +17,6 @@ import {
   sequenceOf,
   sideNumber,
 } from './record.ts';
-import { parsedJson } from '../../schema/guards.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
 
 /** A new record without its place in the chain. */

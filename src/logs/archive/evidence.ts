@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Draft } from '../../files/draft.ts';
-import { sha256Of } from '../../files/hash.ts';
+import { type Draft, sha256Of } from '../../files/draft.ts';
 import { type Finding, readRecords } from './chain.ts';
 import { isoRange } from './coverage.ts';
 import { text as README } from './evidence.md';
@@ -11,7 +10,7 @@ import { text as SCRIPT } from './evidence.sh';
 import { type Bounds, noArchive } from './manifest.ts';
 import { type BeginRecord, damaged, dayIn, dayOf, type Link, type Segment, UNKNOWN_DAY } from './record.ts';
 import type { ArchiveStore } from './store.ts';
-import { tarOf, type TarFile } from './tar.ts';
+import { type TarFile, tarOf } from './tar.ts';
 import type { Verified } from './verify.ts';
 
 /** What goes into a bundle: the chain from its beginning, and the files of whole days (UTC, as dates). */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Client } from '../../api/client.ts';
 import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/hash.ts';
+import { sha256Of } from '../../files/draft.ts';
 import { parseTime } from '../../output/time.ts';
 import { isObject, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';

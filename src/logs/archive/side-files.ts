@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/hash.ts';
+import { sha256Of } from '../../files/draft.ts';
 import { parsedJson } from '../../schema/guards.ts';
 import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
 import type { TailPosition } from '../position.ts';
@@ -13,8 +13,8 @@ import {
   type Link,
   MANIFEST,
   type RecordContent,
-  sideNumber,
   type SideFile,
+  sideNumber,
   sidePath,
 } from './record.ts';
 import { type ArchiveStore, MAX_TEXT_BYTES } from './store.ts';

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { SvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/hash.ts';
+import { sha256Of } from '../../files/draft.ts';
 import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
 import { TransportFailure } from '../../http/failure.ts';
 import { ServiceClock } from '../../http/request.ts';

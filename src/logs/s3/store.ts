@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { requireDirectory } from '../../config/paths.ts';
 import { isSvcError, writeFailure } from '../../errors.ts';
-import { sha256Of, sha256OfAll } from '../../files/hash.ts';
+import { sha256Of, sha256OfAll } from '../../files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
 import { damaged } from '../archive/record.ts';
 import {

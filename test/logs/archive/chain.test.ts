@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256Of } from '../../../src/files/draft.ts';
 import {
   appendRecord,
   checkChain,
@@ -12,7 +13,6 @@ import {
   type RecordDraft,
 } from '../../../src/logs/archive/chain.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
-import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
 import {
   type ArchiveRecord,
   type Link,
@@ -21,7 +21,7 @@ import {
   recordText,
   sequenceOf,
 } from '../../../src/logs/archive/record.ts';
-import { sha256Of } from '../../../src/files/hash.ts';
+import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
 import { systemClock } from '../../../src/system.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';

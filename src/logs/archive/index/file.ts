@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { SvcError } from '../../../errors.ts';
-import { sha256Of } from '../../../files/hash.ts';
+import { sha256Of } from '../../../files/draft.ts';
 import { parsedJson } from '../../../schema/guards.ts';
 import type { ArchiveStore } from '../store.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
