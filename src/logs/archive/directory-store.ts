@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
-import type { LockHost } from '../../files/lock.ts';
+import { makeDirectory } from '../../files/directory.ts';
 import { Draft } from '../../files/draft.ts';
+import type { LockHost } from '../../files/lock.ts';
 import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../files/target.ts';
 import { damaged } from './record.ts';
-import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile } from './store.ts';
-import { makeDirectories, workAlone } from './work-directory.ts';
+import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile, workAlone } from './store.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';
@@ -85,7 +85,7 @@ export class DirectoryStore implements ArchiveStore {
   async create(file: string, content: LocalFile | string): Promise<boolean> {
     const target = this.#at(file);
     try {
-      makeDirectories(this.name, path.dirname(target));
+      makeDirectory(path.dirname(target));
       if (typeof content !== 'string') return commit(content.path, target);
       return commit(await this.#sealed(content), target);
     } catch (error) {
@@ -108,15 +108,13 @@ export class DirectoryStore implements ArchiveStore {
   }
 
   async lock<T>(work: () => Promise<T>): Promise<T> {
-    const lock = path.join(this.name, LOCK);
     try {
-      makeDirectories(path.parse(this.name).root, this.name);
+      makeDirectory(this.name);
     } catch (error) {
-      throw ['EEXIST', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
-        ? noDirectory(this.name)
-        : writeFailure(this.name, error);
+      const code = error instanceof SvcError ? systemCodeOf(error.cause) : undefined;
+      throw code === 'EEXIST' || code === 'ENOTDIR' ? noDirectory(this.name) : error;
     }
-    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
+    return workAlone(this, path.join(this.name, LOCK), this.#host, work);
   }
 
   // In order of the whole path: a directory is sorted by its name with a slash, as in a bucket's list.

@@ -1,6 +1,8 @@
+import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { SvcError } from '../../errors.ts';
+import { SvcError, writeFailure } from '../../errors.ts';
+import { type LockHost, withLock } from '../../files/lock.ts';
 import type { Trace } from '../../http/exchange.ts';
 import type { System } from '../../system.ts';
 
@@ -95,4 +97,36 @@ export async function openArchiveStore(host: StoreHost, location: string): Promi
   }
   const { DirectoryStore } = await import('./directory-store.ts');
   return new DirectoryStore(path.resolve(host.cwd, location), host);
+}
+
+const LOCK_WAIT_MS = 2_000;
+
+/**
+ * Runs a writer's work while no other one on this machine does. Its directory is empty at the beginning, and removed at
+ * the end.
+ * @throws SvcError `config` when another one works for 2 s, `local`
+ */
+export function workAlone<T>(
+  { name, workDirectory }: ArchiveStore,
+  lock: string,
+  host: LockHost,
+  work: () => Promise<T>,
+): Promise<T> {
+  const options = { waitMs: LOCK_WAIT_MS, what: `the archive ${name}` };
+  return withLock(lock, host, () => inDirectory(workDirectory, work), options);
+}
+
+async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    // A killed writer may have left it.
+    fs.rmSync(directory, { recursive: true, force: true });
+    fs.mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+  try {
+    return await work();
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { requireDirectory } from '../../config/paths.ts';
-import { isSvcError, writeFailure } from '../../errors.ts';
+import { isSvcError } from '../../errors.ts';
+import { makeDirectory } from '../../files/directory.ts';
 import { sha256Of, sha256OfAll } from '../../files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
 import { damaged } from '../archive/record.ts';
@@ -10,8 +11,8 @@ import {
   MAX_TEXT_BYTES,
   type StoredFile,
   type StoreHost,
+  workAlone,
 } from '../archive/store.ts';
-import { makeDirectories, workAlone } from '../archive/work-directory.ts';
 import { s3Error } from './explain.ts';
 import { listObjects, readObject } from './read.ts';
 import { drain, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
@@ -94,13 +95,8 @@ export class S3Store implements ArchiveStore {
 
   /** Locks out other runs on this machine; those elsewhere fail to commit. */
   async lock<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      makeDirectories(path.parse(this.workDirectory).root, path.dirname(this.workDirectory));
-    } catch (error) {
-      throw writeFailure(this.workDirectory, error);
-    }
-    const lock = `${this.workDirectory}.lock`;
-    return workAlone({ name: this.name, lock, directory: this.workDirectory, host: this.#host }, work);
+    makeDirectory(path.dirname(this.workDirectory));
+    return workAlone(this, `${this.workDirectory}.lock`, this.#host, work);
   }
 
   /** False when the object exists, unless an attempt of ours created it. @throws SvcError */
