@@ -1,5 +1,5 @@
 import { isObject } from '../schema/guards.ts';
-import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, sourceOf } from './source.ts';
+import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceOf } from './source.ts';
 
 /** A part of JSON kept as its text: a number that JavaScript would write differently, or what is nested too deep. */
 export class JsonToken {
@@ -63,7 +63,7 @@ function isEvidentlyPlain(value: unknown, { text, depth }: JsonSource): boolean 
 /** Reads valid JSON without whitespace, member by member. */
 export function readExact(text: string): ExactJson {
   const reader = new Reader(text);
-  const value = reader.value(0);
+  const value = reader.read();
   return { value, isLossy: reader.isLossy, isReadable: reader.isReadable };
 }
 
@@ -110,65 +110,31 @@ const NINE = 0x39;
 const LAYOUT = new RegExp(String.raw`${STRING}|\{\}|\[\]|[{}[\]:,]`, 'g');
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-class Reader {
+class Reader extends Scanner {
   isLossy = false;
   isReadable = true;
-  readonly #text: string;
-  #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  value(depth: number): unknown {
-    const first = this.#text[this.#at];
-    if (first === '"') return this.#string();
-    if (first !== '{' && first !== '[') return this.#word();
-    if (depth < MAX_DEPTH) return first === '{' ? this.#object(depth) : this.#array(depth);
+  read(depth = 0): unknown {
+    const first = this.peek();
+    if (first !== '{' && first !== '[') return this.#scalar(this.value().text);
+    if (depth < MAX_DEPTH) return first === '{' ? this.#object(depth) : this.items(() => this.read(depth + 1));
     this.isReadable = false;
-    return new JsonToken(this.#slice());
+    return new JsonToken(this.value().text);
   }
 
   #object(depth: number): Record<string, unknown> {
     const members = Object.create(null) as Record<string, unknown>;
-    this.#at += 1;
-    if (this.#takes('}')) return members;
-    do {
-      const name = this.#string();
-      const isAgain = Object.hasOwn(members, name);
+    for (const name of this.names()) {
+      const isAgain = Object.hasOwn(members, this.#checked(name));
       if (isAgain) this.isReadable = false;
       this.isLossy ||= isAgain || name === '__proto__';
-      this.#at += 1;
-      members[name] = this.value(depth + 1);
-    } while (this.#takes(','));
-    this.#at += 1;
+      members[name] = this.read(depth + 1);
+    }
     return members;
   }
 
-  #array(depth: number): unknown[] {
-    const items: unknown[] = [];
-    this.#at += 1;
-    if (this.#takes(']')) return items;
-    do items.push(this.value(depth + 1));
-    while (this.#takes(','));
-    this.#at += 1;
-    return items;
-  }
-
-  #takes(mark: string): boolean {
-    if (this.#text[this.#at] !== mark) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #string(): string {
-    const text = String(JSON.parse(this.#slice()));
-    if (/\p{Cs}/u.test(text)) this.isReadable = false;
-    return text;
-  }
-
-  #word(): unknown {
-    const word = this.#slice();
+  #scalar(word: string): unknown {
+    if (word.startsWith('"')) return this.#checked(String(JSON.parse(word)));
     const literal = LITERALS[word];
     if (literal !== undefined) return literal;
     const number = Number(word);
@@ -178,9 +144,8 @@ class Reader {
     return new JsonToken(word);
   }
 
-  #slice(): string {
-    const start = this.#at;
-    this.#at = endOfValue(this.#text, start);
-    return this.#text.slice(start, this.#at);
+  #checked(text: string): string {
+    if (/\p{Cs}/u.test(text)) this.isReadable = false;
+    return text;
   }
 }

@@ -38,14 +38,14 @@ export interface ListSource {
 /** Slices the items of a list out of the text of a response; undefined where it is no list. */
 export function listSource(text: string): ListSource | undefined {
   const scanner = new Scanner(text);
-  if (scanner.peek() === '[') return { items: scanner.items(), depth: 1 };
+  if (scanner.peek() === '[') return { items: scanner.items(() => scanner.value()), depth: 1 };
   if (scanner.peek() !== '{') return undefined;
   let items: readonly JsonSource[] | undefined;
   let depth = 2;
   for (const name of scanner.names()) {
     const isList = name === 'data' && scanner.peek() === '[';
     // Of members with the same name the last one counts, as with `JSON.parse`.
-    if (isList) items = scanner.items();
+    if (isList) items = scanner.items(() => scanner.value());
     else {
       if (name === 'data') items = undefined;
       depth = Math.max(depth, 1 + scanner.value().depth);
@@ -68,7 +68,7 @@ const SPACE = 0x20;
 const ENDS_WORD = new Set([COMMA, CLOSE_ARRAY, CLOSE_OBJECT, 0x20, 0x0a, 0x0d, 0x09]);
 
 /** Goes once over JSON text that is known to be valid. */
-class Scanner {
+export class Scanner {
   at: number;
   readonly #text: string;
 
@@ -82,12 +82,12 @@ class Scanner {
     return this.#text[this.at];
   }
 
-  /** Passes an array and gives its items. */
-  items(): JsonSource[] {
-    const items: JsonSource[] = [];
+  /** Passes an array and gives its items, each of which `read` is to pass. */
+  items<T>(read: () => T): T[] {
+    const items: T[] = [];
     this.#step();
     while (this.#text.charCodeAt(this.at) !== CLOSE_ARRAY) {
-      items.push(this.value());
+      items.push(read());
       this.#skipSpace();
       if (this.#text.charCodeAt(this.at) === COMMA) this.#step();
     }
