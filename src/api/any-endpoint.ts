@@ -3,7 +3,7 @@ import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
-import { objectOrUndefined } from '../schema/guards.ts';
+import { decodedUri, objectOrUndefined } from '../schema/guards.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import { Endpoints, type Page, Pages } from './pages.ts';
 
@@ -134,11 +134,9 @@ function named(path: string): string {
 
 /** The parts between slashes, decoded. An encoded slash or backslash parts too: some servers read it so. */
 function pathSegments(path: string): string[] {
-  try {
-    return decodeURIComponent(path).split(/[/\\]/);
-  } catch {
-    throw wrong('holds a % that begins no encoded character; write %25 for the sign itself');
-  }
+  const decoded = decodedUri(path);
+  if (decoded === undefined) throw wrong('holds a % that begins no encoded character; write %25 for the sign itself');
+  return decoded.split(/[/\\]/);
 }
 
 function wrong(message: string): SvcError {

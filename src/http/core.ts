@@ -173,7 +173,7 @@ export class HttpCore {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const fresh = repeatableOf(request) === 'unsent';
-    return { method: request.method, url, headers, keyKind: request.key, body, limits, signal, fresh };
+    return { method: request.method, url, headers, body, limits, signal, fresh };
   }
 
   async #read({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadResponse> {

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../system.ts';
 import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
-import type { KeyType } from '../schema/key-type.ts';
 import type { TimeLimits } from './retry.ts';
 import { toTransportFailure, TransportFailure } from './failure.ts';
 import type { Lease, Transport } from './transport.ts';
@@ -11,8 +10,6 @@ export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** The type of the key among the headers, if there is one. */
-  readonly keyKind?: KeyType | undefined;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;

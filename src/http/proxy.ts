@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { SvcError } from '../errors.ts';
 import { isLoopback, readAddress } from '../schema/address.ts';
+import { decodedUri } from '../schema/guards.ts';
 import type { Environment } from '../system.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
@@ -84,7 +85,7 @@ export async function loadTunnel({ url, variable }: Proxy): Promise<OpenTunnel> 
 
 function optionsOf(url: URL, target: string): RequestOptions {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const user = `${decode(url.username)}:${decode(url.password)}`;
+  const user = [url.username, url.password].map((part) => decodedUri(part) ?? part).join(':');
   return {
     host,
     // It would be taken from the host header, which names the target and not the proxy.
@@ -100,14 +101,6 @@ function optionsOf(url: URL, target: string): RequestOptions {
       ...(user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
     },
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function refused(status: number, variable: string): TransportFailure {

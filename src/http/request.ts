@@ -33,8 +33,6 @@ export interface ApiRequest<T> {
   readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
   /** The caller reads the items of this list one by one: they may be nested as deep as they like. */
   readonly itemsOfAnyDepth?: boolean | undefined;
-  /** By default only GET is always repeatable. */
-  readonly repeatable?: Repeatable | undefined;
   /** Sent at most this many times, however clear it is that it had no effect; five by default. */
   readonly attempts?: number | undefined;
   /** How to find out what happened when no clear response came. */
@@ -59,9 +57,9 @@ export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unkno
   return url;
 }
 
-/** Whether the request may be sent again, by its own word or its method. */
-export function repeatableOf(request: ApiRequest<unknown>): Repeatable {
-  return request.repeatable ?? (request.method === 'GET' ? 'always' : 'unsent');
+/** Whether the request may be sent again. */
+export function repeatableOf({ method }: ApiRequest<unknown>): Repeatable {
+  return method === 'GET' ? 'always' : 'unsent';
 }
 
 function encodePart(value: string): string {

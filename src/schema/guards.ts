@@ -8,6 +8,15 @@ export function objectOrUndefined(value: unknown): Readonly<Record<string, unkno
   return isObject(value) ? value : undefined;
 }
 
+/** A percent-encoded text, decoded; undefined where a % begins no encoded character. */
+export function decodedUri(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value of a JSON text; undefined for any other text. */
 export function parsedJson(text: string): unknown {
   try {

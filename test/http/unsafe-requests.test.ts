@@ -141,10 +141,4 @@ describe('requests with an effect', () => {
       expect(server.ledger).toHaveLength(1);
     }
   });
-
-  it('R20 that only look may say so, and are repeated like a read', async () => {
-    const server = await serve([answer(503), json({})]);
-    await makeCore(server.url).call({ ...CREATE, repeatable: 'always' });
-    expect(server.ledger).toHaveLength(2);
-  });
 });

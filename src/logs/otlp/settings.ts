@@ -1,5 +1,6 @@
 import { SvcError } from '../../errors.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
+import { decodedUri } from '../../schema/guards.ts';
 import type { Environment } from '../../system.ts';
 
 /** How to export, by the environment variables that OpenTelemetry's own exporters read. */
@@ -52,19 +53,11 @@ function readPairs(variable: string, text = ''): Record<string, string> {
     pairs.map((pair): [string, string] => {
       const at = pair.indexOf('=');
       const name = pair.slice(0, Math.max(0, at)).trim();
-      const value = decoded(pair.slice(at + 1).trim());
+      const value = decodedUri(pair.slice(at + 1).trim());
       if (name === '' || value === undefined) throw unreadable(variable, 'name=value,name=value');
       return [name, value];
     }),
   );
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function readCompression(variable: string, text = 'gzip'): boolean {

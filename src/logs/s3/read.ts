@@ -1,6 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
+import { decodedUri } from '../../schema/guards.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
 import { elements, elementText } from './explain.ts';
 import type { S3Requests } from './requests.ts';
@@ -110,7 +111,10 @@ function readPage(requests: S3Requests, xml: string): Page {
   const isEncoded = elementText(list, 'EncodingType') === 'url';
   const objects = elements(list, 'Contents').map((contents) => {
     const key = elementText(contents, 'Key') ?? '';
-    return { key: isEncoded ? decoded(key) : key, bytes: Number(elementText(contents, 'Size') ?? Number.NaN) };
+    return {
+      key: isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key,
+      bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
+    };
   });
   if (objects.some(({ key, bytes }) => key === '' || !Number.isSafeInteger(bytes)))
     throw unexpected(requests, 'lists an object without a key or a size');
@@ -118,14 +122,6 @@ function readPage(requests: S3Requests, xml: string): Page {
   const next = elementText(list, 'NextContinuationToken');
   if (isMore && next === undefined) throw unexpected(requests, 'does not say how its list continues');
   return { objects, next: isMore ? next : undefined };
-}
-
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key.replaceAll('+', ' '));
-  } catch {
-    return key;
-  }
 }
 
 function unexpected({ location }: S3Requests, what: string): SvcError {
