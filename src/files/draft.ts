@@ -113,12 +113,6 @@ export class Draft {
   }
 }
 
-/** The file calls that a write needs; tests put a failing one in its place. */
-export type WriteCalls = Pick<
-  typeof fs,
-  'openSync' | 'fchmodSync' | 'writeSync' | 'fsyncSync' | 'closeSync' | 'renameSync' | 'unlinkSync'
->;
-
 /**
  * Replaces a small file so that a reader, and a machine that loses its power, sees the old or the new content, never
  * another. The directory must exist; a symlink at `file` is replaced, not followed. `mode` is set whatever the umask.
@@ -128,15 +122,14 @@ export function writeFileAtomicSync(
   file: string,
   data: string | Uint8Array,
   { mode = OWNER_ONLY }: { readonly mode?: number } = {},
-  calls: WriteCalls = fs,
 ): void {
   const temporary = temporaryName(file);
   try {
-    writeFlushed(temporary, data, mode, calls);
-    whileBusy(() => calls.renameSync(temporary, file));
-    syncDirectory(path.dirname(file), calls);
+    writeFlushed(temporary, data, mode);
+    whileBusy(() => fs.renameSync(temporary, file));
+    syncDirectory(path.dirname(file));
   } catch (error) {
-    removeQuietly(temporary, calls);
+    removeQuietly(temporary);
     throw writeFailure(file, error);
   }
 }
@@ -149,25 +142,18 @@ export function removeOrphanedTemporaries(file: string): void {
   const prefix = `.${path.basename(file)}.`;
   for (const name of fs.readdirSync(path.dirname(file)))
     if (name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length)))
-      removeQuietly(path.join(path.dirname(file), name), fs);
+      removeQuietly(path.join(path.dirname(file), name));
 }
 
 /** Makes a new file whose content is on the disk before anything else gets to know of it. */
-export function writeFlushed(
-  file: string,
-  data: string | Uint8Array,
-  mode: number = OWNER_ONLY,
-  calls: WriteCalls = fs,
-): void {
-  const bytes = Buffer.from(data);
-  const descriptor = calls.openSync(file, 'wx', OWNER_ONLY);
+export function writeFlushed(file: string, data: string | Uint8Array, mode = OWNER_ONLY): void {
+  const descriptor = fs.openSync(file, 'wx', OWNER_ONLY);
   try {
-    calls.fchmodSync(descriptor, mode);
-    // A nearly full disk takes a part and says so; only the next write fails.
-    for (let at = 0; at < bytes.length;) at += calls.writeSync(descriptor, bytes, at);
-    calls.fsyncSync(descriptor);
+    fs.fchmodSync(descriptor, mode);
+    fs.writeFileSync(descriptor, data);
+    fs.fsyncSync(descriptor);
   } finally {
-    calls.closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 
@@ -175,9 +161,9 @@ function temporaryName(file: string): string {
   return path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(8).toString('hex')}.tmp`);
 }
 
-function removeQuietly(file: string, calls: Pick<WriteCalls, 'unlinkSync'>): void {
+function removeQuietly(file: string): void {
   try {
-    calls.unlinkSync(file);
+    fs.unlinkSync(file);
   } catch {
     // It was never made, or is gone already.
   }

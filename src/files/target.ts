@@ -62,18 +62,15 @@ export function linkUnlessTaken(from: string, to: string): boolean {
 }
 
 /** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
-export function syncDirectory(
-  directory: string,
-  calls: Pick<typeof fs, 'openSync' | 'fsyncSync' | 'closeSync'> = fs,
-): void {
+export function syncDirectory(directory: string): void {
   let descriptor: number | undefined;
   try {
-    descriptor = calls.openSync(directory, 'r');
-    calls.fsyncSync(descriptor);
+    descriptor = fs.openSync(directory, 'r');
+    fs.fsyncSync(descriptor);
   } catch (error) {
     if (systemCodeOf(error) === 'EIO') throw error;
   } finally {
-    if (descriptor !== undefined) calls.closeSync(descriptor);
+    if (descriptor !== undefined) fs.closeSync(descriptor);
   }
 }
 
