@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 
 /** An output stream as the process has it: a terminal, a pipe or a file. */
 export interface OutputStream {
@@ -63,20 +64,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = { now: () => Date.now(), sleep };
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) await slice(Math.min(left, LONGEST_TIMER_MS), signal);
-}
-
-async function slice(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
+    const over = setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal });
+    // Only the signal ends it early, and not with its reason.
+    await over.catch(() => signal?.throwIfAborted());
+  }
 }

@@ -31,17 +31,14 @@ export async function mergeResults(
 ): Promise<Sealed> {
   const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
   try {
-    for await (const piece of (await haveOneHeader(parts)) ? joined(parts) : united(parts)) await draft.write(piece);
+    const headers = await Promise.all(parts.map((part) => headerOf(part)));
+    const isSame = headers.every((header) => header.equals(headers[0] ?? header));
+    for await (const piece of isSame ? joined(parts) : united(parts)) await draft.write(piece);
     onWhole?.(await draft.seal());
     return await draft.finish(overwrite);
   } finally {
     await draft.discard();
   }
-}
-
-async function haveOneHeader(parts: readonly string[]): Promise<boolean> {
-  const headers = await Promise.all(parts.map((part) => headerOf(part)));
-  return headers.every((header) => header.equals(headers[0] ?? header));
 }
 
 async function headerOf(file: string): Promise<Buffer> {

@@ -49,9 +49,10 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
     if (places[column] !== undefined) throw refused(`${column} is named twice`);
     places[column] = chosenPlace(names, column, name);
   }
+  const isCombined = choices.some(({ column }) => column === 'expiration');
   const isSplit = places.expiration_year !== undefined || places.expiration_month !== undefined;
   for (const column of PREPARED_COLUMNS) {
-    const isSettled = column === 'expiration' ? isSplit : column.startsWith('exp') && hasChosen(choices, 'expiration');
+    const isSettled = column === 'expiration' ? isSplit : column.startsWith('exp') && isCombined;
     if (places[column] !== undefined || isSettled) continue;
     const place = guessedPlace(names, column, Object.values(places));
     if (place !== undefined) places[column] = place;
@@ -60,10 +61,6 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
   if (places.expiration !== undefined && (places.expiration_year ?? places.expiration_month) !== undefined)
     throw unclear('the expiration is in one column and in columns of its own as well', 'expiration', names);
   return places;
-}
-
-function hasChosen(choices: readonly ColumnChoice[], column: PreparedColumn): boolean {
-  return choices.some((choice) => choice.column === column);
 }
 
 function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {

@@ -80,7 +80,11 @@ async function prepareFrom(
     // Rows are made here: those that wait in the stream are lost when it fails.
     on_record: (row: unknown) => reader.take(row as ParsedRow),
   });
-  const input = Readable.from(joined(head, pieces), { objectMode: false });
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    yield head;
+    yield* pieces;
+  };
+  const input = Readable.from(whole(), { objectMode: false });
   input.once('error', (error) => parser.destroy(error));
   parser.once('close', () => input.destroy());
   await write(`${REQUEST_HEADER}\n`);
@@ -123,11 +127,6 @@ async function readHead(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
   }
   if (head.length === 0) throw new SvcError('refused_input', 'the export is empty');
   return head;
-}
-
-async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield head;
-  yield* rest;
 }
 
 /** A file that is no text has no columns; and a header with a card number in it is not shown. */

@@ -1,11 +1,10 @@
+import type { UploadSource } from '../transfer/source.ts';
 import { readRequest } from './request-lines.ts';
 import { readResults, type ResultRow } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
 /** A file that can be read from its beginning again and again. */
-export interface Rereadable {
-  open(): AsyncIterable<Uint8Array>;
-}
+export type Rereadable = Pick<UploadSource, 'open'>;
 
 /** How the two files were compared. */
 export type MatchedBy =

@@ -256,7 +256,7 @@ export async function summarizeResults(
   }
   const order = [...RESULT_CODES.keys(), ...[...counts.keys()].toSorted()];
   const codes = [...counts]
-    .map(([code, count]) => countOf(code, count))
+    .map(([code, count]): CodeCount => Object.assign({ code, count }, explainResultCode(code)))
     .toSorted((a, b) => order.indexOf(a.code) - order.indexOf(b.code));
   const total = (...groups: readonly ResultClass[]): number =>
     codes.reduce((sum, code) => (groups.includes(code.class) ? sum + code.count : sum), 0);
@@ -270,10 +270,6 @@ export async function summarizeResults(
     codes,
     extraColumns,
   };
-}
-
-function countOf(code: string, count: number): CodeCount {
-  return { code, count, ...explainResultCode(code) };
 }
 
 /** A row of a result file, and the group that it belongs to. */

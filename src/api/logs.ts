@@ -87,7 +87,7 @@ function logFrom(item: unknown, source: JsonSource): Log {
   if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
   if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
   const log = documented(item);
-  return LOG_FIELDS.every((name) => isText(item[name])) ? keepSource(log, source) : odd(log, source, 'other types');
+  return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
 }
 
 /** The entry that a line of JSON without whitespace holds. @throws SyntaxError */
@@ -131,7 +131,11 @@ function odd(log: Log, source: JsonSource, oddity: LogOddity): Log {
 }
 
 function isLog(item: Record<string, unknown>): item is Log {
-  return typeof item['created_at'] === 'string' && LOG_FIELDS.every((name) => isText(item[name]));
+  return typeof item['created_at'] === 'string' && hasTexts(item);
+}
+
+function hasTexts(item: Record<string, unknown>): boolean {
+  return LOG_FIELDS.every((name) => typeof (item[name] ?? '') === 'string');
 }
 
 function documented(item: object, isKept: (value: unknown) => boolean = () => true): Log {
@@ -144,8 +148,4 @@ function documented(item: object, isKept: (value: unknown) => boolean = () => tr
 
 function isFlat(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' || value === undefined || value === null;
 }

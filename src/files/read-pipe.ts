@@ -1,5 +1,4 @@
-import nodeFs from 'node:fs';
-import { constants } from 'node:fs';
+import nodeFs, { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import { systemCodeOf } from '../errors.ts';
 import type { Clock } from '../system.ts';
@@ -61,8 +60,7 @@ async function readNow(handle: fs.FileHandle, most: number): Promise<Buffer | un
  * its place, which no writer opens, must not block the command forever.
  */
 export function readRegularFileSync(file: string): string {
-  const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
-  const descriptor = nodeFs.openSync(file, O_RDONLY | O_NONBLOCK);
+  const descriptor = nodeFs.openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = nodeFs.fstatSync(descriptor);
     if (!found.isFile()) {

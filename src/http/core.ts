@@ -12,7 +12,7 @@ import {
 } from './failure.ts';
 import type { KeyType } from '../schema/key-type.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
-import { type ApiRequest, buildUrl, repeatableOf, ServiceClock, type Shape } from './request.ts';
+import { type ApiRequest, buildUrl, repeatableOf, ServiceClock } from './request.ts';
 import {
   type AnyResponse,
   readAnyResponse,
@@ -81,7 +81,7 @@ export class HttpCore {
 
   /** The same, with the text that the value came in. */
   async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
-    const loading = shapeOf(request);
+    const loading = Promise.resolve(typeof request.shape === 'function' ? request.shape() : request.shape);
     // A request that fails never reads it.
     loading.catch(() => undefined);
     const { facts, response } = await this.#succeed(request);
@@ -199,10 +199,6 @@ export class HttpCore {
 
 function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeRequest): PacedRequest {
   return { key, path, secret: headers[KEY_HEADER] };
-}
-
-async function shapeOf<T>({ shape }: ApiRequest<T>): Promise<Shape<T> | undefined> {
-  return typeof shape === 'function' ? shape() : shape;
 }
 
 /** Takes the key out of a text. */

@@ -119,7 +119,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
   const json = parseJson({ text: body, complete: true })?.json;
   const record = Array.isArray(json) ? { errors: json as unknown } : objectOrUndefined(json);
   if (!record) {
-    const summary = summaryOfOther(json, body, contentType);
+    const summary = json === null ? undefined : describeText(typeof json === 'string' ? json : body, contentType);
     return { summary, fields: {}, requestId: undefined, isProblem: false };
   }
   // The innermost first: it says most, and the end may be cut.
@@ -150,11 +150,6 @@ function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
   for (; inner !== undefined && levels.length < MAX_LEVELS; inner = objectOrUndefined(inner['error']))
     levels.push(inner);
   return levels;
-}
-
-function summaryOfOther(json: unknown, body: string, contentType: string | undefined): string | undefined {
-  if (json === null) return undefined;
-  return describeText(typeof json === 'string' ? json : body, contentType);
 }
 
 function linesOf(values: readonly unknown[]): string[] {

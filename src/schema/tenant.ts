@@ -1,11 +1,8 @@
 import * as z from 'zod/mini';
 import { text } from './response.ts';
 
-/** Known tenant types. */
-export const TENANT_TYPES = ['production', 'test'] as const;
-
 /** A known tenant type. */
-export type TenantType = (typeof TENANT_TYPES)[number];
+export type TenantType = 'production' | 'test';
 
 /** The longest tenant name that the service takes, in characters. */
 export const MAX_TENANT_NAME_LENGTH = 200;
@@ -27,7 +24,7 @@ const tenantSettingsSchema = z.looseObject({
   token_deduplication_behavior: text,
 });
 
-/** The tenant that owns the calling key. `type` is one of `TENANT_TYPES`, or new. */
+/** The tenant that owns the calling key. `type` is a `TenantType`, or new. */
 export const tenantSchema = z.looseObject({
   id: z.string(),
   owner_id: text,

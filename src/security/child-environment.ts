@@ -117,19 +117,13 @@ interface ChildLimits {
 export function runLine(
   line: string,
   input: string | Uint8Array,
-  {
-    onLine,
-    limitMs,
-    graceMs = 1000,
-    signal,
-    ...options
-  }: CommandOptions & ChildLimits & { onLine: (line: string) => void },
+  { onLine, ...options }: CommandOptions & ChildLimits & { onLine: (line: string) => void },
 ): Promise<ChildEnd> {
   const child = startCommand(line, options);
   // A command need not read its input.
   child.stdin.on('error', () => undefined).end(input);
   for (const stream of [child.stdout, child.stderr]) forEachLine(stream, onLine);
-  return childEnd(child, { limitMs, graceMs, signal });
+  return childEnd(child, { graceMs: 1000, ...options });
 }
 
 /**

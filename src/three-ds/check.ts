@@ -147,11 +147,8 @@ function unknownMember(parts: readonly string[], key: string, suggests: boolean)
 
 function meantMember(parts: readonly string[], key: string): string | undefined {
   const names = [...(fieldAt(parts.join('.'))?.members.keys() ?? [])];
-  return nearest(key, names) ?? nearest(snakeCase(key), names) ?? elsewhere(key);
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const snakeCase = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return nearest(key, names) ?? nearest(snakeCase, names) ?? elsewhere(key);
 }
 
 // A field in the wrong object is named with its full path.

@@ -110,15 +110,9 @@ export async function runCommand(
   onLine: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ChildEnd> {
-  const { line, environment: env, cwd, limitMs, platform } = command;
-  return runLine(line, event.bytes, {
-    env,
-    cwd,
-    added: eventVariables(event, repeated, platform),
-    onLine,
-    limitMs,
-    signal,
-  });
+  const { line, environment: env, platform, ...limits } = command;
+  const added = eventVariables(event, repeated, platform);
+  return runLine(line, event.bytes, { env, ...limits, added, onLine, signal });
 }
 
 /** Variables for the command: each field of the event, sanitized; undefined for one that this event lacks. */

@@ -40,6 +40,7 @@ export function fieldsBelow(field: Field): Field[] {
 function fieldOf(path: string, schema: z.ZodMiniType): Field {
   const inner = schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema;
   const { description = '', examples } = z.globalRegistry.get(inner) ?? {};
+  const element = inner instanceof z.ZodMiniArray ? inner.def.element : undefined;
   return {
     path,
     kind: fieldTypeOf(inner),
@@ -48,7 +49,7 @@ function fieldOf(path: string, schema: z.ZodMiniType): Field {
     example: Array.isArray(examples) ? (examples[0] as unknown) : undefined,
     choices: inner instanceof z.ZodMiniEnum ? inner.options.map(String) : undefined,
     members: membersOf(path, inner),
-    item: inner instanceof z.ZodMiniArray ? itemOf(path, inner.def.element) : undefined,
+    item: element instanceof z.ZodMiniType ? fieldOf(`${path}.0`, element) : undefined,
   };
 }
 
@@ -56,10 +57,6 @@ function membersOf(path: string, schema: unknown): Map<string, Field> {
   const shape: unknown = schema instanceof z.ZodMiniObject ? schema.shape : {};
   const members = Object.entries(shape as Record<string, z.ZodMiniType>);
   return new Map(members.map(([name, member]) => [name, fieldOf(path === '' ? name : `${path}.${name}`, member)]));
-}
-
-function itemOf(path: string, element: unknown): Field | undefined {
-  return element instanceof z.ZodMiniType ? fieldOf(`${path}.0`, element) : undefined;
 }
 
 function fieldTypeOf(schema: unknown): FieldType {
