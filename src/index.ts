@@ -2,12 +2,10 @@
  * The library: the typed client of the service, its lists as async iterables, its logs as a stream that loses nothing,
  * and files to and from pre-signed addresses. Nothing here reads the environment, the disk's settings or a terminal.
  */
-export { AccountUpdater } from './api/resources.ts';
+export { AccountUpdater, Tenant } from './api/resources.ts';
 export { Client, type ClientOptions } from './api/client.ts';
-export type { PageOptions } from './api/pages.ts';
 export { Logs, type LogFilter } from './api/logs.ts';
-export { type Page, Pages } from './api/pages.ts';
-export { Tenant } from './api/resources.ts';
+export { type Page, type PageOptions, Pages } from './api/pages.ts';
 export type { Clock } from './system.ts';
 export { type ErrorCode, type ErrorDetails, EXIT_CODES, isSvcError, SvcError } from './errors.ts';
 export type { ApiKey } from './http/core.ts';
@@ -19,8 +17,7 @@ export { downloadResults, type ResultsOptions } from './account-updater/results.
 export { uploadToJob } from './account-updater/upload.ts';
 export { waitForJob, type WaitOptions } from './account-updater/wait.ts';
 export type { AccountUpdaterJob } from './schema/account-updater.ts';
-export type { EntityType } from './schema/log.ts';
-export type { Log } from './schema/log.ts';
+export type { EntityType, Log } from './schema/log.ts';
 export type { Tenant as TenantRecord } from './schema/tenant.ts';
 export { followLogs, type FollowOptions } from './logs/follow-logs.ts';
 export type { TailEvent } from './logs/follow.ts';

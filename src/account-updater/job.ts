@@ -155,8 +155,6 @@ export interface PollOptions<T> {
   readonly isDone: (seen: T) => boolean;
   /** The longest wait in milliseconds, by what was seen last; undefined as long as all polls failed. */
   readonly limitMs: (seen: T | undefined) => number;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
   /** Cuts a pause short. It is a hint and no more: what counts is what the poll finds. */
   readonly wakeUp?: WakeUp | undefined;
   /** A number from 0 to 1, for jitter. */
@@ -169,12 +167,14 @@ export interface PollOptions<T> {
  * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
  * was seen last. Outages do not end the wait.
  */
-export async function pollUntil<T>(options: PollOptions<T>): Promise<T | undefined> {
-  const { isDone, limitMs, clock, signal, random = Math.random, onPoll } = options;
+export async function pollUntil<T>(
+  { clock, signal }: Pick<Client, 'clock' | 'signal'>,
+  { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
+): Promise<T | undefined> {
   const started = clock.now();
   let last: T | undefined;
   for (let polls = 0; ; polls += 1) {
-    const result = await resultOf(options.poll());
+    const result = await resultOf(poll());
     if ('seen' in result) {
       last = result.seen;
       if (isDone(last)) return last;
@@ -183,7 +183,7 @@ export async function pollUntil<T>(options: PollOptions<T>): Promise<T | undefin
     const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last) - waitedMs);
     if (nextMs <= 0) return last;
     onPoll?.(result, nextMs);
-    await pause(clock, nextMs, signal, options.wakeUp);
+    await pause(clock, nextMs, signal, wakeUp);
   }
 }
 

@@ -245,13 +245,10 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   if (doubtful.length === 0) return false;
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
   const ids = new Set([current.id, ...doubtful.map(({ job }) => job)]);
-  const { clock, signal } = work.client;
-  const listed = await pollUntil({
+  const listed = await pollUntil(work.client, {
     poll: () => listOf(work.client, ids, since),
     isDone: (found) => found.has(current.id),
     limitMs: () => MISSING_MS,
-    clock,
-    signal,
     random: work.random,
   });
   const earlier = doubtful.flatMap(({ job }) => listed?.get(job) ?? []);

@@ -111,7 +111,6 @@ export async function pollForFile(
   { random, onEvent, limitMs = UNCLEAR_MS }: RunOptions & { readonly limitMs?: number | undefined } = {},
   onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
 ): Promise<AccountUpdaterJob | undefined> {
-  const { clock, signal } = client;
   let last: Poll | undefined;
   let outage: unknown;
   const poll = async (): Promise<Poll> => {
@@ -124,7 +123,7 @@ export async function pollForFile(
   };
   const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
   try {
-    await pollUntil({ poll, isDone: hasFile, limitMs: () => limitMs, clock, signal, random, onPoll: report });
+    await pollUntil(client, { poll, isDone: hasFile, limitMs: () => limitMs, random, onPoll: report });
   } catch (error) {
     if (!isSvcError(error, 'timeout') || last === undefined) throw error;
   }

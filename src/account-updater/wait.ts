@@ -33,15 +33,13 @@ export const LONGEST_WAIT_MS = 8 * 86_400_000;
  * @throws SvcError `job_failed`, `job_expired` when it was deleted, `pending` when the time is up
  */
 export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
-  const { clock, signal } = client;
+  const { clock } = client;
   const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent } = options;
   const started = clock.now();
-  const job = await pollUntil({
+  const job = await pollUntil(client, {
     poll: jobReader(client, id),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: () => limitMs,
-    clock,
-    signal,
     wakeUp,
     random,
     onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
@@ -80,15 +78,12 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
  *   file of one, `job_expired` when one needs another job, `pending` when the time is up
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
-  const { clock, signal } = client;
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp } = options;
   const { record } = run;
-  const waiting = pollUntil({
+  const waiting = pollUntil(client, {
     poll: () => pollRun(client, run, options),
     isDone: (count) => count === 0,
     limitMs: () => limitMs,
-    clock,
-    signal,
     random,
     wakeUp,
     onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),

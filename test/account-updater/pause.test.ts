@@ -40,15 +40,16 @@ describe('the pause between looks', () => {
     const begun = clock.now();
     let calls = 0;
     const wakeUp: WakeUp = (signal) => ((calls += 1) === 1 ? Promise.resolve() : silent(signal));
-    const found = await pollUntil({
-      poll: async () => seen.shift() ?? 'none',
-      isDone: (status) => status === 'completed',
-      limitMs: () => 1e9,
-      clock,
-      signal: never,
-      random: () => 0,
-      wakeUp,
-    });
+    const found = await pollUntil(
+      { clock, signal: never },
+      {
+        poll: async () => seen.shift() ?? 'none',
+        isDone: (status) => status === 'completed',
+        limitMs: () => 1e9,
+        random: () => 0,
+        wakeUp,
+      },
+    );
     expect(found).toBe('completed');
     // Nothing was waited after the first poll, and after the second as long as without being woken up.
     expect(clock.now() - begun).toBe(5_000);

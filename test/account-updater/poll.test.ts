@@ -10,7 +10,7 @@ function polling(
   words: readonly (string | Error)[],
   clock: FakeClock,
   more: Partial<PollOptions<string>> = {},
-): PollOptions<string> {
+): Parameters<typeof pollUntil<string>> {
   let at = 0;
   const poll = async (): Promise<string> => {
     const word = words[Math.min(at, words.length - 1)] ?? '';
@@ -18,24 +18,17 @@ function polling(
     if (word instanceof Error) throw word;
     return word;
   };
-  return {
-    poll,
-    isDone: (seen) => seen === 'done',
-    limitMs: () => HOUR,
-    clock,
-    signal: new AbortController().signal,
-    random: () => 0,
-    ...more,
-  };
+  const host = { clock, signal: new AbortController().signal };
+  return [host, { poll, isDone: (seen) => seen === 'done', limitMs: () => HOUR, random: () => 0, ...more }];
 }
 
 describe('polling until something is done', () => {
   it('R42 polls at once, soon again, then with increasing intervals', async () => {
     const clock = new FakeClock();
-    expect(await pollUntil(polling(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
+    expect(await pollUntil(...polling(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
     expect(clock.slept).toEqual([2000, 5000, 6500, 8450]);
     const quick = new FakeClock();
-    expect(await pollUntil(polling(['done'], quick))).toBe('done');
+    expect(await pollUntil(...polling(['done'], quick))).toBe('done');
     expect(quick.slept).toEqual([]);
   });
 
@@ -44,9 +37,9 @@ describe('polling until something is done', () => {
     const clock = new FakeClock();
     const seen: string[] = [];
     const onPoll: PollOptions<string>['onPoll'] = (result) => seen.push('seen' in result ? result.seen : result.reason);
-    expect(await pollUntil(polling([outage, 'open', outage, 'done'], clock, { onPoll }))).toBe('done');
+    expect(await pollUntil(...polling([outage, 'open', outage, 'done'], clock, { onPoll }))).toBe('done');
     expect(seen).toEqual(['no answer', 'open', 'no answer']);
-    await expect(pollUntil(polling([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
+    await expect(pollUntil(...polling([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
@@ -55,10 +48,10 @@ describe('polling until something is done', () => {
     const clock = new FakeClock();
     const started = clock.now();
     const limitMs = (seen: string | undefined): number => (seen === 'long' ? 2 * HOUR : 1000);
-    expect(await pollUntil(polling(['open'], clock, { limitMs }))).toBe('open');
+    expect(await pollUntil(...polling(['open'], clock, { limitMs }))).toBe('open');
     expect(clock.now() - started).toBe(1000);
-    expect(await pollUntil(polling(['long'], clock, { limitMs }))).toBe('long');
+    expect(await pollUntil(...polling(['long'], clock, { limitMs }))).toBe('long');
     expect(clock.now() - started).toBe(2 * HOUR + 1000);
-    expect(await pollUntil(polling([new SvcError('server', 'down')], clock))).toBeUndefined();
+    expect(await pollUntil(...polling([new SvcError('server', 'down')], clock))).toBeUndefined();
   });
 });

@@ -164,7 +164,7 @@ export async function waitForOutcome(
   const shown = context.progress.waiting(`3DS session ${id}`);
   let status = known.authentication_status;
   try {
-    const last = await pollUntil<Authentication>({
+    const last = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
         status = result.authentication_status ?? status;
@@ -172,8 +172,6 @@ export async function waitForOutcome(
       },
       isDone: (result) => !isOpen(result),
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
-      clock: context.clock,
-      signal: context.signal,
       onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
     });
     if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');

@@ -129,18 +129,15 @@ async function outcomeOf(
   { body, expect, challenge }: PlannedScenario,
   timeoutMs: number,
 ): Promise<string> {
-  const { clock, signal } = context;
   const first = await firstOutcome(client, id, body, expect);
   if (typeof first === 'string') return first;
   const { authentication_status: status } = first;
   if (!isOpen(first) || status === expect) return status;
   if (status === 'challenge') await answerChallenge(context, client, await pageOf(client, id, first), challenge);
-  const last = await pollUntil({
+  const last = await pollUntil(context, {
     poll: () => resultSoFar(client, id),
     isDone: (result) => !isOpen(result),
     limitMs: () => timeoutMs,
-    clock,
-    signal,
   });
   return last?.authentication_status ?? status;
 }

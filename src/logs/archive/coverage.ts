@@ -87,20 +87,13 @@ export function marginHours(ms: number): number {
 
 /** The failure of a run, with how much time is left to fix it. */
 export function withMargin(error: SvcError, ms: number): SvcError {
-  const { code, message, hint, next, status, requestId, retryable, facts, cause } = error;
   const words =
     ms <= 0
       ? 'Entries that are not archived may already have been forgotten.'
       : `${formatDuration(ms)} are left before entries that are not archived are forgotten.`;
-  return new SvcError(code, message, {
-    hint: hint === undefined ? words : `${hint} ${words}`,
-    next,
-    status,
-    requestId,
-    retryable,
-    facts: { ...facts, hours_left: marginHours(ms) },
-    cause,
-  });
+  const hint = error.hint === undefined ? words : `${error.hint} ${words}`;
+  const facts = { ...error.facts, hours_left: marginHours(ms) };
+  return new SvcError(error.code, error.message, { ...error, hint, facts, cause: error.cause });
 }
 
 /** @throws SvcError `threshold` where less time than required was left */
