@@ -12,7 +12,7 @@ import manifest from './package.json' with { type: 'json' };
 const LOADED_TOGETHER = [
   chunk(
     'start',
-    /app.(command|parameter|topics)|config.(paths|values)|files.(read-pipe|target)|commands.tree/,
+    /app.(command|parameter|topics)|config.(paths|values)|files.path|commands.tree/,
     /output.(text|time)|schema.address|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Draft, type Sealed } from '../files/draft.ts';
-import { inspectTarget } from '../files/target.ts';
+import { inspectTarget } from '../files/path.ts';
 import { csvRow } from '../output/csv.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { fileSource } from '../transfer/source.ts';

@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { LockHost } from '../files/lock.ts';
-import { moveIntoPlace } from '../files/target.ts';
+import { moveIntoPlace } from '../files/path.ts';
+import { countText } from '../output/time.ts';
 import { downloadFile, type DownloadResult, UnprovenDownload } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
 import { fileSource, hashFile, type UploadSource } from '../transfer/source.ts';
@@ -12,7 +13,6 @@ import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { countText } from '../output/time.ts';
 
 /** How to download. */
 export interface ResultsOptions extends RunOptions {

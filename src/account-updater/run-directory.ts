@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
-import { type LockHost, withLock } from '../files/lock.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
+import { type LockHost, withLock } from '../files/lock.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import { parseRecord, recordText, type RunPart, type RunRecord } from './record.ts';
 
 /** Name of the file that a run directory is known by. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
-import { isSamePath } from '../files/target.ts';
+import { isSamePath } from '../files/path.ts';
 import { isObject } from '../schema/guards.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';

@@ -1,6 +1,6 @@
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
 import { readFailure, SvcError } from '../errors.ts';
-import { readFileOrPipe } from '../files/read-pipe.ts';
+import { readFileOrPipe } from '../files/path.ts';
 import { readInput } from '../output/prompt.ts';
 import type { InputStream } from '../system.ts';
 import type { Context } from './command.ts';

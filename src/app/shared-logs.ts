@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { type LockHost, withLock } from '../files/lock.ts';
-import { whileBusy } from '../files/target.ts';
+import { whileBusy } from '../files/path.ts';
 import { OwnLogs, type PacedRequest, type SendLog, type SendLogs } from '../http/pacer.ts';
 
 const SECRET_BYTES = 32;

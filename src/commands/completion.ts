@@ -7,8 +7,8 @@ import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/s
 import type { PathsHost } from '../config/paths.ts';
 import { readFailure, SvcError, systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import type { View } from '../output/view.ts';
 
 type InstallStatus = 'written' | 'unchanged' | 'would be written' | 'nothing to write';

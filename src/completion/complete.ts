@@ -4,7 +4,7 @@ import type { RunRecord } from '../account-updater/record.ts';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../app/parameter.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import { cleanText, isUnsafe } from '../output/text.ts';
 import { isObject } from '../schema/guards.ts';
 import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';

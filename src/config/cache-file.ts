@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import { objectOrUndefined } from '../schema/guards.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
 

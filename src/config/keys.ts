@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../errors.ts';
-import { readFileOrPipe, type Waiting } from '../files/read-pipe.ts';
+import { readFileOrPipe, type Waiting } from '../files/path.ts';
+import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import type { Profile, StoredKey } from './config-file.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
-import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
 import type { Settings } from './settings.ts';
+import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
 export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {

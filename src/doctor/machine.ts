@@ -7,7 +7,7 @@ import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { readProblem, writeFailure } from '../errors.ts';
 import { isShared, modeText } from '../files/directory.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import type { System } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../errors.ts';
-import { moveIntoPlace, syncDirectory, whileBusy } from './target.ts';
+import { moveIntoPlace, syncDirectory, whileBusy } from './path.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
 import { writeFlushed } from './draft.ts';
-import { readRegularFileSync } from './read-pipe.ts';
-import { NO_LINKS, whileBusy } from './target.ts';
+import { NO_LINKS, readRegularFileSync, whileBusy } from './path.ts';
 
 interface LockOptions {
   /** How long to wait, in milliseconds. */

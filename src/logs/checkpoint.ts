@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refuseNewer, SvcError, systemCodeOf } from '../errors.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
+import { readRegularFileSync } from '../files/path.ts';
 import { isoTime } from '../output/time.ts';
 import { parsedJson } from '../schema/guards.ts';
 import type { TailPosition } from './position.ts';

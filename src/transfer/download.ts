@@ -1,7 +1,8 @@
 import { SvcError } from '../errors.ts';
 import { type LockHost, withLock } from '../files/lock.ts';
-import { inspectTarget, moveIntoPlace } from '../files/target.ts';
+import { inspectTarget, moveIntoPlace } from '../files/path.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';
+import { TransportFailure } from '../http/failure.ts';
 import {
   FILE_LIMITS,
   mayRetry,
@@ -11,14 +12,13 @@ import {
   type TimeLimits,
   withRetry,
 } from '../http/retry.ts';
-import { TransportFailure } from '../http/failure.ts';
 import type { Transport } from '../http/transport.ts';
 import { displayHost } from '../schema/address.ts';
 import type { Clock } from '../system.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
-import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 import type { OnProgress } from './source.ts';
+import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 
 /** What a download into a file needs. The name is the operator's, never the service's (R48). */
 export interface DownloadOptions extends FetchOptions {

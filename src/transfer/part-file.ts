@@ -4,8 +4,7 @@ import { constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { writeFailure } from '../errors.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
-import { readRegularFileSync } from '../files/read-pipe.ts';
-import { whileBusy } from '../files/target.ts';
+import { readRegularFileSync, whileBusy } from '../files/path.ts';
 
 const PIECE = 1024 * 1024;
 

@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { sha256OfAll } from '../files/draft.ts';
-import type { Target } from '../files/target.ts';
+import type { Target } from '../files/path.ts';
 import type { Clock } from '../system.ts';
 
 /** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */

@@ -14,7 +14,7 @@ import {
   refuseWindowsName,
   syncDirectory,
   whileBusy,
-} from '../../src/files/target.ts';
+} from '../../src/files/path.ts';
 import { temporaryDirectory, testSystem } from '../config/support/system.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -9,7 +9,7 @@ import { argument, flag, text } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
-import { isSamePath, whileBusy } from '../../files/target.ts';
+import { isSamePath, whileBusy } from '../../files/path.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
 

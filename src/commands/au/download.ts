@@ -15,10 +15,10 @@ import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { inspectTarget } from '../../files/target.ts';
+import { inspectTarget } from '../../files/path.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { showRun } from './progress.ts';
-import { copyOut, openSpool, deliverResults, requireDestination, warnOfUnrequested } from './results.ts';
+import { copyOut, deliverResults, openSpool, requireDestination, warnOfUnrequested } from './results.ts';
 import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
 
 const downloadView: View<ResultsFile & { readonly job: string }> = {

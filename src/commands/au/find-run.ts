@@ -9,7 +9,7 @@ import type { Context } from '../../app/command.ts';
 import { SvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { withLock } from '../../files/lock.ts';
-import { isSamePath } from '../../files/target.ts';
+import { isSamePath } from '../../files/path.ts';
 import { isOn } from '../../system.ts';
 import { annotateWarning, type RequestFile } from './check.ts';
 import { knownRunsRoot, runsRoot, serviceOf } from './runs.ts';

@@ -15,7 +15,7 @@ import { argument, flag, requireFile, resolvePath, text, value } from '../../app
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
-import { isSamePath } from '../../files/target.ts';
+import { isSamePath } from '../../files/path.ts';
 import { csvRow } from '../../output/csv.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';

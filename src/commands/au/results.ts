@@ -13,7 +13,7 @@ import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { isForPeople } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { inspectTarget } from '../../files/target.ts';
+import { inspectTarget } from '../../files/path.ts';
 import { wrapWords } from '../../output/text.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';

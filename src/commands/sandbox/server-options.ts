@@ -14,7 +14,7 @@ import {
 } from '../../app/parameter.ts';
 import { readProblem, SvcError, systemCodeOf } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
-import { readRegularFileSync } from '../../files/read-pipe.ts';
+import { readRegularFileSync } from '../../files/path.ts';
 import type { Interceptor, RunningSandbox } from '../../sandbox/options.ts';
 
 export const directoryParameter = value(

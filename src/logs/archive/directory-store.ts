@@ -4,7 +4,7 @@ import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { Draft } from '../../files/draft.ts';
 import type { LockHost } from '../../files/lock.ts';
-import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../files/target.ts';
+import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../files/path.ts';
 import { damaged } from './record.ts';
 import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile, workAlone } from './store.ts';
 

@@ -2,6 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import type { Clock } from '../system.ts';
+
+// What may be at the path of a file besides the file itself, and what a path may be called.
 
 /** What is found where a file is to be written. */
 export type Target =
@@ -127,4 +130,76 @@ export function isSamePath(one: string, other: string, platform = os.platform())
   const ignoresCase = platform === 'win32' || platform === 'darwin';
   const [a, b] = [one, other].map((file) => nodePath.resolve(file));
   return a === b || (ignoresCase && a?.normalize().toLowerCase() === b?.normalize().toLowerCase());
+}
+
+// A person may have to unlock what writes into a pipe.
+const LONGEST_SILENCE_MS = 60_000;
+const POLL_MS = 20;
+// Windows has no such flag; undefined counts as 0.
+const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+
+/** How a pipe is waited for. */
+export interface Waiting {
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The first bytes of a file or pipe, at most `most`. A pipe is waited for until its writer closes it, or says nothing
+ * for a minute. Nothing blocks: a pipe without a writer would hold a thread, and with it the process, forever.
+ * System errors pass through.
+ */
+export async function readFileOrPipe(file: string, most: number, { clock, signal }: Waiting): Promise<Buffer> {
+  const handle = await fs.promises.open(file, READ_WITHOUT_WAITING);
+  try {
+    const isPipe = (await handle.stat()).isFIFO();
+    const chunks: Buffer[] = [];
+    let [length, silentSince] = [0, clock.now()];
+    while (length < most) {
+      signal?.throwIfAborted();
+      const chunk = await readNow(handle, most - length);
+      // A pipe that gave nothing yet may have no writer yet.
+      if (chunk?.length === 0 && !(isPipe && length === 0)) break;
+      if (chunk !== undefined && chunk.length > 0) {
+        chunks.push(chunk);
+        [length, silentSince] = [length + chunk.length, clock.now()];
+        continue;
+      }
+      if (clock.now() - silentSince >= LONGEST_SILENCE_MS) break;
+      await clock.sleep(POLL_MS, signal);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What there is to read now: empty at the end, undefined where more may come. */
+async function readNow(handle: fs.promises.FileHandle, most: number): Promise<Buffer | undefined> {
+  const bytes = Buffer.allocUnsafe(Math.min(most, 65_536));
+  try {
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, null);
+    return bytes.subarray(0, bytesRead);
+  } catch (error) {
+    if (systemCodeOf(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The text of a file. Anything but a regular file is an error with a system's code (`EISDIR`, else `EINVAL`): a pipe in
+ * its place, which no writer opens, must not block the command forever.
+ */
+export function readRegularFileSync(file: string): string {
+  const descriptor = fs.openSync(file, READ_WITHOUT_WAITING);
+  try {
+    const found = fs.fstatSync(descriptor);
+    if (!found.isFile()) {
+      const code = found.isDirectory() ? 'EISDIR' : 'EINVAL';
+      throw Object.assign(new Error('not a regular file'), { code });
+    }
+    return fs.readFileSync(descriptor, 'utf8');
+  } finally {
+    fs.closeSync(descriptor);
+  }
 }
