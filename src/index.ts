@@ -21,5 +21,5 @@ export type { EntityType, Log } from './schema/log.ts';
 export type { Tenant as TenantRecord } from './schema/tenant.ts';
 export { followLogs, type FollowOptions } from './logs/follow-logs.ts';
 export type { TailEvent } from './logs/follow.ts';
-export type { TailPosition } from './logs/position.ts';
+export type { TailPosition } from './logs/entry.ts';
 export { type FilePart, fileSource, type UploadSource } from './transfer/source.ts';

@@ -1,6 +1,5 @@
-import { type Entry, NO_TIME, SECOND_MS, type TimeRange, wholeSecond } from './entry.ts';
+import { type Entry, NO_TIME, SECOND_MS, type TailState, type TimeRange, wholeSecond } from './entry.ts';
 import { type Poll, pollBackfill } from './poll.ts';
-import type { TailState } from './position.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from './read-range.ts';
 
 export interface CatchUpOptions {

@@ -4,7 +4,7 @@ import { writeFileAtomicSync } from '../files/draft.ts';
 import { readRegularFileSync } from '../files/path.ts';
 import { isoTime } from '../output/time.ts';
 import { parsedJson } from '../schema/guards.ts';
-import type { TailPosition } from './position.ts';
+import type { TailPosition } from './entry.ts';
 
 const time = z.iso.datetime();
 const integer = z.int();

@@ -2,9 +2,8 @@ import type { Client } from '../api/client.ts';
 import type { LogFilter } from '../api/logs.ts';
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
-import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, wholeSecond } from './entry.ts';
+import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition, wholeSecond } from './entry.ts';
 import { Tail, type TailOptions } from './follow.ts';
-import { beginAt, type TailPosition } from './position.ts';
 import { serviceLogs } from './read-range.ts';
 
 type LogSubject = Pick<LogFilter, 'entityType' | 'entityId'>;

@@ -1,12 +1,11 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
+import type { Clock } from '../system.ts';
 import { CatchUpReader } from './catch-up.ts';
-import { byTime, type Entry, NO_TIME, type TimeRange } from './entry.ts';
+import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from './entry.ts';
 import { EntryRate, LiveWindow, type Poll, PollRate } from './poll.ts';
-import { type TailPosition, TailState } from './position.ts';
 import type { LogSource } from './read-range.ts';
 import { SelfEventFilter } from './self-events.ts';
-import type { Clock } from '../system.ts';
 
 /** How to follow. Durations in milliseconds. */
 export interface TailOptions {

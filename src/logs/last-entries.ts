@@ -1,8 +1,16 @@
 import { isSvcError } from '../errors.ts';
 import type { Log } from '../schema/log.ts';
-import { byTime, type Entry, NO_TIME, SECOND_MS, Tally, type TimeRange, wholeSecond } from './entry.ts';
+import {
+  byTime,
+  type Entry,
+  NO_TIME,
+  SECOND_MS,
+  type TailPosition,
+  Tally,
+  type TimeRange,
+  wholeSecond,
+} from './entry.ts';
 import { outageDelayMs, type TailEvent } from './follow.ts';
-import type { TailPosition } from './position.ts';
 import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from './read-range.ts';
 
 export interface LastOptions {

@@ -1,5 +1,13 @@
-import { countByKey, type Entry, NO_TIME, replaced, secondsOf, type TimeRange, wholeSecond } from './entry.ts';
-import type { TailState } from './position.ts';
+import {
+  countByKey,
+  type Entry,
+  NO_TIME,
+  replaced,
+  secondsOf,
+  type TailState,
+  type TimeRange,
+  wholeSecond,
+} from './entry.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from './read-range.ts';
 
 /** What a poll found, and how far the tail has got once all of it is passed on. */

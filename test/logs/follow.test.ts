@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
-import { beginAt } from '../../src/logs/position.ts';
-import type { LogSource } from '../../src/logs/read-range.ts';
+import { beginAt } from '../../src/logs/entry.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../src/logs/follow.ts';
+import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService } from './model.ts';
 

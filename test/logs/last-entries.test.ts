@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
+import type { TailPosition } from '../../src/logs/entry.ts';
 import { Tail, type TailEvent } from '../../src/logs/follow.ts';
 import { lastEntries, type LastOptions } from '../../src/logs/last-entries.ts';
-import type { TailPosition } from '../../src/logs/position.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from './model.ts';

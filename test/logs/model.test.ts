@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
-import { beginAt, type TailPosition } from '../../src/logs/position.ts';
+import { beginAt, type TailPosition } from '../../src/logs/entry.ts';
 import { Tail } from '../../src/logs/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from './model.ts';

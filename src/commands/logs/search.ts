@@ -4,7 +4,7 @@ import { listPrinter } from '../../app/print.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
-import type { TailPosition } from '../../logs/position.ts';
+import type { TailPosition } from '../../logs/entry.ts';
 import { countText, formatDuration, formatNumber } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
@@ -170,7 +170,7 @@ export const history = defineCommand({
     if (archive !== undefined) return searchArchive(context, { ...input, dir: archive, live: true }, print);
     const [{ liveLane }, { beginAt }, { serviceLogs }, entry] = await Promise.all([
       import('../../logs/archive/search.ts'),
-      import('../../logs/position.ts'),
+      import('../../logs/entry.ts'),
       import('../../logs/read-range.ts'),
       import('../../logs/entry.ts'),
     ]);

@@ -100,7 +100,7 @@ async function countService(context: Context, input: CountInput): Promise<Counte
   const [{ LogCounts: Counts }, { beginAt }, { DEFAULT_OVERLAP_MS, wholeSecond }, { Tail }, { serviceLogs }] =
     await Promise.all([
       import('../../logs/count.ts'),
-      import('../../logs/position.ts'),
+      import('../../logs/entry.ts'),
       import('../../logs/entry.ts'),
       import('../../logs/follow.ts'),
       import('../../logs/read-range.ts'),

@@ -22,7 +22,7 @@ import { wholeSecond } from '../../logs/entry.ts';
 import type { TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
 import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
-import { beginAt, type TailPosition } from '../../logs/position.ts';
+import { beginAt, type TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime, parseTime } from '../../output/time.ts';
 import {
   ENTITY_PARAMETERS,

@@ -7,7 +7,7 @@ import { withLock } from '../../files/lock.ts';
 import type { Subject } from '../../logs/checkpoint.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
-import type { TailPosition } from '../../logs/position.ts';
+import type { TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';

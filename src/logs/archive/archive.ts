@@ -1,7 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { wholeSecond } from '../entry.ts';
-import { beginAt } from '../position.ts';
+import { beginAt, wholeSecond } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';

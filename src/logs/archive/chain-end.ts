@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256OfAll } from '../../files/draft.ts';
 import { isoTime } from '../../output/time.ts';
-import type { TimeRange } from '../entry.ts';
-import type { TailPosition } from '../position.ts';
+import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord } from './chain.ts';
 import {
   type ArchiveRecord,

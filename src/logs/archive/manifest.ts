@@ -1,6 +1,6 @@
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
-import type { TailPosition } from '../position.ts';
+import type { TailPosition } from '../entry.ts';
 import { appendRecord, readFirst, readLast } from './chain.ts';
 import { Coverage } from './coverage.ts';
 import { type IndexRef, withIndex } from './index/ref.ts';

@@ -1,13 +1,12 @@
 import { parseTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TimeRange } from '../entry.ts';
+import type { TailPosition, TimeRange } from '../entry.ts';
 import { Tail } from '../follow.ts';
-import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import { columnsToRead, type Lookup } from './index/lookup.ts';
 import type { Bounds } from './manifest.ts';
-import type { Segment } from './record.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
+import type { Segment } from './record.ts';
 import { type ArchiveStore, READERS } from './store.ts';
 
 export interface Timed {

@@ -4,7 +4,7 @@ import { isSvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/draft.ts';
 import { parsedJson } from '../../schema/guards.ts';
 import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
-import type { TailPosition } from '../position.ts';
+import type { TailPosition } from '../entry.ts';
 import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
 import {
   type ArchiveRecord,

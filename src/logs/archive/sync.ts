@@ -1,7 +1,6 @@
 import type { Log } from '../../schema/log.ts';
-import type { TimeRange } from '../entry.ts';
+import type { TailPosition, TimeRange } from '../entry.ts';
 import { Tail, type TailEvent, within } from '../follow.ts';
-import type { TailPosition } from '../position.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 

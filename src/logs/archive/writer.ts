@@ -1,8 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TimeRange } from '../entry.ts';
-import { settledBefore, type TailPosition } from '../position.ts';
+import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
 import { isoRange } from './coverage.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';

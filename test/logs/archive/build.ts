@@ -8,8 +8,7 @@ import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { beginArchive } from '../../../src/logs/archive/manifest.ts';
 import type { Link, Segment } from '../../../src/logs/archive/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
-import { beginAt } from '../../../src/logs/position.ts';
-import { entryOf, NO_TIME } from '../../../src/logs/entry.ts';
+import { beginAt, entryOf, NO_TIME } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
 

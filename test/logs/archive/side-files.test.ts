@@ -15,7 +15,7 @@ import { recordPath } from '../../../src/logs/archive/record.ts';
 import { nextCheckpoint, readPosition } from '../../../src/logs/archive/side-files.ts';
 import { Verification } from '../../../src/logs/archive/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
-import { beginAt, type TailPosition } from '../../../src/logs/position.ts';
+import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import { Killed } from '../model.ts';
 import { MemoryStore } from './memory-store.ts';
 
