@@ -29,9 +29,9 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
   const text = textOf(bytes);
   if (text === undefined) return { problem: 'the body is not UTF-8 text' };
   if (text.trim() === '') return { problem: 'the body is empty' };
-  if (isDeep(text)) return { problem: 'the body is nested too deeply' };
   const value = parsedJson(text);
   if (value === undefined) return { problem: 'the body is not JSON' };
+  if (isDeeper(value, DEEPEST)) return { problem: 'the body is nested too deeply' };
   if (!isObject(value) || !isObject(value['event'])) return { problem: 'the body is JSON, but has no event member' };
   const missing = ['id', 'type'].find((name) => !isFilled(memberOf(value['event'], name)));
   return missing === undefined
@@ -66,19 +66,9 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Counts brackets outside of strings; whether the text is JSON at all is for the parser to say. */
-function isDeep(text: string): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (quoted && character === '\\') at += 1;
-    else if (character === '"') quoted = !quoted;
-    else if (!quoted && (character === '{' || character === '[')) depth += 1;
-    else if (!quoted && (character === '}' || character === ']')) depth -= 1;
-    if (depth > DEEPEST) return true;
-  }
-  return false;
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** Headers of one hop, or created again for the next one. */

@@ -35,7 +35,7 @@ describe('reading a delivery', () => {
     ['{"event":{"type":"t"}}', 'event.id is missing or not a string'],
     ['{"event":{"id":7,"type":"t"}}', 'event.id is missing or not a string'],
     ['{"event":{"id":"1","type":""}}', 'event.type is missing or not a string'],
-    ['['.repeat(100_000), 'the body is nested too deeply'],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'the body is nested too deeply'],
     [`{"event":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`, 'the body is nested too deeply'],
   ])('says what is wrong with %.40s', (text, problem) => {
     expect(read(text)).toEqual({ problem });

@@ -1,4 +1,3 @@
-import type { Log } from '../../schema/log.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { Tail, type TailEvent, within } from '../follow.ts';
 import type { LogSource } from '../read-range.ts';
@@ -70,16 +69,14 @@ export class ArchiveSync {
     for (;;) {
       const { done, value } = await this.#commitWhile(batches.next());
       // Until the next batch is requested, the tail's position is right behind the last one.
-      if (done !== true) await this.#take(value);
+      if (done !== true) {
+        await this.#commitGaps();
+        await this.#writer.add(value);
+      }
       this.#position = this.#tail.position();
       if (done === true) return;
       if (this.#writer.isFull || this.#dueInMs() <= 0) await this.#commit();
     }
-  }
-
-  async #take(batch: readonly Log[]): Promise<void> {
-    await this.#commitGaps();
-    await this.#writer.add(batch);
   }
 
   /** Waits for more. If the log is quiet for long, what is pending is committed meanwhile. */
