@@ -1,7 +1,7 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
-import { objectOrUndefined } from '../schema/guards.ts';
+import { decodedUri, objectOrUndefined, parsedJson } from '../schema/guards.ts';
 import { displayHost, isLoopback, isSafeAddress, readAddress } from '../schema/address.ts';
 
 /** The service that gave an address; a client is one. */
@@ -24,7 +24,7 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
       hint: 'Check the base URL; addresses must be https. Nothing was sent.',
     });
   for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g))
-    for (const form of [value, decoded(value)]) if (form !== job) source.addSecret(form);
+    for (const form of [value, decodedUri(value) ?? value]) if (form !== job) source.addSecret(form);
   return url;
 }
 
@@ -32,14 +32,6 @@ function problemOf(url: URL, baseUrl: URL): string | undefined {
   if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;
   // What listens there is none of the service's; it would get the file, or pass for its results.
   return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Whether a PUT there must name the blob type: a shared-access signature has `sv` and `sig` in its query. */
@@ -195,21 +187,28 @@ type StoreMessage = { [Part in keyof StoreError]: string | undefined };
 
 function fromMarkup(body: string): StoreMessage {
   return {
-    code: element(body, 'Code'),
-    message: element(body, 'Message') ?? element(body, 'title'),
-    requestId: element(body, 'RequestId'),
+    code: elementText(body, 'Code'),
+    message: elementText(body, 'Message') ?? elementText(body, 'title'),
+    requestId: elementText(body, 'RequestId'),
   };
 }
 
-function element(body: string, name: string): string | undefined {
-  const text = new RegExp(`<${name}(?:\\s[^>]{0,200})?>([^<]{1,2000})`, 'i').exec(body)?.[1];
-  return text?.replace(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => ENTITIES[entity] ?? ' ');
+/** The text of the first element of this name, whatever its prefix, with its entities decoded; undefined without one. */
+export function elementText(xml: string, name: string): string | undefined {
+  const text = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>([^<]{1,8000})`, 'i').exec(xml)?.[1];
+  return text?.trim().replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|quot|apos|amp));/gi, decodedEntity);
+}
+
+function decodedEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+  const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 function fromJson(body: string): StoreMessage | undefined {
-  const outer = objectOrUndefined(parse(body));
+  const outer = objectOrUndefined(parsedJson(body));
   if (!outer) return undefined;
   const inner = objectOrUndefined(outer['error']) ?? outer;
   const pick = (...names: string[]): string | undefined => {
@@ -221,14 +220,6 @@ function fromJson(body: string): StoreMessage | undefined {
     message: pick('message', 'Message', 'detail', 'title'),
     requestId: pick('requestId', 'request_id', 'RequestId'),
   };
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function matching(form: RegExp, text: string | undefined): string | undefined {

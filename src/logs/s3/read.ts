@@ -2,8 +2,8 @@ import { SvcError } from '../../errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
 import { decodedUri } from '../../schema/guards.ts';
+import { elementText } from '../../transfer/store.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
-import { elements, elementText } from './explain.ts';
 import type { S3Requests } from './requests.ts';
 
 /** Objects are read in ranges of this size, each whole into memory, however slow the reader is. */
@@ -128,4 +128,19 @@ function unexpected({ location }: S3Requests, what: string): SvcError {
   return new SvcError('bad_response', `${location.name}: the store ${what}`, {
     hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store.',
   });
+}
+
+/** The content of all elements of this name, whatever their namespace prefix; nothing for text that is no XML. */
+export function elements(xml: string, name: string): string[] {
+  const begin = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>`, 'g');
+  const end = new RegExp(`</(?:\\w{1,32}:)?${name}\\s{0,10}>`, 'g');
+  const found: string[] = [];
+  for (;;) {
+    const opened = begin.exec(xml);
+    end.lastIndex = begin.lastIndex;
+    const closed = opened && end.exec(xml);
+    if (!closed) return found;
+    found.push(xml.slice(begin.lastIndex, closed.index));
+    begin.lastIndex = end.lastIndex;
+  }
 }

@@ -9,10 +9,10 @@ import type { Transport } from '../../http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
 import { fileSource } from '../../transfer/source.ts';
-import { readStoreError } from '../../transfer/store.ts';
+import { elementText, readStoreError } from '../../transfer/store.ts';
 import { VERSION } from '../../version.ts';
 import type { LocalFile } from '../archive/store.ts';
-import { elementText, type S3Action, s3Error, type S3Refusal } from './explain.ts';
+import { type S3Action, s3Error, type S3Refusal } from './explain.ts';
 import type { BucketLocation, S3Settings } from './settings.ts';
 
 export interface S3Connection {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { elements, elementText } from '../../../../src/logs/s3/explain.ts';
+import { elements } from '../../../../src/logs/s3/read.ts';
+import { elementText } from '../../../../src/transfer/store.ts';
 import { objectAddress, signedHeaders } from '../../../../src/logs/s3/requests.ts';
 
 const endpoint = new URL('https://s3.example.com/base/');
