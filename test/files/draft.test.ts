@@ -85,7 +85,9 @@ describe('an atomic write that meets trouble', () => {
     const calls = spies.flatMap(([name, { mock }]) => mock.invocationCallOrder.map((order) => [order, name] as const));
     expect(calls.toSorted(([one], [other]) => one - other).map(([, name]) => name)).toEqual([
       ...names,
-      ...['openSync', 'fsyncSync', 'closeSync'],
+      'openSync',
+      'fsyncSync',
+      'closeSync',
     ]);
   });
 

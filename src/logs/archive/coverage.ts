@@ -91,9 +91,10 @@ export function withMargin(error: SvcError, ms: number): SvcError {
     ms <= 0
       ? 'Entries that are not archived may already have been forgotten.'
       : `${formatDuration(ms)} are left before entries that are not archived are forgotten.`;
+  const { code, message, next, status, requestId, retryable, cause } = error;
   const hint = error.hint === undefined ? words : `${error.hint} ${words}`;
   const facts = { ...error.facts, hours_left: marginHours(ms) };
-  return new SvcError(error.code, error.message, { ...error, hint, facts, cause: error.cause });
+  return new SvcError(code, message, { hint, next, status, requestId, retryable, facts, cause });
 }
 
 /** @throws SvcError `threshold` where less time than required was left */
