@@ -13,13 +13,13 @@ const LOADED_TOGETHER = [
   chunk(
     'start',
     /app.(command|parameter|topics)|config.(paths|values)|files.path|commands.tree/,
-    /output.(text|time)|schema.address|security.typed-word/,
+    /output.(text|time)|schema.guards|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
   chunk('command', /app.(hint|print)|json.exact|output.(formats|view)|security.card-number/),
   chunk(
     'run',
-    /app.(context|execute)|config.(config-file|json-text|keys|settings)|schema.key-type|security.redact/,
+    /app.(context|execute)|config.(config-file|json-text|keys|settings)|security.redact/,
     /output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
   chunk('files', /files.(directory|draft)/),

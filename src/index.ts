@@ -10,7 +10,7 @@ export type { Clock } from './system.ts';
 export { type ErrorCode, type ErrorDetails, EXIT_CODES, isSvcError, SvcError } from './errors.ts';
 export type { ApiKey } from './http/core.ts';
 export type { TimeLimits } from './http/retry.ts';
-export type { KeyType } from './schema/key-type.ts';
+export type { KeyType } from './schema/guards.ts';
 export type { Trace, TraceEvent } from './http/exchange.ts';
 export type { RunEvent, RunOptions } from './account-updater/job.ts';
 export { downloadResults, type ResultsOptions } from './account-updater/results.ts';

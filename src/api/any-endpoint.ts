@@ -3,8 +3,7 @@ import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
-import { decodedUri, objectOrUndefined } from '../schema/guards.ts';
-import type { KeyType } from '../schema/key-type.ts';
+import { decodedUri, type KeyType, objectOrUndefined } from '../schema/guards.ts';
 import { Endpoints, type Page, Pages } from './pages.ts';
 
 export type AnyRequest = Pick<

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import type { KeyType } from '../schema/key-type.ts';
+import type { KeyType } from '../schema/guards.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';

@@ -6,7 +6,7 @@ import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
 import type { Palette, Tone } from '../output/view.ts';
-import { KEY_TYPES } from '../schema/key-type.ts';
+import { KEY_TYPES } from '../schema/guards.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import { knownTenant } from './check-key.ts';
 import type { Context } from './command.ts';

@@ -9,7 +9,7 @@ import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, w
 import { cleanText, wrapWords } from '../output/text.ts';
 import { countText } from '../output/time.ts';
 import { simpleColumns, type Tone, type View } from '../output/view.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
+import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
 import { VERSION } from '../version.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };

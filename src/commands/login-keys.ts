@@ -1,14 +1,13 @@
 import { checkKey, isAboutKey, type KeyCheck, keyFailure, knownTenant, namesOf } from '../app/check-key.ts';
-import type { TenantFacts } from '../schema/tenant.ts';
 import type { Context } from '../app/command.ts';
+import { headline } from '../app/tenant-mark.ts';
 import type { Profile } from '../config/config-file.ts';
-import { baseUrlText } from '../config/values.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
+import { baseUrlText } from '../config/values.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
-import { displayHost } from '../schema/address.ts';
-import { headline } from '../app/tenant-mark.ts';
+import { displayHost, KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;
 

@@ -2,11 +2,11 @@ import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { noteNext, warnOf } from '../app/hint.ts';
 import { conflicting, flag, text, value } from '../app/parameter.ts';
-import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
-import { KEY_TYPES } from '../schema/key-type.ts';
+import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { isoTime } from '../output/time.ts';
+import { KEY_TYPES } from '../schema/guards.ts';
 import { askForKey, askForText, checkedKey, type GivenKey, givenKeys, type LoginTarget } from './login-keys.ts';
 
 const parameters = {

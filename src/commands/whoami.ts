@@ -9,7 +9,7 @@ import { SvcError } from '../errors.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { formatDuration, parseTime } from '../output/time.ts';
 import { fieldPaths, MARKS, type View } from '../output/view.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
+import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 
 const whoamiView: View<Identity> = {

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
-import type { KeyType } from '../schema/key-type.ts';
-import type { LockHost } from '../files/lock.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
+import type { LockHost } from '../files/lock.ts';
+import type { KeyType } from '../schema/guards.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
-import { CONFIG_FILE_NAME, directoryOf, requireDirectory, type PathsHost } from './paths.ts';
+import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 import {
   OUTPUT_FORMATS,
   type OutputFormat,

@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
+import type { KeyType } from '../schema/guards.ts';
 import { type ChildEnd, childEnd, forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
-import type { KeyType } from '../schema/key-type.ts';
 import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';
 
 const LIMIT_MS = 60_000;

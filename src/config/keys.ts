@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/path.ts';
-import { KEY_TYPES, type KeyType } from '../schema/key-type.ts';
+import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import type { Profile, StoredKey } from './config-file.ts';

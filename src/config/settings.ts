@@ -1,7 +1,9 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { isLoopback } from '../schema/address.ts';
+import { isLoopback } from '../schema/guards.ts';
 import { typedWord } from '../security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
+import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
+import type { PathsHost } from './paths.ts';
 import {
   checkProfileName,
   DEFAULT_ORIGIN,
@@ -18,8 +20,6 @@ import {
   TIME_STYLES,
   type TimeStyle,
 } from './values.ts';
-import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
-import type { PathsHost } from './paths.ts';
 
 /** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
 export interface SettingFlags {

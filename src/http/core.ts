@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../errors.ts';
+import type { KeyType } from '../schema/guards.ts';
 import type { Clock } from '../system.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
 import {
@@ -10,7 +11,6 @@ import {
   refusalError,
   TransportFailure,
 } from './failure.ts';
-import type { KeyType } from '../schema/key-type.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
 import { type ApiRequest, buildUrl, repeatableOf, ServiceClock } from './request.ts';
 import {

@@ -1,6 +1,6 @@
-import type { KeyType } from '../schema/key-type.ts';
-import type { Clock } from '../system.ts';
 import { type ErrorDetails, SvcError } from '../errors.ts';
+import type { KeyType } from '../schema/guards.ts';
+import type { Clock } from '../system.ts';
 
 /** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
 export type Repeatable = 'always' | 'unsent';

@@ -1,4 +1,4 @@
-import type { KeyType } from '../schema/key-type.ts';
+import type { KeyType } from '../schema/guards.ts';
 
 /** What a key may do. */
 export type Permission =

@@ -1,8 +1,15 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
-import { decodedUri, objectOrUndefined, parsedJson } from '../schema/guards.ts';
-import { displayHost, isLoopback, isSafeAddress, readAddress } from '../schema/address.ts';
+import {
+  decodedUri,
+  displayHost,
+  isLoopback,
+  isSafeAddress,
+  objectOrUndefined,
+  parsedJson,
+  readAddress,
+} from '../schema/guards.ts';
 
 /** The service that gave an address; a client is one. */
 export interface AddressSource {

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { KeyType } from '../../src/schema/key-type.ts';
 import { resolveKey, SANDBOX_KEYS } from '../../src/config/keys.ts';
-import type { Setting } from '../../src/config/values.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/settings.ts';
+import type { Setting } from '../../src/config/values.ts';
 import { isSvcError, type SvcError } from '../../src/errors.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../src/sandbox/keys.ts';
+import type { KeyType } from '../../src/schema/guards.ts';
 import { temporaryDirectory, testSystem } from './support/system.ts';
 
 const HOME_URL = 'https://a.example/v1';

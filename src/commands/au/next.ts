@@ -2,6 +2,7 @@ import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../../a
 import { reconcile } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
+import { shownCode } from '../../account-updater/report-view.ts';
 import {
   type Actions,
   explainResultCode,

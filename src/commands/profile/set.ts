@@ -1,6 +1,7 @@
 import { defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
+import { type Profile, updateConfig } from '../../config/config-file.ts';
 import {
   baseUrlText,
   OUTPUT_FORMATS,
@@ -9,9 +10,8 @@ import {
   resultCodeProblem,
   TIME_STYLES,
 } from '../../config/values.ts';
-import { type Profile, updateConfig } from '../../config/config-file.ts';
-import { KEY_TYPES, type KeyType } from '../../schema/key-type.ts';
 import { SvcError } from '../../errors.ts';
+import { KEY_TYPES, type KeyType } from '../../schema/guards.ts';
 import { typedWord } from '../../security/typed-word.ts';
 
 /** The settings of a profile as they are typed; keys have their own command. */

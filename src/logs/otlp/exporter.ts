@@ -14,8 +14,7 @@ import {
   withRetry,
 } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
-import { displayHost } from '../../schema/address.ts';
-import { objectOrUndefined, parsedJson } from '../../schema/guards.ts';
+import { displayHost, objectOrUndefined, parsedJson } from '../../schema/guards.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
 import { VERSION } from '../../version.ts';
