@@ -62,7 +62,7 @@ export async function uploadFile(options: UploadOptions): Promise<UploadResult> 
   let expected = options.source.sha256;
   return withRetry(async (index) => {
     options.onAttempt?.();
-    const body = new CheckedBody(options.source, expected, options.onProgress, options.onLastPiece);
+    const body = new CheckedBody(options, expected);
     const failure = await sendOnce(options, body);
     if (failure !== undefined) {
       if (body.complete) expected = body.sha256;
@@ -147,24 +147,14 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
   complete = false;
   /** Hex SHA-256 of the bytes, once complete. */
   sha256 = '';
-  readonly #source: UploadSource;
+  readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onLastPiece'>;
   readonly #expected: string | undefined;
-  readonly #onProgress: OnProgress | undefined;
-  readonly #onLastPiece: (() => void) | undefined;
-  readonly #pieces: AsyncGenerator<Uint8Array>;
+  readonly #pieces = this.#run();
 
-  /** `onLastPiece` is called before the last piece is handed on; when it throws, that piece never goes out. */
-  constructor(
-    source: UploadSource,
-    expected: string | undefined,
-    onProgress: OnProgress | undefined,
-    onLastPiece?: () => void,
-  ) {
-    this.#source = source;
+  /** When `onLastPiece` throws, that piece never goes out. */
+  constructor(options: UploadOptions, expected: string | undefined) {
+    this.#options = options;
     this.#expected = expected;
-    this.#onProgress = onProgress;
-    this.#onLastPiece = onLastPiece;
-    this.#pieces = this.#run();
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -187,10 +177,11 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
 
   async *#checked(): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
-    const { size } = this.#source;
+    const { source, onLastPiece } = this.#options;
+    const { size } = source;
     let read = 0;
     let held: Uint8Array | undefined;
-    for await (const piece of this.#source.open()) {
+    for await (const piece of source.open()) {
       if (piece.byteLength === 0) continue;
       read += piece.byteLength;
       if (read > size) throw altered('it has grown');
@@ -202,14 +193,14 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     const sha256 = hash.digest('hex');
     if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
     this.sha256 = sha256;
-    this.#onLastPiece?.();
+    onLastPiece?.();
     this.complete = true;
     if (held) yield* this.#hand(held, read);
   }
 
   async *#hand(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
     yield piece;
-    this.#onProgress?.({ done, total: this.#source.size });
+    this.#options.onProgress?.({ done, total: this.#options.source.size });
   }
 }
 
