@@ -1,6 +1,6 @@
 import { type ApiRequest, path } from '../http/request.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
-import type { Tenant as TenantRecord, UsageReport } from '../schema/tenant.ts';
+import type { Tenant as TenantRecord, TenantBody, UsageReport } from '../schema/tenant.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type {
   AuthenticationResult,
@@ -76,12 +76,6 @@ export function listJobsRequest(): ListRequest<AccountUpdaterJob> {
   };
 }
 
-/** What replaces a tenant's name and settings. */
-export interface TenantUpdate {
-  readonly name: string;
-  readonly settings?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** The tenant that the management key belongs to. */
 export class Tenant extends Endpoints {
   /** `GET /tenants/self`, permission tenant:read. */
@@ -94,7 +88,7 @@ export class Tenant extends Endpoints {
    * may be lost.
    * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
    */
-  update(body: TenantUpdate): Promise<TenantRecord> {
+  update(body: TenantBody): Promise<TenantRecord> {
     return this.core.call(updateTenantRequest(body));
   }
 
@@ -116,7 +110,7 @@ export function readTenantRequest(): ApiRequest<TenantRecord> {
   return { ...TENANT, method: 'GET', permission: 'tenant:read', subject: 'the tenant' };
 }
 
-export function updateTenantRequest(body: TenantUpdate): ApiRequest<TenantRecord> {
+export function updateTenantRequest(body: TenantBody): ApiRequest<TenantRecord> {
   return {
     ...TENANT,
     method: 'PUT',

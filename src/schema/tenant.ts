@@ -55,7 +55,12 @@ export const tenantUpdateSchema = z.strictObject({
     ),
   ),
 });
-export type TenantUpdate = z.infer<typeof tenantUpdateSchema>;
+
+/** The same as it is made of a tenant. It replaces the tenant, so it holds all that is to stay. */
+export interface TenantBody {
+  readonly name: string;
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** Numbers of one token type. */
 const tokenTypeMetricsSchema = z.looseObject({ count: z.number(), last_created_at: text });

@@ -6,6 +6,7 @@ import {
   DEDUPLICATION_BEHAVIORS,
   MAX_TENANT_NAME_LENGTH,
   type Tenant,
+  type TenantBody,
 } from '../schema/tenant.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
@@ -21,12 +22,6 @@ export interface TenantChange {
 }
 
 type LineOf = (path: readonly string[]) => number | undefined;
-
-/** The body of PUT /tenants/self. It replaces the tenant, so it holds all that is to stay. */
-export interface TenantBody {
-  readonly name: string;
-  readonly settings?: Readonly<Record<string, unknown>> | undefined;
-}
 
 export interface FieldDifference {
   readonly path: string;

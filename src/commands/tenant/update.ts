@@ -5,8 +5,8 @@ import { flag, type Input, nameValue, repeated, text, value } from '../../app/pa
 import { recordPrinter } from '../../app/print.ts';
 import { describeTenant } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
-import type { Tenant } from '../../schema/tenant.ts';
-import type { TenantBody, TenantChange } from '../../tenant/change.ts';
+import type { Tenant, TenantBody } from '../../schema/tenant.ts';
+import type { TenantChange } from '../../tenant/change.ts';
 import { showDifference, tenantView } from './view.ts';
 
 const parameters = {
