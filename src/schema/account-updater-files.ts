@@ -48,5 +48,4 @@ export const RESULT_CODES = [
   'ERR_INVALID_CONFIG',
 ] as const;
 
-/** A known result code. */
 export type ResultCode = (typeof RESULT_CODES)[number];

@@ -3,7 +3,6 @@
 /** Who starts a session. */
 export const SESSION_TYPES = ['customer', 'merchant'] as const;
 
-/** Who starts a session. */
 export type SessionType = (typeof SESSION_TYPES)[number];
 
 /** Outcomes of an authentication and their EMV codes. */
@@ -18,10 +17,8 @@ export const AUTHENTICATION_STATUS_CODES = {
   informational: 'I',
 } as const;
 
-/** A known outcome of an authentication. */
 export type AuthenticationStatus = keyof typeof AUTHENTICATION_STATUS_CODES;
 
-/** Known outcomes of an authentication. */
 export const AUTHENTICATION_STATUSES = Object.keys(AUTHENTICATION_STATUS_CODES) as AuthenticationStatus[];
 
 /** Why a challenge was given up, and the EMV codes. */
@@ -49,8 +46,6 @@ export const CHALLENGE_PREFERENCE_CODES = {
   'cartes-bancaires': '90',
 } as const;
 
-// Values that an authenticate request may carry. Free of zod.
-
 /** Whether money is exchanged, or cards are only added to accounts. */
 export const AUTHENTICATION_CATEGORIES = ['payment', 'non-payment'] as const;
 
@@ -72,7 +67,6 @@ export const SESSION_TYPES_BY_AUTHENTICATION_TYPE = {
   'account-verification': ['customer', 'merchant'],
 } as const satisfies Readonly<Record<string, readonly SessionType[]>>;
 
-/** An authentication type of the interface. */
 export type AuthenticationType = keyof typeof SESSION_TYPES_BY_AUTHENTICATION_TYPE;
 
 /** Kinds of transaction in `purchase_info.transaction_type`. */
