@@ -263,11 +263,7 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
 }
 
 /** What the list shows of some jobs, back to the time `since`. */
-async function listOf(
-  client: Client,
-  ids: ReadonlySet<string>,
-  since: number,
-): Promise<Map<string, AccountUpdaterJob>> {
+async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   const found = new Map<string, AccountUpdaterJob>();
   for await (const jobs of jobPages(client)) {
     for (const job of jobs) if (ids.has(job.id)) found.set(job.id, job);

@@ -132,11 +132,7 @@ export async function readReliably(
 }
 
 /** What the two halves of a range hold, the earlier first. @throws the failure for a single second */
-async function readHalves(
-  { from, to }: TimeRange,
-  failure: SvcError,
-  read: (half: TimeRange) => Promise<Found>,
-): Promise<Found> {
+async function readHalves({ from, to }: TimeRange, failure: SvcError, read: (half: TimeRange) => Promise<Found>) {
   const middle = wholeSecond((from + to) / 2);
   if (middle <= from) throw failure;
   const [early, late] = [await read({ from, to: middle }), await read({ from: middle, to })];

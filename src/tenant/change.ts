@@ -176,11 +176,7 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
 const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 
 /** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
-function checkSettingNames(
-  { settings, lineOf }: TenantChange,
-  onTenant: readonly string[],
-  allowUnknown: boolean,
-): void {
+function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonly string[], allowUnknown: boolean) {
   const unknown = unknownSettings(settings.keys(), onTenant);
   const name = unknown.find((one) => !allowUnknown || !SETTING_NAME.test(one));
   if (name === undefined) return;

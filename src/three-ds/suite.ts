@@ -101,12 +101,7 @@ function scenarioOf(item: Members, defaults: Members): Scenario {
 
 type Report = (path: readonly (string | number)[], words: string) => void;
 
-function checkMembers(
-  members: Members,
-  known: readonly string[],
-  path: readonly (string | number)[],
-  report: Report,
-): void {
+function checkMembers(members: Members, known: readonly string[], path: readonly (string | number)[], report: Report) {
   for (const [key, value] of Object.entries(members)) {
     const rule = RULES[key];
     if (!known.includes(key))

@@ -219,12 +219,7 @@ function headersFor({ version, length }: PartFile): Record<string, string> {
 }
 
 /** Makes the file ready for a good response's body; a failure for a response that may be better next time. */
-async function accept(
-  part: PartFile,
-  url: URL,
-  response: HttpResponse,
-  clock: Clock,
-): Promise<RetryableFailure | undefined> {
+async function accept(part: PartFile, url: URL, response: HttpResponse, clock: Clock) {
   const { status } = response;
   if (status === 200) {
     if (isEncoded(response)) throw encoded(url);

@@ -92,13 +92,7 @@ function newPiece(start: number, end: number): Uint8Array {
 }
 
 /** Fills the piece, as far as the file goes: only the last one is short. */
-async function readPiece(
-  handle: FileHandle,
-  path: string,
-  memory: Uint8Array[],
-  start: number,
-  end: number,
-): Promise<Uint8Array> {
+async function readPiece(handle: FileHandle, path: string, memory: Uint8Array[], start: number, end: number) {
   const piece = memory.shift() ?? newPiece(start, end);
   memory.push(piece);
   const wanted = Math.max(0, Math.min(piece.byteLength, end - start));

@@ -97,11 +97,7 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
   }
 }
 
-async function judge(
-  { url, source, clock }: UploadOptions,
-  body: CheckedBody,
-  response: HttpResponse,
-): Promise<RetryableFailure | undefined> {
+async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, response: HttpResponse) {
   const { status } = response;
   if (status < 300) {
     response.discard();

@@ -103,10 +103,7 @@ async function take(
   }
 }
 
-function refusalReason(
-  { method, headers }: IncomingMessage,
-  allowHosts: ReceiverOptions['allowHosts'] = [],
-): Refusal | undefined {
+function refusalReason({ method, headers }: IncomingMessage, allowHosts: ReceiverOptions['allowHosts'] = []) {
   if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
     return { status: 403, reason: 'its Host header names another machine' };
   if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };

@@ -62,12 +62,7 @@ export async function runArchive(
   }
 }
 
-async function runLocked(
-  store: ArchiveStore,
-  client: Client,
-  tenantId: string | undefined,
-  options: RunOptions,
-): Promise<ArchiveRun> {
+async function runLocked(store: ArchiveStore, client: Client, tenantId: string | undefined, options: RunOptions) {
   const now = client.now();
   const before = await findArchive(store);
   const { first, last } = before ?? (await begun(store, tenantId, now, options));
@@ -136,12 +131,7 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
 
 const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
 
-async function explained(
-  error: unknown,
-  store: ArchiveStore,
-  client: Client,
-  { retentionMs }: RunOptions,
-): Promise<unknown> {
+async function explained(error: unknown, store: ArchiveStore, client: Client, { retentionMs }: RunOptions) {
   if (!isSvcError(error) || isSvcError(error, ...UNEXPLAINED)) return error;
   try {
     const found = await findArchive(store);

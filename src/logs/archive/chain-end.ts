@@ -115,12 +115,7 @@ async function dropSegments(store: ArchiveStore, sequence: number, segments: rea
 }
 
 /** Removes segments that a killed run left. Before the record is there, another machine may still commit them. */
-async function removeOrphans(
-  store: ArchiveStore,
-  tenantId: string,
-  record: ArchiveRecord,
-  { from, to }: TimeRange,
-): Promise<void> {
+async function removeOrphans(store: ArchiveStore, tenantId: string, record: ArchiveRecord, { from, to }: TimeRange) {
   const named = namedBy(record);
   // Its next run meets the same entries, and so the same tenants.
   const folders = new Set([tenantFolder(tenantId), ...[...named].map((path) => path.split('/', 1).join(''))]);

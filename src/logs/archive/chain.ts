@@ -82,12 +82,7 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Fi
   return last;
 }
 
-function* checkRecord(
-  text: string,
-  path: string,
-  sequence: number,
-  last: ChainState | undefined,
-): Generator<Link | Finding> {
+function* checkRecord(text: string, path: string, sequence: number, last: ChainState | undefined) {
   let link: Link;
   try {
     link = parseRecord(text, path);
@@ -111,11 +106,7 @@ function* contradictions({ record, path }: Link, due: number, last: ChainState |
 }
 
 // After a crash between a commit and its update the head lags behind, but it is never ahead.
-function* checkHead(
-  { text, problem }: TextFound,
-  namedHash: string | undefined,
-  last: ChainState | undefined,
-): Generator<Finding> {
+function* checkHead({ text, problem }: TextFound, namedHash: string | undefined, last: ChainState | undefined) {
   const head = parseHead(text ?? '');
   const due = last === undefined ? 0 : last.sequence + 1;
   if (problem !== undefined) yield found('damaged', HEAD, problem);

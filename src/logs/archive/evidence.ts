@@ -106,11 +106,7 @@ function textFile(path: string, text: string): TarFile {
   return { path: FOLDER + path, bytes: content.length, content: [content] };
 }
 
-async function* checked(
-  store: ArchiveStore,
-  { path, bytes, sha256 }: Segment,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
+async function* checked(store: ArchiveStore, { path, bytes, sha256 }: Segment, onBytes: (bytes: number) => void) {
   const hash = createHash('sha256');
   let read = 0;
   for await (const piece of store.read(path)) {

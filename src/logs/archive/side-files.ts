@@ -115,12 +115,7 @@ export async function* checkSideFiles(
 }
 
 /** Creates a file for the record of this number. */
-async function storeFile(
-  store: ArchiveStore,
-  kind: 'position' | 'checkpoint',
-  sequence: number,
-  value: unknown,
-): Promise<SideFile> {
+async function storeFile(store: ArchiveStore, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
   const text = textOf(value);
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
