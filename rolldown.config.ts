@@ -13,7 +13,7 @@ const LOADED_TOGETHER = [
   chunk(
     'start',
     /app.(command|parameter|topics)|config.(paths|values)|files.path|commands.tree/,
-    /output.(text|time)|schema.guards|security.typed-word/,
+    /output.(text|time)|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
   chunk('command', /app.(hint|print)|json.exact|output.(formats|view)|security.card-number/),
