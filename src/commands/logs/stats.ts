@@ -155,7 +155,6 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
   const manifest = await readManifest(store, asked);
-  const { index } = manifest;
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
   const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
   const interval = { since: asked.since ?? until - DAY_MS, until };
@@ -164,16 +163,11 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are by what entries are counted by.
   const isById = input.entityId !== undefined || input.grep !== undefined;
-  const reading = {
-    label: 'stats',
-    store,
-    segments,
-    index,
-    ...interval,
-    among: isById ? valuesAmong(input) : undefined,
-  };
+  const reading = { label: 'stats', store, segments, index: manifest.index, ...interval };
+  const among = isById ? valuesAmong(input) : undefined;
   await countEntries(context, {
     ...reading,
+    among,
     onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
   });
   return { counts, interval };

@@ -1,8 +1,9 @@
 import { isSvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
 import type { Finding, Problem } from './chain.ts';
-import { bucketOf } from '../count.ts';
-import { LineGroups } from './count-lines.ts';
+import type { Log } from '../../schema/log.ts';
+import type { Bucket } from '../count.ts';
+import { LineCounter } from './count-lines.ts';
 import type { IndexCheck, IndexedContent } from './index/check.ts';
 import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
@@ -69,17 +70,15 @@ async function checkContent(
 const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
-const NAMES = ['created_at', 'tenant_id'];
-/** What an index knows of entries, behind the names. */
-const INDEXED = [...COUNTED, 'entity_id'];
-const [ACTOR_ID, ENTITY_ID] = [5, 6];
+const NAMES = [...COUNTED, 'created_at', 'tenant_id', 'entity_id'];
+const [ACTOR_ID, TIME, TENANT_ID, ENTITY_ID] = [3, 4, 5, 6] as const;
 
 /** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
   readonly #segment: Segment;
   readonly #indexed: IndexedContent | undefined;
-  readonly #scanner: LineScanner;
-  readonly #groups: LineGroups | undefined;
+  readonly #scanner = new LineScanner(NAMES);
+  readonly #counter: LineCounter | undefined;
   readonly #clock = new LineClock();
   readonly #day: string;
   /** The beginning of its day; NaN where it has none. */
@@ -97,9 +96,8 @@ class Content {
 
   constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
     this.#indexed = indexed;
-    this.#scanner = new LineScanner(indexed ? [...NAMES, ...INDEXED] : NAMES);
-    const tally = indexed?.tally;
-    this.#groups = tally && new LineGroups(this.#scanner, NAMES.length, (log, bucket) => tally.add(log, bucket));
+    const onGroup = (log: Log, bucket: Bucket): void => indexed?.tally.add(log, bucket);
+    this.#counter = indexed && new LineCounter({ since: -Infinity, until: Infinity, onGroup }, this.#scanner);
     this.#segment = segment;
     this.#tenantId = tenantId;
     this.#folder = segment.path.split('/', 1).join('');
@@ -119,11 +117,11 @@ class Content {
         const time = entryTime(log);
         this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
         this.#indexed?.add(time, log.entity_id, log.actor_id);
-        if (time !== undefined) this.#indexed?.tally?.add(log, bucketOf(time));
+        this.#counter?.addEntry(log);
       } else {
-        const [start = -1, tenant = -1] = starts;
-        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[0] ?? -1));
-        this.#take(time, this.#isForeignAt(block, tenant, ends[1] ?? -1));
+        const [start = -1, tenant = -1] = [starts[TIME], starts[TENANT_ID]];
+        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[TIME] ?? -1));
+        this.#take(time, this.#isForeignAt(block, tenant, ends[TENANT_ID] ?? -1));
         if (this.#indexed) this.#compare(this.#indexed, block, time);
       }
       at = end;
@@ -142,7 +140,7 @@ class Content {
 
   #compare(indexed: IndexedContent, block: Buffer, at: number | undefined): void {
     const { starts, ends } = this.#scanner;
-    const group = at === undefined ? undefined : this.#groups?.count(block, at);
+    const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
     // A column needs an actor once, and most entries are of a few: their groups are found without making texts.
     const actorId = indexed.hasActorOf(group) ? undefined : textAt(block, starts[ACTOR_ID], ends[ACTOR_ID]);
     indexed.add(at, textAt(block, starts[ENTITY_ID], ends[ENTITY_ID]), actorId);
@@ -161,7 +159,7 @@ class Content {
   }
 
   problems(): string[] {
-    this.#groups?.flush();
+    this.#counter?.flush();
     const { first, last } = this.#segment;
     const isFramed = timeOf(first, Infinity) === this.#first && timeOf(last, -Infinity) === this.#last;
     const counted = [

@@ -5,9 +5,8 @@ import { COUNTED } from './index/tally.ts';
 import { readLine } from './read-segment.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 
-const VALUES = COUNTED.length;
 /** The place of the time, behind what entries are counted by. */
-const TIME = VALUES;
+const TIME = COUNTED.length;
 
 /** The entries of one hour that have the same values, as they were written. */
 interface Group {
@@ -29,13 +28,14 @@ export interface CountOptions extends Interval {
 /** Counts lines by their bytes, in groups that differ in nothing by which entries are counted. */
 export class LineCounter {
   readonly #options: CountOptions;
-  readonly #scanner = new LineScanner([...COUNTED, 'created_at']);
+  readonly #scanner: LineScanner;
   readonly #clock = new LineClock();
-  readonly #groups: LineGroups;
+  readonly #groups = new Map<number, Group>();
 
-  constructor(options: CountOptions) {
+  /** A scanner of one's own must have these names first. */
+  constructor(options: CountOptions, scanner = new LineScanner([...COUNTED, 'created_at'])) {
+    this.#scanner = scanner;
     this.#options = options;
-    this.#groups = new LineGroups(this.#scanner, 0, options.onGroup);
   }
 
   /** Takes a block of whole lines of the segment at `path`. @throws SvcError `checksum_mismatch` for what is no entry */
@@ -60,45 +60,21 @@ export class LineCounter {
 
   /** Gives the groups that are still held. */
   flush(): void {
-    this.#groups.flush();
+    for (const { values, bucket } of this.#groups.values()) {
+      const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
+      this.#options.onGroup({ entity_type, operation, actor_type, actor_id, created_at: '' }, bucket);
+    }
+    this.#groups.clear();
   }
 
   #count(block: Buffer): void {
     const [start, end] = [this.#scanner.starts[TIME] ?? -1, this.#scanner.ends[TIME] ?? -1];
     const at = start === -1 ? undefined : this.#clock.read(block, start, end);
-    if (at !== undefined && this.#isWithin(at)) this.#groups.count(block, at);
+    if (at !== undefined && this.#isWithin(at)) this.countLine(block, at);
   }
 
-  #isWithin(at: number): boolean {
-    return at >= this.#options.since && at < this.#options.until;
-  }
-}
-
-/** Counts lines in groups by the bytes that a scanner has found in them. */
-export class LineGroups {
-  readonly #scanner: LineScanner;
-  readonly #from: number;
-  readonly #onGroup: CountOptions['onGroup'];
-  readonly #groups = new Map<number, Group>();
-
-  /** `from`: the place among the scanner's names where those begin that entries are counted by. */
-  constructor(scanner: LineScanner, from: number, onGroup: CountOptions['onGroup']) {
-    this.#scanner = scanner;
-    this.#from = from;
-    this.#onGroup = onGroup;
-  }
-
-  /** Gives the groups that are still held. */
-  flush(): void {
-    for (const { values, bucket } of this.#groups.values()) {
-      const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
-      this.#onGroup({ entity_type, operation, actor_type, actor_id, created_at: '' }, bucket);
-    }
-    this.#groups.clear();
-  }
-
-  /** Takes the line that was scanned last. The same object stands for its group, until that is given. */
-  count(block: Buffer, at: number): object {
+  /** Counts the line that was scanned last. The same object stands for its group, until that is given. */
+  countLine(block: Buffer, at: number): object {
     const { bucket } = this.#groupOf(block, Math.floor(at / HOUR_MS));
     bucket.count += 1;
     if (at < bucket.first) bucket.first = at;
@@ -109,8 +85,7 @@ export class LineGroups {
   #groupOf(block: Buffer, hour: number): Group {
     const { starts, ends } = this.#scanner;
     let hash = hour | 0;
-    for (let slot = this.#from; slot < this.#from + VALUES; slot += 1)
-      hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
+    for (let slot = 0; slot < TIME; slot += 1) hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
     for (;;) {
       const group = this.#groups.get(hash);
       if (group === undefined) return this.#begin(block, hash, hour);
@@ -121,9 +96,8 @@ export class LineGroups {
 
   #hasValues(block: Buffer, { values }: Group): boolean {
     const { starts, ends } = this.#scanner;
-    for (let index = 0; index < VALUES; index += 1) {
-      const slot = this.#from + index;
-      const [value, start, end] = [values[index], starts[slot] ?? -1, ends[slot] ?? -1];
+    for (let index = 0; index < TIME; index += 1) {
+      const [value, start, end] = [values[index], starts[index] ?? -1, ends[index] ?? -1];
       if (value === undefined ? start !== -1 : value.length !== end - start || !holdsAt(block, start, value))
         return false;
     }
@@ -132,13 +106,17 @@ export class LineGroups {
 
   #begin(block: Buffer, hash: number, hour: number): Group {
     if (this.#groups.size >= MAX_GROUPS) this.flush();
-    const [starts, ends] = [this.#scanner.starts, this.#scanner.ends].map((all) => all.subarray(this.#from));
+    const { starts, ends } = this.#scanner;
     const values = COUNTED.map((_, index) =>
-      starts?.[index] === -1 ? undefined : Buffer.from(block.subarray(starts?.[index], ends?.[index])),
+      starts[index] === -1 ? undefined : Buffer.from(block.subarray(starts[index], ends[index])),
     );
     const group = { hour, values, bucket: emptyBucket() };
     this.#groups.set(hash, group);
     return group;
+  }
+
+  #isWithin(at: number): boolean {
+    return at >= this.#options.since && at < this.#options.until;
   }
 }
 

@@ -90,8 +90,8 @@ async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
 
 /** Compares what an index says of a segment with its entries, in their order. */
 export class IndexedContent {
-  /** Takes all entries with a time, if the index has their counts. */
-  readonly tally: TallyBuilder | undefined;
+  /** Takes all entries with a time. */
+  readonly tally = new TallyBuilder();
   readonly #columns: readonly ColumnInfo[];
   readonly #tally: string | undefined;
   #content = new ColumnContent();
@@ -102,7 +102,6 @@ export class IndexedContent {
   constructor({ columns, tally }: Indexed, bytes: number) {
     this.#columns = columns;
     this.#tally = tally;
-    this.tally = tally === undefined ? undefined : new TallyBuilder();
     this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
   }
 
@@ -119,14 +118,14 @@ export class IndexedContent {
 
   /** Whether an entry of the same group was added to the column; else it is from now on. */
   hasActorOf(group: object | undefined): boolean {
-    if (group === undefined || this.#groups.has(group)) return group !== undefined;
-    this.#groups.add(group);
-    return false;
+    const has = group !== undefined && this.#groups.has(group);
+    if (group) this.#groups.add(group);
+    return has;
   }
 
   /** Whether it is as the index says; once all entries were added. */
   isSame(): boolean {
-    const isCounted = this.tally?.built()?.info[2] === this.#tally;
+    const isCounted = this.#tally === undefined || this.tally.built()?.info[2] === this.#tally;
     return this.#isSame && isCounted && this.#content.entries === 0 && this.#next === this.#columns.length;
   }
 }

@@ -5,13 +5,8 @@ import type { Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { IndexFile } from './file.ts';
 import type { IndexRef } from './ref.ts';
-import { type CountedEntries, entriesOf } from './tally.ts';
+import { entriesOf } from './tally.ts';
 import { unlessDamaged } from './upkeep.ts';
-
-interface Tallied {
-  readonly sha256: string;
-  readonly entries: readonly CountedEntries[];
-}
 
 const SIDE_BY_SIDE = 4;
 
@@ -25,13 +20,14 @@ export async function countTallies(
   // Two segments of late entries can be equal.
   const left = new Map<string, number>();
   for (const { sha256 } of segments) left.set(sha256, (left.get(sha256) ?? 0) + 1);
-  const reading = sideBySide(indexOf(segments, refs), SIDE_BY_SIDE, (ref) =>
+  const files = sideBySide(indexOf(segments, refs), SIDE_BY_SIDE, (ref) =>
     unlessDamaged(readTallies(store, ref, left)),
   );
-  for await (const tallies of reading) {
-    for (const { sha256, entries } of tallies ?? []) {
+  for await (const tallies of files) {
+    for (const [sha256, tally] of tallies ?? []) {
+      const entries = tally && left.has(sha256) ? entriesOf(tally) : undefined;
+      if (!entries || entries.some(([, bucket]) => isWithin(bucket, interval) === undefined)) continue;
       const times = left.get(sha256) ?? 0;
-      if (times === 0 || entries.some(([, bucket]) => isWithin(bucket, interval) === undefined)) continue;
       left.delete(sha256);
       for (const [log, bucket] of entries)
         if (isWithin(bucket, interval)) onGroup(log, { ...bucket, count: bucket.count * times });
@@ -40,21 +36,16 @@ export async function countTallies(
   return segments.filter(({ sha256 }) => left.has(sha256));
 }
 
-/** The tallies of segments that are to be counted. */
-async function readTallies(
-  store: ArchiveStore,
-  ref: IndexRef,
-  wanted: ReadonlyMap<string, unknown>,
-): Promise<Tallied[]> {
+/** The tallies from the first segment to the last one that is to be counted. */
+async function readTallies(store: ArchiveStore, ref: IndexRef, wanted: ReadonlyMap<string, number>) {
   const file = await IndexFile.open(store, ref);
-  const places = file.segments.flatMap(({ sha256 }, at) => (wanted.has(sha256) ? at : []));
-  const [first = 0, last = -1] = [places[0], places.at(-1)];
-  const tallies = await file.tallies(first, last + 1);
-  return tallies.flatMap((tally, at) => {
-    const { sha256 = '' } = file.segments[first + at] ?? {};
-    const entries = tally && wanted.has(sha256) ? entriesOf(tally) : undefined;
-    return entries ? { sha256, entries } : [];
-  });
+  const [first, last] = [file.segments.findIndex(isWanted), file.segments.findLastIndex(isWanted)];
+  const tallies = await file.tallies(Math.max(0, first), last + 1);
+  return tallies.map((tally, at) => [file.segments[first + at]?.sha256 ?? '', tally] as const);
+
+  function isWanted({ sha256 }: { readonly sha256: string }): boolean {
+    return wanted.has(sha256);
+  }
 }
 
 /** Whether all of a bucket is within an interval; undefined where only some of it may be. */
