@@ -106,6 +106,16 @@ function countBy<K>(entries: readonly Entry[], valueOf: (entry: Entry) => K): Ma
   return counts;
 }
 
+/** The entries that come more often than so many times, in their order. */
+export function beyond(entries: readonly Entry[], timesOf: (entry: Entry) => number): Entry[] {
+  const met = new Map<string, number>();
+  return entries.filter((entry) => {
+    const nth = (met.get(entry.key) ?? 0) + 1;
+    met.set(entry.key, nth);
+    return nth > timesOf(entry);
+  });
+}
+
 /** The entries, with those of one range as a better read found them. */
 export function replaced(entries: readonly Entry[], range: TimeRange, better: readonly Entry[]): Entry[] {
   return [
@@ -132,7 +142,7 @@ export class Tally {
   }
 
   add(entry: Entry): void {
-    this.#put([entry.key, entry.at, this.count(entry) + 1]);
+    this.#put([entry.key, entry.at, 1]);
   }
 
   count({ key, at }: Entry): number {
@@ -141,12 +151,7 @@ export class Tally {
 
   /** Those of `entries` that go beyond what is counted here, in their order. */
   surplus(entries: readonly Entry[]): Entry[] {
-    const met = new Map<string, number>();
-    return entries.filter((entry) => {
-      const nth = (met.get(entry.key) ?? 0) + 1;
-      met.set(entry.key, nth);
-      return nth > this.count(entry);
-    });
+    return beyond(entries, (entry) => this.count(entry));
   }
 
   /** Forgets what is older than this whole second. */
@@ -162,13 +167,12 @@ export class Tally {
     return [...this.#seconds.values()].flatMap((lines) => Array.from(lines.values()));
   }
 
-  #put(line: TallyLine): void {
-    const [key, at, count] = line;
+  #put([key, at, count]: TallyLine): void {
     const second = wholeSecond(at);
     const lines = this.#seconds.get(second) ?? new Map<string, TallyLine>();
     this.#seconds.set(second, lines);
-    this.#total += count - (lines.get(key)?.[2] ?? 0);
-    lines.set(key, line);
+    this.#total += count;
+    lines.set(key, [key, at, (lines.get(key)?.[2] ?? 0) + count]);
   }
 }
 

@@ -6,6 +6,7 @@ import { isoTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { Clock } from '../system.ts';
 import {
+  beyond,
   countByKey,
   type Entry,
   entryOf,
@@ -98,17 +99,12 @@ export async function readOnce(
 
 /** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
-  const keys = new Set<string>();
-  for (const page of pages) for (const { key } of page) keys.add(key);
-  if (pages.length < 2 || keys.size === pages.reduce((sum, { length }) => sum + length, 0)) return [];
+  const entries = pages.flat();
+  if (countByKey(entries).size === entries.length) return [];
   const certain = new Map<string, number>();
   for (const page of pages)
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));
-  return pages.flat().filter(({ key }) => {
-    const left = certain.get(key) ?? 0;
-    certain.set(key, left - 1);
-    return left <= 0;
-  });
+  return beyond(entries, ({ key }) => certain.get(key) ?? 0);
 }
 
 /** Reads a range until two reads agree, as pages may shift meanwhile; one that never settles, in halves. */

@@ -65,7 +65,7 @@ export interface BuiltFilter {
 
 /** Builds the filter of a column, however many ids it gets. */
 export class FilterBuilder {
-  #words = new Uint32Array(blocksOf(LARGEST_CLASS) * BLOCK_WORDS);
+  readonly #words = new Uint32Array(blocksOf(LARGEST_CLASS) * BLOCK_WORDS);
   #ids = 0;
 
   add(id: string): void {
@@ -85,14 +85,12 @@ export class FilterBuilder {
     if (isNew) this.#ids += 1;
   }
 
-  /** The filter, in as few blocks as its ids need; the next id begins another. */
+  /** The filter, in as few blocks as its ids need. */
   finish(): BuiltFilter {
     let sizeClass = 0;
     while (sizeClass < LARGEST_CLASS && this.#ids * BITS_PER_ID > blocksOf(sizeClass) * BLOCK_BYTES * 8) sizeClass += 1;
     let words: Uint32Array = this.#words;
     for (let each = LARGEST_CLASS; each > sizeClass; each -= 1) words = folded(words);
-    this.#words = new Uint32Array(this.#words.length);
-    this.#ids = 0;
     return { sizeClass, words };
   }
 }
