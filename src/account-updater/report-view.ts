@@ -14,7 +14,7 @@ export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   /** The results compared with their request; null where no request was given. */
   readonly request: ReportRequest | null;
   /** The files that a split wrote; null without one. */
-  readonly split: readonly SplitFile[] | null;
+  readonly split: readonly { readonly file: string; readonly rows: number }[] | null;
 }
 
 /** How often a result code came, and what it asks for. */
@@ -29,12 +29,6 @@ export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'dupli
   readonly rows: number;
   readonly not_requested: number;
   readonly matched_by: MatchedBy;
-}
-
-/** A file of a split. */
-export interface SplitFile {
-  readonly file: string;
-  readonly rows: number;
 }
 
 /** How a report is shown to programs. */

@@ -48,14 +48,8 @@ function checkNames(names: Uint8Array, line: Uint8Array): CheckedHeader {
 
 const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
 
-interface Slip {
-  readonly rule: Rule;
-  readonly problem: string;
-  readonly fixed: (text: string) => string;
-}
-
 // Each slip includes those above it: the first that fixes the header names it.
-const SLIPS: readonly Slip[] = [
+const SLIPS: readonly (Pick<Finding, 'rule' | 'problem'> & { fixed: (text: string) => string })[] = [
   { rule: 'header_quoted', problem: 'the header is quoted', fixed: unquoted },
   { rule: 'header_spacing', problem: 'the header contains spaces', fixed: withoutSpaces },
   {

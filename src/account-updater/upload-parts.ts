@@ -20,14 +20,10 @@ const MAX_JOBS = 3;
 /** A run that is worked on: its record, and the way to save it. */
 export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
 
-interface UploadPartsOptions extends RunOptions {
-  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
-  readonly pollOnce?: boolean | undefined;
-}
-
 interface PartWork extends RunWork {
   readonly part: RunPart;
   readonly source: UploadSource;
+  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
   readonly pollOnce?: boolean | undefined;
 }
 
@@ -40,7 +36,7 @@ export async function uploadParts(
   client: Client,
   run: OpenRun,
   file: string,
-  options: UploadPartsOptions,
+  options: RunOptions & Pick<PartWork, 'pollOnce'>,
 ): Promise<void> {
   const { record } = run;
   const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');

@@ -29,14 +29,11 @@ export function sourceFrom(text: string): JsonSource {
   return new Scanner(text).value();
 }
 
-/** The items of a list (an array, or the array in the member `data`), and how deep the rest is nested. */
-export interface ListSource {
-  readonly items: readonly JsonSource[];
-  readonly depth: number;
-}
-
-/** Slices the items of a list out of the text of a response; undefined where it is no list. */
-export function listSource(text: string): ListSource | undefined {
+/**
+ * The items of a list (an array, or the array in the member `data`), sliced out of the text of a response, and how deep
+ * the rest is nested; undefined where it is no list.
+ */
+export function listSource(text: string): { items: readonly JsonSource[]; depth: number } | undefined {
   const scanner = new Scanner(text);
   if (scanner.peek() === '[') return { items: scanner.items(() => scanner.value()), depth: 1 };
   if (scanner.peek() !== '{') return undefined;

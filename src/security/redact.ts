@@ -8,14 +8,11 @@ export interface Redactor {
   readonly redact: (text: string) => string;
 }
 
-/** What a redactor may leave. */
-export interface RedactorOptions {
-  /** Leaves the queries of signed addresses readable (`--show-urls`). Keys, passwords and card numbers stay hidden. */
-  readonly showUrls?: boolean | undefined;
-}
-
-/** A redactor that knows no secrets yet, only the patterns of secrets. */
-export function createRedactor(options: RedactorOptions = {}): Redactor {
+/**
+ * A redactor that knows no secrets yet, only the patterns of secrets. With `showUrls` (`--show-urls`) the queries of
+ * signed addresses stay readable; keys, passwords and card numbers are hidden all the same.
+ */
+export function createRedactor({ showUrls }: { readonly showUrls?: boolean | undefined } = {}): Redactor {
   const known = new Set<string>();
   let longestFirst: readonly string[] = [];
   return {
@@ -27,7 +24,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     redact(text) {
       const withoutKnown = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
       const withoutPasswords = hidePasswords(hideHeaders(withoutKnown));
-      return maskCardNumbers(options.showUrls === true ? withoutPasswords : hideQueries(withoutPasswords));
+      return maskCardNumbers(showUrls === true ? withoutPasswords : hideQueries(withoutPasswords));
     },
   };
 }

@@ -111,21 +111,16 @@ const REPLAYED_HEADER = 'svc-replayed';
 
 const MOST_UNANSWERED = 3;
 
-export interface ReplayOptions extends ForwardOptions {
-  /** Reads and selects, and sends nothing. */
-  readonly dryRun?: boolean | undefined;
-}
-
 /**
  * Sends events of a journal again, one after the other, with the body and headers that were received, except for what
- * the journal hides.
+ * the journal hides. With `dryRun` it reads and selects, and sends nothing.
  * @throws SvcError `local` when the journal cannot be read; the signal's reason when it aborts
  */
 export async function* replay(
   journal: string,
   target: URL,
   choice: Choice,
-  options: ReplayOptions,
+  options: ForwardOptions & { readonly dryRun?: boolean | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<Replayed> {
   let unanswered = 0;

@@ -100,12 +100,7 @@ export async function* listObjects(requests: S3Requests, prefix: string): AsyncG
   }
 }
 
-interface Page {
-  readonly objects: readonly { readonly key: string; readonly bytes: number }[];
-  readonly next: string | undefined;
-}
-
-function readPage(requests: S3Requests, xml: string): Page {
+function readPage(requests: S3Requests, xml: string) {
   const [list] = elements(xml, 'ListBucketResult');
   if (list === undefined) throw unexpected(requests, 'does not return a list');
   const isEncoded = elementText(list, 'EncodingType') === 'url';
