@@ -3,9 +3,8 @@ import type { Log } from '../schema/log.ts';
 import type { Clock } from '../system.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from './entry.ts';
-import { EntryRate, LiveWindow, type Poll, PollRate } from './poll.ts';
+import { EntryRate, LiveWindow, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 import type { LogSource } from './read-range.ts';
-import { SelfEventFilter } from './self-events.ts';
 
 /** How to follow. Durations in milliseconds. */
 export interface TailOptions {
