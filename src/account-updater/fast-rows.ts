@@ -96,11 +96,8 @@ function plainCellEnd(bytes: Uint8Array, start: number): number {
     at += 1;
   }
   if (at > start && (bytes[start] === SPACE || bytes[at - 1] === SPACE)) return ODD;
-  return left < 0 && holdsCardNumber(bytes, start, at) ? ODD : at;
-}
-
-function holdsCardNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  return containsCardNumber(String.fromCharCode(...bytes.subarray(start, end)), 'cell');
+  if (left >= 0) return at;
+  return containsCardNumber(String.fromCharCode(...bytes.subarray(start, at)), 'cell') ? ODD : at;
 }
 
 const DASH = 45;

@@ -189,7 +189,8 @@ async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   part.creating_since = new Date(client.now()).toISOString();
   save();
   const job = await client.accountUpdater.create().catch((error: unknown) => {
-    if (!isUnclear(error)) forgetCreation(work);
+    // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
+    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetCreation(work);
     throw error;
   });
   try {
@@ -275,11 +276,6 @@ function forgetCreation({ part, save }: PartWork): void {
 }
 
 const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'timeout'] as const;
-
-/** A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first. */
-function isUnclear(error: unknown): boolean {
-  return !(error instanceof SvcError) || isSvcError(error, ...UNCLEAR);
-}
 
 /**
  * After a creation without a clear response: reports which jobs may have come of it. They are not taken over, since

@@ -121,9 +121,10 @@ export async function pollForFile(
     await onPoll?.(job);
     return (last = { job });
   };
+  const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
   const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
   try {
-    await pollUntil(client, { poll, isDone: hasFile, limitMs: () => limitMs, random, onPoll: report });
+    await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
   } catch (error) {
     if (!isSvcError(error, 'timeout') || last === undefined) throw error;
   }
@@ -134,10 +135,6 @@ export async function pollForFile(
 interface Poll {
   /** Undefined when the service does not know it. */
   readonly job: AccountUpdaterJob | undefined;
-}
-
-function hasFile({ job }: Poll): boolean {
-  return job !== undefined && job.status !== 'pending';
 }
 
 /** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */

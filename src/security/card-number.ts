@@ -157,7 +157,7 @@ const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set('4-6-5 4-6-4 4-4-5 4-12 6
 /** The groups of a card have the same separator between them: one character, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
   const gap = rest[0]?.gap ?? '';
-  const usual = gap.length === 1 ? isJoint(gap) : /^ \p{Pd} $/u.test(gap);
+  const usual = gap.length === 1 ? characterTypes[gap.charCodeAt(0)] === JOINT : /^ \p{Pd} $/u.test(gap);
   return usual && rest.every((group) => group.gap === gap);
 }
 
@@ -302,9 +302,4 @@ function digitGroups(text: string, chain: Span): Group[] {
     }
   }
   return groups;
-}
-
-/** Whether people write this character between the digits of a card. */
-function isJoint(sign: string): boolean {
-  return characterTypes[sign.charCodeAt(0)] === JOINT;
 }

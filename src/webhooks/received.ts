@@ -33,7 +33,7 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
   if (value === undefined) return { problem: 'the body is not JSON' };
   if (isDeeper(value, DEEPEST)) return { problem: 'the body is nested too deeply' };
   if (!isObject(value) || !isObject(value['event'])) return { problem: 'the body is JSON, but has no event member' };
-  const missing = ['id', 'type'].find((name) => !isFilled(memberOf(value['event'], name)));
+  const missing = ['id', 'type'].find((name) => !textIn(value['event'], name));
   return missing === undefined
     ? { delivery: value as Delivery }
     : { problem: `event.${missing} is missing or not a string` };
@@ -52,10 +52,6 @@ export function textIn(value: unknown, name: string): string | undefined {
 
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function isFilled(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -94,7 +94,10 @@ export class OtlpExporter {
       return this.#failure(last, index);
     };
     const onWait = (nextMs: number): void => {
-      if (downSince === undefined && last) onEvent?.({ kind: 'disconnected', reason: reasonOf(last), nextMs });
+      if (downSince === undefined && last) {
+        const reason = 'failure' in last ? last.failure.message : `it responded with ${last.status}`;
+        onEvent?.({ kind: 'disconnected', reason, nextMs });
+      }
       downSince ??= clock.now();
     };
     const unlimited = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
@@ -189,11 +192,6 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Whether the collector is temporarily unavailable. */
 function isOutage(posted: Posted): boolean {
   return 'failure' in posted ? mayRetry(posted, 'always') : RETRYABLE.has(posted.status);
-}
-
-/** Why a post failed, in a few words. */
-function reasonOf(posted: Posted): string {
-  return 'failure' in posted ? posted.failure.message : `it responded with ${posted.status}`;
 }
 
 /** The error for a post that is not retried. */
