@@ -97,12 +97,11 @@ const CR = 13;
 async function addressOf(client: Client, id: string): Promise<URL> {
   const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
-  if (job.status !== 'completed') {
+  if (job.status !== 'completed')
     throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
       next: ['au', 'wait', id],
       facts: { job: id, job_status: job.status },
     });
-  }
   if (job.download_url) return requireStoreAddress(job.download_url, id, client);
   throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
     next: ['au', 'status', id],

@@ -26,9 +26,8 @@ export class RunDirectory {
   /** Makes the directory of a new run. @throws SvcError `config` when a run is there already */
   static create(directory: string, record: RunRecord): RunDirectory {
     makeDirectory(directory);
-    if (fs.existsSync(path.join(directory, RECORD))) {
+    if (fs.existsSync(path.join(directory, RECORD)))
       throw new SvcError('config', `${directory} holds a run already`, { hint: 'Choose another directory.' });
-    }
     const run = new RunDirectory(directory, record);
     run.save();
     return run;

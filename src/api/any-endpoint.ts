@@ -86,9 +86,8 @@ export function readEndpointPath(typed: string): EndpointPath {
   // Git Bash turns /logs into C:/Program Files/Git/logs.
   if (/^[a-z]:[/\\]/i.test(typed))
     throw wrong('must be a path at the service, and is one of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
-  if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed)) {
+  if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed))
     throw wrong('must be a path, not an address: a key goes to the base URL and nowhere else');
-  }
   if (!typed.startsWith('/')) throw wrong('must begin with a slash, such as /logs');
   if (typed.includes('#')) throw wrong('must not hold a fragment (#); write %23 for the sign itself');
   if (/[\s\\\p{C}]/u.test(typed)) throw wrong('must not hold spaces, control characters or backslashes');

@@ -103,13 +103,12 @@ function optionsOf(url: URL, target: string): RequestOptions {
 }
 
 function refused(status: number, variable: string): TransportFailure {
-  if (status === 407) {
+  if (status === 407)
     return new TransportFailure(
       'proxy_refused',
       'connect',
       `the proxy from ${variable} asks for a user and password (407)`,
     );
-  }
   const kind: FailureType = status >= 500 ? 'proxy' : 'proxy_refused';
   return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
 }

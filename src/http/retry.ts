@@ -104,9 +104,7 @@ export type Outcome = { readonly status: number } | { readonly failure: Transpor
 
 /** Whether the request may be sent again after this outcome (R15, R20). */
 export function mayRetry(outcome: Outcome, repeatable: Repeatable): boolean {
-  if ('status' in outcome) {
-    return repeatable === 'always' ? STATUSES.has(outcome.status) : outcome.status === 429;
-  }
+  if ('status' in outcome) return repeatable === 'always' ? STATUSES.has(outcome.status) : outcome.status === 429;
   if (!FAILURES.has(outcome.failure.kind)) return false;
   return repeatable === 'always' || !outcome.failure.sent;
 }

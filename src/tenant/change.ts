@@ -213,11 +213,10 @@ function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;
   const differing = names.join(', ');
-  if (names.every((key) => key.startsWith('modified_'))) {
+  if (names.every((key) => key.startsWith('modified_')))
     throw new SvcError('conflict', `the tenant changed since the file was made from it (${differing})`, {
       hint: 'Make the file again from the present tenant, or leave these members out of it.',
     });
-  }
   throw new SvcError('refused_input', `the file differs in what cannot be changed: ${differing}; nothing was changed`, {
     hint: `Check the profile and the file. ${CHANGEABLE}`,
   });

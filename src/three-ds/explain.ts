@@ -64,12 +64,11 @@ export function outcomeLines(outcome: Outcome): string[] {
   const status = outcome.authentication_status;
   if (status === undefined || status === null || status === '') return ['nothing was authenticated yet'];
   const meaning = statusMeaning(status);
-  if (meaning === undefined) {
+  if (meaning === undefined)
     return [
       `${status}: a status that this version does not know`,
       'next: do not count on the authentication before you know what it means',
     ];
-  }
   const reasons = [outcome.authentication_status_reason, outcome.challenge_cancel_reason].map(reasonMeaning);
   const known = reasons.filter((reason) => reason !== undefined);
   return [

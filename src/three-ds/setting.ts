@@ -90,10 +90,9 @@ function withMember(holder: Readonly<Record<string, unknown>>, name: string, cha
 
 function withItem(list: readonly unknown[], part: string, change: Change): unknown[] {
   const at = /^\d{1,4}$/.test(part) ? Number(part) : Infinity;
-  if (at > list.length) {
+  if (at > list.length)
     throw new SvcError('usage', 'a path names an item beyond the end of its array', {
       hint: 'Items are numbered from 0, without gaps.',
     });
-  }
   return [...list.slice(0, at), change(list[at]), ...list.slice(at + 1)];
 }

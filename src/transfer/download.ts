@@ -232,9 +232,7 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
     part.begin(undefined);
     return { error: anotherObject(url) };
   }
-  if (status >= 300 && status < 400) {
-    throw redirectedByStore(url, status, response.header('location'));
-  }
+  if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
   const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(response) });
   if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };

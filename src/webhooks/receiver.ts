@@ -130,14 +130,12 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 
 function listenError(error: Error, host: string, port: number): SvcError {
   const code = systemCodeOf(error) ?? 'unknown reason';
-  if (code === 'EADDRINUSE') {
+  if (code === 'EADDRINUSE')
     return new SvcError('local', `port ${port} is in use`, {
       hint: 'Choose another port, or 0 for a free one, and configure it at the sender.',
     });
-  }
-  if (code === 'EACCES') {
+  if (code === 'EACCES')
     return new SvcError('local', `not allowed to listen on port ${port}`, { hint: 'Choose a port from 1024 up.' });
-  }
   return new SvcError('local', `cannot listen on ${host} (${code})`, {
     hint: 'Choose an address of this machine, such as 127.0.0.1.',
   });

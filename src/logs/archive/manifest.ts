@@ -141,12 +141,11 @@ export function checkSubject(
   { first }: Pick<Manifest, 'first'>,
   { service, tenantId }: { readonly service?: string | undefined; readonly tenantId?: string | undefined },
 ): void {
-  if (service !== undefined && service !== first.service) {
+  if (service !== undefined && service !== first.service)
     throw new SvcError('config', `${store.name} is an archive of ${first.service}, not of ${service}`, {
       hint: 'Choose the profile of that service, or another location for this one.',
       facts: { archive_service: first.service, service },
     });
-  }
   if (tenantId !== undefined && tenantId !== first.tenant_id) throw otherTenant(store, first.tenant_id, tenantId);
 }
 

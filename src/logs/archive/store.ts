@@ -90,11 +90,10 @@ export async function openArchiveStore(host: StoreHost, location: string): Promi
     const { S3Store } = await import('../s3/store.ts');
     return new S3Store(location, host);
   }
-  if (scheme !== undefined) {
+  if (scheme !== undefined)
     throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
       hint: 'Name a directory, or s3://bucket/prefix.',
     });
-  }
   const { DirectoryStore } = await import('./directory-store.ts');
   return new DirectoryStore(path.resolve(host.cwd, location), host);
 }
