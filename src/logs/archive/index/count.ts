@@ -25,8 +25,8 @@ export async function countTallies(
   );
   for await (const tallies of files) {
     for (const [sha256, tally] of tallies ?? []) {
-      const entries = tally && left.has(sha256) ? entriesOf(tally) : undefined;
-      if (!entries || entries.some(([, bucket]) => isWithin(bucket, interval) === undefined)) continue;
+      const entries = tally && left.has(sha256) ? entriesOf(tally) : [];
+      if (entries.length === 0 || entries.some(([, bucket]) => isWithin(bucket, interval) === undefined)) continue;
       const times = left.get(sha256) ?? 0;
       left.delete(sha256);
       for (const [log, bucket] of entries)
