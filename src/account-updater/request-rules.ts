@@ -207,8 +207,9 @@ function checkCell(column: RequestColumn, cell: string): Finding | undefined {
 }
 
 function checkText(column: RequestColumn, cell: string): [Rule, string] | undefined {
-  if (/\p{Cc}/u.test(cell)) return ['control_character', controlIn(cell)];
-  if (/[\p{Cf}\p{Zl}\p{Zp}]/u.test(cell)) return ['invisible_character', 'holds an invisible character'];
+  if (/[^ -~\u00A0-\uFFFF]/.test(cell)) return ['control_character', controlIn(cell)];
+  if (new RegExp(String.raw`[\p{Cf}\p{Zl}\p{Zp}]`, 'u').test(cell))
+    return ['invisible_character', 'holds an invisible character'];
   if (column === 'token' && /^\s*$/.test(cell)) return ['token_empty', 'is empty'];
   return /^\s|\s$/.test(cell) ? ['surrounding_space', 'starts or ends with a space'] : undefined;
 }

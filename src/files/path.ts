@@ -111,7 +111,7 @@ function sleep(ms: number): void {
 // A device, whatever its ending; a stream within a file, or a pattern; a dot or space at the end, which is dropped.
 const MISREAD = [
   /^(?:con|prn|aux|nul(?= *\.)|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(?:\.|$)/i,
-  /[<>:"|?*\p{Cc}]/u,
+  /[<>:"|?*]|[^ -~\u00A0-\uFFFF]/,
   /^(?!\.{1,2}$).*[. ]$/s,
 ];
 

@@ -193,7 +193,7 @@ const MAX_LENGTH = 300;
  * card number, no query of an address (it may be a signature), at most 300 characters.
  */
 export function plainLine(text: string): string {
-  const line = text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]+/gu, ' ').trim();
+  const line = text.replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ').trim();
   return cut(maskCardNumbers(hideQueries(line)));
 }
 
@@ -220,7 +220,7 @@ function describePage(body: string): string {
 
 function looksBinary(body: string): boolean {
   const start = body.slice(0, 1_000);
-  const odd = start.match(/(?!\s)\p{Cc}|\uFFFD/gu)?.length ?? 0;
+  const odd = start.match(/[^\s -~\u00A0-\uFFFF]|\uFFFD/g)?.length ?? 0;
   return odd * 10 > start.length;
 }
 

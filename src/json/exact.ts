@@ -145,7 +145,7 @@ class Reader extends Scanner {
   }
 
   #checked(text: string): string {
-    if (/\p{Cs}/u.test(text)) this.isReadable = false;
+    if (/[\uD800-\uDFFF]/u.test(text)) this.isReadable = false;
     return text;
   }
 }

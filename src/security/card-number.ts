@@ -157,7 +157,7 @@ const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set('4-6-5 4-6-4 4-4-5 4-12 6
 /** The groups of a card have the same separator between them: one character, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
   const gap = rest[0]?.gap ?? '';
-  const usual = gap.length === 1 ? characterTypes[gap.charCodeAt(0)] === JOINT : /^ \p{Pd} $/u.test(gap);
+  const usual = gap.length === 1 ? characterTypes[gap.charCodeAt(0)] === JOINT : is(gap, String.raw`^ \p{Pd} $`);
   return usual && rest.every((group) => group.gap === gap);
 }
 
@@ -266,18 +266,32 @@ function characterType(text: string, index: number, unit: number): number {
 }
 
 function classify(character: string, point: number): number {
-  if (/\p{Nd}/u.test(character)) return DIGIT + digitValue(point);
+  if (point < 0x80) return classifyAscii(character);
+  if (is(character, DECIMAL)) return DIGIT + digitValue(point);
   const plain = character.normalize('NFKC');
   if (/^[0-9]$/.test(plain)) return DIGIT + Number(plain);
-  if (/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character)) return INVISIBLE;
-  if (/[\p{L}\p{N}\p{Zl}\p{Zp}\r\n\u2022]/u.test(character)) return BREAK; // the bullet is our own mask
-  return /[\p{Zs}\p{Pd}\u2212._/\u00B7+]/u.test(character) ? JOINT : OTHER;
+  if (is(character, String.raw`[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]`)) return INVISIBLE;
+  if (is(character, String.raw`[\p{L}\p{N}\p{Zl}\p{Zp}\u2022]`)) return BREAK; // the bullet is our own mask
+  return is(character, String.raw`[\p{Zs}\p{Pd}\u2212\u00B7]`) ? JOINT : OTHER;
+}
+
+function classifyAscii(character: string): number {
+  if (/\d/.test(character)) return DIGIT + Number(character);
+  if (/[a-z\r\n]/i.test(character)) return BREAK;
+  return /[ ._/+-]/.test(character) ? JOINT : OTHER;
+}
+
+const DECIMAL = String.raw`\p{Nd}`;
+
+// Literals with properties of Unicode would cost every start a millisecond, as V8 reads them with their file.
+function is(text: string, form: string): boolean {
+  return new RegExp(form, 'u').test(text);
 }
 
 /** Decimal digits stand in Unicode in tens, from zero up, without gaps between tens that touch. */
 function digitValue(point: number): number {
   let first = point;
-  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  while (is(String.fromCodePoint(first - 1), DECIMAL)) first -= 1;
   return (point - first) % 10;
 }
 
