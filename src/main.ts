@@ -11,6 +11,12 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const { runComplete } = await import('./commands/complete.ts');
     return runComplete(argv.slice(1), system);
   }
-  const [{ run }, { PROGRAM }] = await Promise.all([import('./app/run.ts'), import('./commands/tree.ts')]);
+  const { PROGRAM } = await import('./commands/tree.ts');
+  if (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')) {
+    const { helpText } = await import('./app/help.ts');
+    const asked = { about: { kind: 'tool', tree: PROGRAM.tree }, short: argv[0] === '-h' } as const;
+    return writePlain(system, await helpText(asked, system.stdout.columns));
+  }
+  const { run } = await import('./app/run.ts');
   return run(argv, system, PROGRAM);
 }
