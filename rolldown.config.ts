@@ -16,7 +16,7 @@ const LOADED_TOGETHER = [
     /output.(text|time)|security.typed-word/,
   ),
   chunk('complete', /commands.complete|completion.(bash|complete|shells|walk)/),
-  chunk('command', /app.(hint|print)|json.exact|output.(formats|view)|security.card-number/),
+  chunk('command', /app.(hint|print)|json.exact|output.formats|security.card-number/),
   chunk(
     'run',
     /app.(context|execute)|config.(config-file|json-text|keys|settings)|security.redact/,
@@ -24,7 +24,8 @@ const LOADED_TOGETHER = [
   ),
   chunk('files', /files.(directory|draft)/),
   chunk('lists', /api.(logs|pages)|http.request/),
-  chunk('client', /api.(any-endpoint|client)|http.(core|exchange|pacer|response|retry)/),
+  chunk('logs', /commands.logs.(entries|list|views)/),
+  chunk('client', /api.client|http.(core|exchange|pacer|response|retry)/),
 ];
 
 function chunk(name: string, ...modules: RegExp[]): { name: string; test: RegExp } {
@@ -48,7 +49,7 @@ const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
   preserveEntrySignatures: 'allow-extension',
-  plugins: [embeddedJq(), embeddedText(), moduleAliases(), builtinsWhereUsed(), thirdPartyNotices()],
+  plugins: [embeddedJq(), embeddedText(), moduleAliases(), builtinsWhereUsed(), chunksWhereUsed(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -155,6 +156,28 @@ function builtinsWhereUsed(): Plugin {
         const use = `(require("${module}"))`;
         return rest.replace(statement, '').replaceAll(new RegExp(`\\b${name}\\b`, 'g'), use);
       }, code);
+    },
+  };
+}
+
+/**
+ * Loads a chunk where something of it is first used, not where it is imported: help and TAB read what a command declares,
+ * not what it runs. The two that every start has loaded stay as they are.
+ */
+function chunksWhereUsed(): Plugin {
+  return {
+    name: 'chunks-where-used',
+    renderChunk(code) {
+      const imports = [
+        ...code.matchAll(/^const (require_[\w$]+) = (require\("\.\/(?!svc\.|rolldown-runtime)[^"]+"\));\n/gm),
+      ];
+      if (imports.length === 0) return code;
+      const helper = 'const whenUsed = (load) => { let loaded; return () => (loaded ??= load()); };\n';
+      return imports.reduce((text, [statement, name = '', load = '']) => {
+        const use = new RegExp(`\\b${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
+        const rest = text.replace(statement, '').replaceAll(use, () => `(${name}())`);
+        return rest.replace(helper, () => `${helper}const ${name} = whenUsed(() => ${load});\n`);
+      }, helper + code);
     },
   };
 }

@@ -280,6 +280,14 @@ export const GLOBAL_PARAMETERS = {
 
 export type Globals = Input<typeof GLOBAL_PARAMETERS>;
 
+/** Of commands that list by pages. */
+export const PAGING_PARAMETERS = {
+  limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
+  all: flag('--all', 'every page, not only the newest'),
+  start: value('--start <cursor>', 'resume from the cursor of an earlier run', text),
+  pageSize: value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100)),
+} as const;
+
 function from<T>(environment: string, parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, environment };
 }

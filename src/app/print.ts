@@ -7,7 +7,7 @@ import type { Query } from '../output/jq.ts';
 import { cleanText } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
-import { conflicting, flag, type Input, integer, text, value } from './parameter.ts';
+import type { Input, PAGING_PARAMETERS } from './parameter.ts';
 
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
@@ -99,13 +99,6 @@ export async function rendererFor<T>(
   if (context.query) return queryRenderer(context, context.query, options, format === 'json');
   return createRenderer(format, options);
 }
-
-export const PAGING_PARAMETERS = {
-  limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
-  all: flag('--all', 'every page, not only the newest'),
-  start: value('--start <cursor>', 'resume from the cursor of an earlier run', text),
-  pageSize: value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100)),
-} as const;
 
 /** What was given of {@link PAGING_PARAMETERS}. */
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;

@@ -50,7 +50,7 @@ const install = defineCommand({
     // Git Bash names its shell as /usr/bin/bash.exe.
     const shell = chosen ?? shellOf(path.win32.basename(own, '.exe'));
     const { file, next } = installTargetFor(shell, context.system);
-    const script = shellNamed(shell)?.script ?? '';
+    const script = shellNamed(shell)?.script() ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
     const isShort = isForPeople(context) && context.globals.fields === undefined;
     if (isShort) await context.out.write(`${sentence(shell, file, status)}: ${next}\n`);
@@ -88,7 +88,7 @@ function printCommand({ name, script }: Shell): CommandSpec {
     anySettings: true,
     parameters: {},
     async run(context) {
-      await context.out.write(script);
+      await context.out.write(script());
     },
   });
 }

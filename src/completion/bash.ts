@@ -8,7 +8,7 @@ import type { Candidates } from './complete.ts';
  */
 export const bash: Shell = {
   name: 'bash',
-  script,
+  script: () => script,
   read([type = '', columns = '', tail = '', line = '']) {
     const { words, raw, redirected } = readLine(line);
     const { text: current, open } = unquote(raw);
@@ -106,7 +106,7 @@ export function quoted(text: string, open: OpenQuote): string | undefined {
   if (open === "'") return text.includes("'") ? undefined : text;
   // In double quotes a ! is history, and no backslash helps.
   if (open === '"') return text.includes('!') ? undefined : text.replaceAll(/["\\$`]/g, String.raw`\$&`);
-  return text.replaceAll(/[^\p{L}\p{N}_@%+=:,./^-]/gu, String.raw`\$&`);
+  return text.replaceAll(new RegExp(String.raw`[^\p{L}\p{N}_@%+=:,./^-]`, 'gu'), String.raw`\$&`);
 }
 
 export interface Question {
@@ -127,7 +127,7 @@ export interface Shell {
    * Hands what was typed to `svc __complete` and does with the answer what the shell has for it. It holds no words of
    * the tool, so it need not change with them, and it evaluates nothing that was typed or answered.
    */
-  readonly script: string;
+  readonly script: () => string;
   /** Reads the arguments that the script gives. */
   read(args: readonly string[]): Question;
 }

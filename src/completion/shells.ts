@@ -6,7 +6,7 @@ import { bash, described, header, lines, type Shell, unquote } from './bash.ts';
 /** zsh with its completion system (compinit). */
 const zsh: Shell = {
   name: 'zsh',
-  script: zshScript,
+  script: () => zshScript,
   read(args) {
     return {
       words: args.slice(0, -1),
@@ -23,7 +23,7 @@ const zsh: Shell = {
 /** fish 3.4 and later. Completes directories as files: fish has no word for them alone. */
 const fish: Shell = {
   name: 'fish',
-  script: fishScript,
+  script: () => fishScript,
   read(args) {
     return {
       words: args.slice(0, -1),
@@ -42,7 +42,7 @@ const fish: Shell = {
  */
 const powershell: Shell = {
   name: 'powershell',
-  script: powershellScript,
+  script: () => powershellScript,
   read([typed = '']) {
     const [word = '', raw = '', ...words] = Buffer.from(typed, 'base64').toString('utf8').split('\0');
     const current = raw.replaceAll(/^['"]|['"]$/g, '');
@@ -81,6 +81,6 @@ function pair(value: string, description: string): string {
 
 // Single quotes keep everything as it is; a quote inside is doubled, the typographic ones too.
 function quoted(text: string): string {
-  if (/^[\p{L}\p{N}_+=:./\\-]+$/u.test(text)) return text;
+  if (new RegExp(String.raw`^[\p{L}\p{N}_+=:./\\-]+$`, 'u').test(text)) return text;
   return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
 }

@@ -8,17 +8,8 @@ import {
   type Result,
 } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, choice, moment, text, value } from '../../app/parameter.ts';
-import {
-  listPrinter,
-  newListProgress,
-  once,
-  pageSizeFor,
-  PAGING_PARAMETERS,
-  recordPrinter,
-  reportRest,
-  wanted,
-} from '../../app/print.ts';
+import { argument, choice, moment, PAGING_PARAMETERS, text, value } from '../../app/parameter.ts';
+import { listPrinter, newListProgress, once, pageSizeFor, recordPrinter, reportRest, wanted } from '../../app/print.ts';
 import { isSvcError } from '../../errors.ts';
 import { countText } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';

@@ -1,16 +1,8 @@
 import type { LogFilter } from '../../api/logs.ts';
 import type { Page } from '../../api/pages.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/command.ts';
-import { conflicting, flag, type Input } from '../../app/parameter.ts';
-import {
-  listPrinter,
-  type ListProgress,
-  newListProgress,
-  once,
-  pageSizeFor,
-  PAGING_PARAMETERS,
-  wanted,
-} from '../../app/print.ts';
+import { conflicting, flag, type Input, PAGING_PARAMETERS } from '../../app/parameter.ts';
+import { listPrinter, type ListProgress, newListProgress, once, pageSizeFor, wanted } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
