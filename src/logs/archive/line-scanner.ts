@@ -4,6 +4,8 @@ const [QUOTE, COMMA, COLON, OPEN, CLOSE, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x7b, 0
 const [SPACE, POINT, ZERO, NINE, ZULU] = [0x20, 0x2e, 0x30, 0x39, 0x5a];
 const NULL = Buffer.from('null');
 const LINE_END = 0x0a;
+/** Of names that are remembered, and the length of each. */
+const MOST_NAMES = 64;
 
 /** Finds the values of some members in lines of JSON without making anything of them: a tenth of the time of parsing. */
 export class LineScanner {
@@ -11,6 +13,8 @@ export class LineScanner {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly #names: readonly Buffer[];
+  /** The names of the first line, with quotes and colon: mostly those of the next ones, which are then only compared. */
+  readonly #first: { readonly text: Buffer; readonly slot: number }[] = [];
 
   constructor(names: readonly string[]) {
     this.#names = names.map((name) => Buffer.from(name));
@@ -23,11 +27,17 @@ export class LineScanner {
     this.starts.fill(-1);
     let at = from;
     if (block[at] !== OPEN) return -1;
+    let member = 0;
     do {
-      const name = at + 2;
-      const colon = block[at + 1] === QUOTE ? endOfString(block, name) + 1 : 0;
+      const known = this.#first[member];
+      const isKnown = known !== undefined && holdsAt(block, at + 1, known.text);
+      if (!isKnown && block[at + 1] !== QUOTE) return -1;
+      const colon = isKnown ? at + known.text.length : endOfString(block, at + 2) + 1;
       if (colon === 0 || block[colon] !== COLON) return -1;
-      const slot = this.#slotOf(block, name, colon - 1);
+      const slot = isKnown ? known.slot : this.#slotOf(block, at + 2, colon - 1);
+      if (known === undefined && member < MOST_NAMES && colon - at < MOST_NAMES)
+        this.#first[member] = { text: Buffer.from(block.subarray(at + 1, colon + 1)), slot };
+      member += 1;
       const start = colon + 2;
       const isString = block[colon + 1] === QUOTE;
       const end = isString ? endOfString(block, start) : endOfNull(block, colon + 1);
@@ -53,6 +63,7 @@ export class LineScanner {
 function endOfString(block: Buffer, start: number): number {
   for (let at = start; ; at += 1) {
     const byte = block[at] ?? 0;
+    if (byte > QUOTE && byte !== BACKSLASH) continue;
     if (byte === QUOTE) return at;
     if (byte === BACKSLASH || byte < SPACE) return -1;
   }
