@@ -139,7 +139,10 @@ class Seen {
 
   news(): ReviewRow[] | null {
     if (this.#before.size > MAX_SEEN || this.#today.isFull) return null;
-    return [...this.#today.buckets].filter(([key]) => !this.#before.has(key)).map(rowOf);
+    return [...this.#today.buckets]
+      .filter(([key]) => !this.#before.has(key))
+      .toSorted(byFirst)
+      .map(rowOf);
   }
 }
 
@@ -151,7 +154,12 @@ function keyOf({ entity_type, operation, actor_type, actor_id }: Kind): string {
 
 /** The most frequent first; those met after the first thousand count as others. */
 function rowsOf({ buckets }: ValueTally<string>): ReviewRow[] {
-  return [...buckets].map(rowOf).toSorted((one, other) => other.count - one.count);
+  return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(rowOf);
+}
+
+// An index gives groups in another order than the entries.
+function byFirst([a, one]: [string, Bucket], [b, other]: [string, Bucket]): number {
+  return one.first - other.first || (a < b ? -1 : 1);
 }
 
 function rowOf([key, { count, first, last }]: [string, Bucket]): ReviewRow {
