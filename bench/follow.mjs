@@ -1,5 +1,5 @@
-// Follows a log that grows all the time, with a clock that is set forward: how far behind each entry comes out, at the
-// requests that a key's limits leave to one command. Ten minutes of each rate take a second.
+// Follows a log that grows all the time, at chance, with a clock that is set forward: how far behind each entry comes out,
+// with the pacing of a command that shares its key. Half an hour of each rate takes some seconds.
 //   node bench/follow.mjs [entries a second ...]
 // Node 20 runs no TypeScript, so the tail is bundled into a temporary directory first.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,25 +10,26 @@ import { rolldown } from 'rolldown';
 import { report } from './support/measure.mjs';
 
 const given = process.argv.slice(2).map(Number);
-const rates = given.length > 0 ? given : [50, 100, 150, 280, 300];
+const rates = given.length > 0 ? given : [30, 100, 150, 300];
 const START = Date.UTC(2026, 0, 5, 12);
 const MINUTE = 60_000;
-const LENGTH = 10 * MINUTE;
+const LENGTH = 30 * MINUTE;
 const OVERLAP = 2 * MINUTE;
 const LATENCY = 150;
-/** Of the 190 a minute that svc allows itself, a twentieth is left to other commands. */
-const REQUESTS_A_MINUTE = 180;
-const [PROMPT_GOAL, DELAYED_GOAL] = [12, OVERLAP / 1000 + 15];
+/** An entry can be seen up to so long after its time. */
+const LATEST = 400;
+const BEFORE = 5 * MINUTE;
+const [PROMPT_GOAL, DELAYED_GOAL] = [10, OVERLAP / 1000 + 15];
 
 /** Thrown out of a wait at the end. */
 class Over extends Error {}
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 try {
-  const { Tail, beginAt } = await bundle();
+  const library = await bundle();
   const rows = [];
-  for (const rate of rates) rows.push(...(await measure(Tail, beginAt, rate)));
-  report(`10 minutes of following, overlap 120 s, responses after ${LATENCY} ms`, rows);
+  for (const rate of rates) rows.push(...(await measure(library, rate)));
+  report(`${LENGTH / MINUTE} minutes of following, overlap 120 s, responses after ${LATENCY} ms`, rows);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
@@ -36,7 +37,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['follow', 'position'].map((name) => JSON.stringify(join(root, `src/logs/${name}.ts`)));
+  const names = ['logs/follow', 'logs/entry', 'http/pacer'].map((name) => JSON.stringify(join(root, `src/${name}.ts`)));
   writeFileSync(entry, names.map((name) => `export * from ${name};`).join('\n'));
   const build = await rolldown({ input: entry, platform: 'node', cwd: root, logLevel: 'silent' });
   await build.write({ file: join(directory, 'follow.mjs'), format: 'esm', codeSplitting: false });
@@ -44,22 +45,26 @@ async function bundle() {
   return import(join(directory, 'follow.mjs'));
 }
 
-async function measure(Tail, beginAt, rate) {
-  const service = growing(rate);
+async function measure({ Tail, beginAt, Pacer, OwnLogs, KNOWN_RATES }, rate) {
+  // As where others may send too: what is left to them is left.
+  const logs = Object.assign(new OwnLogs(), { isShared: true });
+  const service = growing(rate, (clock) => new Pacer(KNOWN_RATES, clock, logs));
   const [lags, met] = [[], new Set()];
-  let [requests, isDelayed, taken] = [0, false, 0];
+  let [requests, isDelayed, taken, switches] = [0, false, 0, 0];
   const onEvent = (event) => {
-    if (event.kind === 'delayed') ({ isDelayed } = event);
+    if (event.kind !== 'delayed') return;
+    ({ isDelayed } = event);
+    switches += 1;
   };
   const options = { begin: beginAt(START), overlapMs: OVERLAP, retentionMs: 24 * 60 * MINUTE, onEvent };
   try {
-    for await (const logs of new Tail(service, options).batches()) {
+    for await (const batch of new Tail(service, options).batches()) {
       const now = service.now();
-      taken += logs.length;
-      for (const { message } of logs) met.add(message);
-      // The first half is left out: by then the tail knows how busy the log is.
-      if (now < START + LENGTH / 2) ({ requests } = service);
-      else for (const { created_at: time } of logs) lags.push((now - Date.parse(time)) / 1000);
+      taken += batch.length;
+      for (const { message } of batch) met.add(message);
+      // The first minutes are left out: by then the tail knows how busy the log is.
+      if (now < START + BEFORE) ({ requests } = service);
+      else for (const { message } of batch) lags.push((now - service.timeOf(Number(message))) / 1000);
     }
   } catch (error) {
     if (!(error instanceof Over)) throw error;
@@ -68,40 +73,69 @@ async function measure(Tail, beginAt, rate) {
   const goal = isDelayed ? DELAYED_GOAL : PROMPT_GOAL;
   return [
     { name: `${rate}/s: lag, median`, figure: lags[lags.length >> 1], unit: 's' },
-    { name: `${rate}/s: lag, longest`, figure: lags.at(-1), unit: 's', goal },
+    { name: `${rate}/s: lag, 99 of 100`, figure: lags[Math.floor(lags.length * 0.99)], unit: 's', goal },
+    { name: `${rate}/s: lag, longest`, figure: lags.at(-1), unit: 's' },
     { name: `${rate}/s: repeated`, figure: taken - met.size, unit: 'entries', goal: 0 },
-    { name: `${rate}/s: requests`, figure: (service.requests - requests) / (LENGTH / 2 / MINUTE), unit: 'a minute' },
+    { name: `${rate}/s: changes of the way to read`, figure: switches, unit: '', goal: 1 },
+    {
+      name: `${rate}/s: requests`,
+      figure: (service.requests - requests) / ((LENGTH - BEFORE) / MINUTE),
+      unit: 'a minute',
+    },
   ];
 }
 
 /** A log that gets entries all the time, newest first, at a service that time goes by at. */
-function growing(rate) {
+function growing(rate, pacerOf) {
   let now = START;
-  const sent = [];
-  const place = (time) => Math.max(0, Math.ceil(((time - START) / 1000) * rate));
   const pass = (ms) => {
     now += Math.max(0, ms);
     if (now > START + LENGTH) throw new Over();
   };
   const clock = { now: () => now, sleep: async (ms) => pass(ms) };
-  return { clock, now: clock.now, signal: new AbortController().signal, requests: 0, pages };
+  const pacer = pacerOf(clock);
+  const random = randomFrom(rate);
+  const times = [];
+  for (let at = START; at < START + LENGTH; at -= Math.log(1 - random()) * (1000 / rate)) times.push(at);
+  const seenAt = times.map((at) => at + random() * LATEST);
+  const request = { key: 'management', path: '/logs' };
+  return { clock, now: clock.now, signal: new AbortController().signal, requests: 0, pages, timeOf: (at) => times[at] };
 
   async function* pages({ from, to }, size) {
-    for (let at = Infinity; ;) {
-      pass((sent.at(-REQUESTS_A_MINUTE) ?? -Infinity) + MINUTE - now);
-      sent.push(now);
+    const first = place(from);
+    for (let at = place(to); ;) {
+      const answered = await pacer.take(request, undefined, () => {});
       this.requests += 1;
       pass(LATENCY);
-      const [first, end] = [place(from), Math.min(at, place(to), place(now))];
-      at = Math.max(first, end - size);
-      const numbers = Array.from({ length: Math.max(0, end - at) }, (_, index) => end - 1 - index);
-      yield { items: numbers.map(entry), next: at > first ? String(at) : undefined };
+      await answered();
+      const items = [];
+      while (at > first && items.length < size) if (seenAt[(at -= 1)] <= now) items.push(entry(at));
+      yield { items, next: at > first ? String(at) : undefined };
       if (at <= first) return;
     }
   }
 
-  function entry(number) {
-    const time = new Date(START + (number * 1000) / rate).toISOString().slice(0, 19);
-    return { created_at: `${time}Z`, message: String(number) };
+  /** How many entries are from before a time. */
+  function place(time) {
+    let [low, high] = [0, times.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (times[middle] < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
+
+  function entry(number) {
+    return { created_at: new Date(times[number]).toISOString(), message: String(number) };
+  }
+}
+
+/** The same numbers each time, from 0 to 1. */
+function randomFrom(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
 }

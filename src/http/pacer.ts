@@ -69,9 +69,9 @@ export class OwnLogs implements SendLogs {
 const LONGEST_UNANSWERED_MS = 30_000;
 /** Another process may take the slot that is waited for, or end before its time. */
 const ASK_AGAIN_MS = 2_000;
-/** A process that sent more than a tenth of what a limit allows leaves the last twentieth to those that send little. */
+/** A process that sent more than a tenth of what a limit allows leaves so many requests to those that send little. */
 const SMALL_SHARE = 0.1;
-const SHARE_OF_LARGE = 0.95;
+const LEFT_TO_SMALL = 2;
 
 /**
  * Holds requests back so that the service never has to (R18). A request counts from the moment it goes until a
@@ -147,7 +147,8 @@ export class Pacer {
     );
     const own = counted.filter((slot) => this.#isOwn(slot)).length;
     const isLarge = this.#logs.isShared && own > Math.max(2, rule.count * SMALL_SHARE);
-    const limit = isLarge ? Math.floor(rule.count * SHARE_OF_LARGE) : rule.count;
+    const left = Math.min(LEFT_TO_SMALL, Math.ceil(rule.count * SMALL_SHARE));
+    const limit = isLarge ? rule.count - left : rule.count;
     const times = counted.map((slot) => this.#countedAt(slot, now)).toSorted((a, b) => a - b);
     const oldest = times.at(-limit);
     const fits = oldest === undefined ? now : oldest + rule.windowMs;

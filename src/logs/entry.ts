@@ -145,6 +145,13 @@ export class Tally {
     this.#put([entry.key, entry.at, 1]);
   }
 
+  /** How many there are of one second. */
+  countOf(second: number): number {
+    let total = 0;
+    for (const [, , count] of this.#seconds.get(second)?.values() ?? []) total += count;
+    return total;
+  }
+
   count({ key, at }: Entry): number {
     return this.#seconds.get(wholeSecond(at))?.get(key)?.[2] ?? 0;
   }

@@ -3,7 +3,7 @@ import type { Log } from '../schema/log.ts';
 import type { Clock } from '../system.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from './entry.ts';
-import { EntryRate, LiveWindow, type Poll, PollRate, SelfEventFilter } from './poll.ts';
+import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 import type { LogSource } from './read-range.ts';
 
 /** How to follow. Durations in milliseconds. */
@@ -89,7 +89,8 @@ export class Tail {
   readonly #selfEvents: SelfEventFilter;
   #lastNewsAt: number;
   #reportedAt = -Infinity;
-  #polledAt = -Infinity;
+  /** Since when, and how many requests and entries it took: what was read, and then settled. */
+  #polled = { at: 0, requests: 0, shown: 0 };
   #counted = 0;
   #shown = 0;
   /** Those of them that this tail did not cause itself. */
@@ -105,12 +106,16 @@ export class Tail {
     this.#source = source;
     this.#options = options;
     this.#state = new TailState(options.begin);
-    const { overlapMs, retentionMs } = options;
+    const { overlapMs, retentionMs, mostPerSecond = MOST_PER_SECOND } = options;
     const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
     this.#catchUp = new CatchUpReader(source, this.#state, { overlapMs, retentionMs, onGap });
-    this.#live = new LiveWindow(source, this.#state, overlapMs, options.untilPresent === true);
+    this.#live = new LiveWindow(source, this.#state, {
+      overlapMs,
+      mostPerSecond,
+      isOnce: options.untilPresent === true,
+    });
     this.#rate = new PollRate(options.intervalMs);
-    this.#entryRate = new EntryRate(options.mostPerSecond);
+    this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
     this.#begunAt = source.now();
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
@@ -140,9 +145,10 @@ export class Tail {
       const poll = await this.#poll(isBehind);
       if (poll === 'over') return;
       if (poll === 'failed') continue;
-      const [counted, shown, news, { readTo }] = [this.#counted, this.#shown, this.#news, this.#state];
+      const [counted, news, { readTo }] = [this.#counted, this.#news, this.#state];
       const isWhole = yield* this.#pass(poll);
       this.#selfEvents.requested(poll.requests);
+      this.#polled.requests += poll.requests;
       // The reader may take its time: only now the wait for news begins.
       if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
       this.#reportPosition(this.#counted > counted);
@@ -151,13 +157,14 @@ export class Tail {
       const isBusy = this.#entryRate.isTooHigh(this.#catchUp.isDelayed);
       if (isBusy !== this.#catchUp.isDelayed && (isBusy || !isBehind)) this.#delay(isBusy);
       if (isBehind) this.#report({ kind: 'catching up', readTo: this.#state.readTo, now: this.#source.now() });
+      else if (this.#live.isSettling && !this.#catchUp.isDelayed) continue;
       else if (this.#options.untilPresent === true) return;
-      else await this.#rest(poll, this.#shown - shown);
+      else await this.#rest();
     }
   }
 
   async #poll(isBehind: boolean): Promise<Poll | 'over' | 'failed'> {
-    this.#polledAt = this.#source.clock.now();
+    if (!this.#live.isSettling) this.#polled = { at: this.#source.clock.now(), requests: 0, shown: this.#shown };
     const work = isBehind || this.#catchUp.isDelayed ? this.#catchUp.poll() : this.#live.poll();
     try {
       const poll = await this.#whileTimeLasts(work);
@@ -240,15 +247,17 @@ export class Tail {
   }
 
   /** The present is reached: reports it if it was not before, and waits until the next poll. */
-  async #rest({ requests }: Poll, entries: number): Promise<void> {
+  async #rest(): Promise<void> {
     if (this.#behind) {
       const { at, shown } = this.#behind;
       const afterMs = this.#source.clock.now() - at;
       this.#report({ kind: 'caught up', afterMs, entries: this.#shown - shown });
       this.#behind = undefined;
     }
-    const tookMs = this.#source.clock.now() - this.#polledAt;
-    const nextMs = this.#catchUp.isDelayed ? this.#catchUp.restMs : this.#rate.after(requests, entries, tookMs);
+    const { at: polledAt, requests, shown: before } = this.#polled;
+    const tookMs = this.#source.clock.now() - polledAt;
+    const { isDelayed, restMs } = this.#catchUp;
+    const nextMs = isDelayed ? restMs : this.#rate.after(requests, this.#shown - before, tookMs, this.#source.now());
     this.#report({ kind: 'polled', nextMs });
     await this.#sleep(nextMs);
   }

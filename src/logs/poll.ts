@@ -3,7 +3,7 @@ import {
   countByKey,
   type Entry,
   NO_TIME,
-  replaced,
+  SECOND_MS,
   secondsOf,
   type TailState,
   type TimeRange,
@@ -27,12 +27,26 @@ const PAGE = 100;
 const MAX_DOUBTS = 5;
 /** How far before the last poll a short one begins: most late entries are late by less. Less far on a very busy log. */
 const [SHORT_MS, SHORTEST_MS] = [5_000, 2_000];
-/** So many pages of unsettled entries are very many, and so many are worth to be settled. */
-const [VERY_MANY_PAGES, SETTLED_PAGES] = [80, 8];
+/** So many pages of unsettled entries are very many. */
+const VERY_MANY_PAGES = 80;
+/** From this share of what can be read twice on, each request counts: nothing is read twice but what is settled. */
+const NEARLY_MOST = 0.75;
+/** So many entries are worth to be settled; where more than so many are due, new ones have to wait for them. */
+const [WORTH_SETTLING, LATE_SETTLING] = [500, 4_500];
+/** What one command gets of a management key's limit; so many requests at most are kept for later. */
+const [MS_PER_REQUEST, MOST_LEFT] = [320, 20];
 /** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
 const MS_PER_PAGE = 2_500;
 /** So many equal entries are no page that shifted. */
 const MANY_EQUAL = 10;
+
+export interface LiveOptions {
+  readonly overlapMs: number;
+  /** From how many entries a second on the log is not polled any more. */
+  readonly mostPerSecond: number;
+  /** No poll follows that uncertain entries could be left to. */
+  readonly isOnce: boolean;
+}
 
 /**
  * Polls the present. On a busy log, whose unsettled range has dozens of pages, most polls begin shortly before the last
@@ -41,25 +55,35 @@ const MANY_EQUAL = 10;
 export class LiveWindow {
   readonly #source: LogSource;
   readonly #state: TailState;
-  readonly #overlapMs: number;
-  readonly #isOnce: boolean;
+  readonly #options: LiveOptions;
   #wholeAt = -Infinity;
   #settledAt = -Infinity;
+  /** What the next poll is to settle. */
+  #settleTo = -Infinity;
+  /** How many requests are left of those that the limit had allowed by then. */
+  #left = 0;
+  #allowedAt = -Infinity;
 
-  /** `isOnce`: no poll follows that uncertain entries could be left to. */
-  constructor(source: LogSource, state: TailState, overlapMs: number, isOnce: boolean) {
+  constructor(source: LogSource, state: TailState, options: LiveOptions) {
     this.#source = source;
     this.#state = state;
-    this.#overlapMs = overlapMs;
-    this.#isOnce = isOnce;
+    this.#options = options;
   }
 
-  /** Reads what is new. Not to be called again before all that it found was passed on. */
+  /** Whether the next poll follows at once: it settles what the last one has shown to be old enough. */
+  get isSettling(): boolean {
+    return this.#settleTo > this.#state.settled;
+  }
+
+  /** Reads what is new, or settles. Not to be called again before all that it found was passed on. */
   async poll(): Promise<Poll> {
     const { settled, readTo, passed } = this.#state;
+    const settleTo = this.#settleTo;
+    this.#settleTo = -Infinity;
+    if (settleTo > settled) return this.#settle(settleTo);
     const now = this.#source.now();
-    const isWhole = this.#isOnce || this.#isWholeDue(now);
-    const shortMs = passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
+    const isWhole = this.#options.isOnce || this.#isWholeDue(now);
+    const shortMs = this.#isNearlyMost ? 0 : passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
     const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - shortMs));
     if (isWhole) this.#wholeAt = now;
     return poll;
@@ -67,7 +91,7 @@ export class LiveWindow {
 
   /**
    * Passes on what is certain. More of an entry from several pages may be one entry where two pages meet: such seconds are
-   * read again, now or with the next polls. What is settled is read once more as a whole.
+   * read again, now or with the next polls.
    */
   async #read(from: number): Promise<Poll> {
     const [source, state] = [this.#source, this.#state];
@@ -75,20 +99,33 @@ export class LiveWindow {
     const range = { from, to: wholeSecond(source.now()) };
     if (range.to <= range.from)
       return { entries: [], requests: 0, readTo: state.readTo, settleTo: settled, newest: state.newest };
+    this.#left = Math.min(MOST_LEFT, this.#left + (source.now() - this.#allowedAt) / MS_PER_REQUEST);
+    this.#allowedAt = source.now();
     const quick = await readOnce(source, range);
     const newest = newestOf(state, quick.entries, source.now());
-    const settleTo = settledBy(newest, this.#overlapMs) ?? settled;
+    const settleTo = settledBy(newest, this.#options.overlapMs) ?? settled;
     const readTo = Math.max(state.readTo, range.to);
     const isWhole = from <= settled;
     if (quick.pages === 1 && isWhole) return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
-    const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#isOnce ? Infinity : MAX_DOUBTS);
+    const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#options.isOnce ? Infinity : MAX_DOUBTS);
     const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
-    if (!this.#isWorthSettling(settleTo)) return { entries, requests: pages, readTo, newest, settleTo: settled };
-    const done = { from: settled, to: settleTo };
-    this.#settledAt = source.now();
-    const better = await readSettled(source, done);
-    const requests = pages + better.pages;
-    return { entries: replaced(entries, done, better.entries), requests, readTo, newest, settleTo };
+    this.#left -= pages;
+    this.#settleTo = this.#nextSettled(settleTo);
+    return { entries, requests: pages, readTo, newest, settleTo: settled };
+  }
+
+  /** Reads once more, as a whole, what nothing is added to any more. */
+  async #settle(to: number): Promise<Poll> {
+    const { settled, readTo, newest } = this.#state;
+    const { entries, pages } = await readSettled(this.#source, { from: settled, to });
+    this.#settledAt = this.#source.now();
+    this.#left -= pages;
+    return { entries, requests: pages, readTo, newest, settleTo: to };
+  }
+
+  get #isNearlyMost(): boolean {
+    const { settled, readTo, passed } = this.#state;
+    return (passed.total * SECOND_MS) / (readTo - settled) > this.#options.mostPerSecond * NEARLY_MOST;
   }
 
   #isWholeDue(now: number): boolean {
@@ -97,15 +134,28 @@ export class LiveWindow {
     if (pages === 1) return true;
     const restMs = pages * MS_PER_PAGE;
     // While so much is settled all the time, that finds the late entries.
-    const lastAt = restMs < this.#overlapMs ? this.#wholeAt : Math.max(this.#wholeAt, this.#settledAt);
+    const lastAt = restMs < this.#options.overlapMs ? this.#wholeAt : Math.max(this.#wholeAt, this.#settledAt);
     return now >= lastAt + restMs;
   }
 
-  /** Whether so much could be settled that reading it once more pays. */
-  #isWorthSettling(settleTo: number): boolean {
+  /**
+   * Up to where to settle next, if that pays yet. Where each request counts, no more than there are requests left for, or
+   * what is new would have to wait, and so much that the last page is nearly full.
+   */
+  #nextSettled(dueTo: number): number {
     const { settled, readTo, passed } = this.#state;
-    const share = (settleTo - settled) / (readTo - settled);
-    return settleTo - settled >= this.#overlapMs / 4 || share * passed.total >= SETTLED_PAGES * PAGE;
+    const due = (passed.total * (dueTo - settled)) / (readTo - settled);
+    if (dueTo - settled < this.#options.overlapMs / 4 && !(due >= WORTH_SETTLING)) return settled;
+    if (this.#options.isOnce || !this.#isNearlyMost) return dueTo;
+    const most = Math.max(WORTH_SETTLING, Math.floor(this.#left) * PAGE) + Math.max(0, due - LATE_SETTLING) / 8;
+    let [best, least, count] = [dueTo, Infinity, 0];
+    for (let to = settled + SECOND_MS; to <= dueTo; to += SECOND_MS) {
+      count += passed.countOf(to - SECOND_MS);
+      if (count > most && least < Infinity) break;
+      const free = Math.ceil(count / PAGE) * PAGE - count;
+      if (free <= least && count >= Math.min(due, most) / 2) [best, least] = [to, free];
+    }
+    return best;
   }
 }
 
@@ -151,39 +201,41 @@ const SLOWEST_MS = 15_000;
 const LONGEST_MS = 60_000;
 /** With nothing new, this long a pause for each request: 30 a minute; a sixth of a management key's 200 is 33. */
 const IDLE_MS_PER_REQUEST = 2_000;
-/** With much news, half of a management key's limit; more of it where the next poll would be later than this. */
-const [BUSY_MS_PER_REQUEST, BUSIEST_MS_PER_REQUEST] = [600, 375];
-const SOON_MS = 5_000;
+/** With much news, half of a management key's limit; where the next poll would be later than this, as much as it needs. */
+const [BUSY_MS_PER_REQUEST, SOON_MS] = [600, 6_000];
 
 /** How long to wait between two polls: 1 s to 15 s by what the last ones found, or always the same. */
 export class PollRate {
   readonly #fixed: number | undefined;
   #ms = 2_000;
+  #requestsBefore = 1;
 
   constructor(fixedMs: number | undefined) {
     this.#fixed = fixedMs;
   }
 
   /**
-   * Milliseconds to the next poll, after one that took so long. Each request may itself be logged, so as many entries as
-   * that are no news.
+   * Milliseconds to the next poll, after one that took so long until `now`, by the service's clock. Each request of the
+   * poll before may itself have been logged, so as many entries as that are no news.
    */
-  after(requests: number, entries: number, tookMs: number): number {
+  after(requests: number, entries: number, tookMs: number, now: number): number {
     if (this.#fixed !== undefined) return this.#fixed;
-    const isNews = entries > requests;
+    const isNews = entries > this.#requestsBefore;
+    this.#requestsBefore = requests;
     this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
     if (!isNews) return Math.min(LONGEST_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
-    const busyMs = Math.max(Math.min(requests * BUSY_MS_PER_REQUEST, SOON_MS), requests * BUSIEST_MS_PER_REQUEST);
-    return Math.max(this.#ms, busyMs - tookMs);
+    const ms = Math.max(this.#ms, Math.min(requests * BUSY_MS_PER_REQUEST, SOON_MS) - tookMs);
+    // A poll reads whole seconds: half a second later, nearly all entries of the last one can be seen.
+    return wholeSecond(now + ms) + SECOND_MS / 2 - now;
   }
 }
 
-/** So many entries a second a key's requests suffice to read twice, with some left for other commands. */
-const MOST_PER_SECOND = 110;
+/** So many entries a second the requests that one command gets suffice to read twice. */
+export const MOST_PER_SECOND = 155;
 /** The share of them from which on they are read twice again. */
 const FEW_AGAIN = 0.7;
-const MEMORY_MS = 60_000;
-const LONG_ENOUGH_MS = 30_000;
+const MEMORY_MS = 120_000;
+const LONG_ENOUGH_MS = 60_000;
 
 /** How many entries a second a log gets, by its own time: those of the last minute count most. */
 export class EntryRate {
@@ -191,7 +243,7 @@ export class EntryRate {
   #entries = 0;
   #ms = 0;
 
-  constructor(most = MOST_PER_SECOND) {
+  constructor(most: number) {
     this.#most = most;
   }
 
