@@ -40,7 +40,7 @@ const history: fc.Arbitrary<History> = overlapMs.chain((overlap) => anyHistory(o
 function anyHistory(overlap: number): fc.Arbitrary<History> {
   return fc.record({
     overlapMs: fc.constant(overlap),
-    mostPerSecond: fc.constantFrom(undefined, 0.1, 0.2, 0.3),
+    mostPerSecond: fc.constantFrom(undefined, 0.03, 0.1, 0.3, 1),
     backfillMs: fc.constantFrom(0, 60 * SECOND, 900 * SECOND, LONGEST_BACKFILL_MS),
     seed: fc.integer(),
     happenings: fc.array(group(overlap), { maxLength: 25 }).map((groups) => groups.flat()),
@@ -120,7 +120,7 @@ async function live(
   const written: Log[] = [];
   let checkpoint = checkpointText(SUBJECT, beginAt(START - backfillMs));
   let [mayRepeat, largestState, switches] = [0, 0, 0];
-  const end = START + LENGTH_MS + 400 * SECOND;
+  const end = START + LENGTH_MS + 800 * SECOND;
   for (const death of [...plan, undefined]) {
     service.killAt = death?.how === 'request' ? service.requests + death.after : Infinity;
     const tail = new Tail(service, {
