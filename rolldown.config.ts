@@ -169,7 +169,7 @@ function chunksWhereUsed(): Plugin {
     name: 'chunks-where-used',
     renderChunk(code) {
       const imports = [
-        ...code.matchAll(/^const (require_[\w$]+) = (require\("\.\/(?!svc\.|rolldown-runtime)[^"]+"\));\n/gm),
+        ...code.matchAll(/^const (require_[\w$]+) = (require\("\.\/(?!svc\.cjs"|rolldown-runtime)[^"]+"\));\n/gm),
       ];
       if (imports.length === 0) return code;
       const helper = 'const whenUsed = (load) => { let loaded; return () => (loaded ??= load()); };\n';
