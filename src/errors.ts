@@ -1,9 +1,6 @@
 import { isObject } from './schema/guards.ts';
 
-/**
- * Every failure that an operator can meet, and the one table that turns it into an exit code.
- * A code is stable: scripts read it from the error object on stderr.
- */
+/** Every failure that an operator can meet, and the one table of their exit codes. Scripts read the stable codes. */
 
 /** Exit codes by failure code. The numbers are part of the command contract (`svc help exit-codes`). */
 export const EXIT_CODES = {

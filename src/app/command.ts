@@ -176,10 +176,7 @@ export interface Context extends Omit<Terminal, 'close'> {
   readonly trace: Trace;
   /** From now on this value is removed from all that leaves. */
   addSecret(value: string): void;
-  /**
-   * The client of the service, or of the embedded sandbox, which starts with it. One a command, unless `choice`
-   * differs. With `--dry-run` or `--curl` it can only read.
-   */
+  /** The client of the service or of the embedded sandbox, one a command. With `--dry-run` or `--curl` it can read. */
   client(choice?: ClientChoice): Promise<Client>;
   /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyType) => Promise<ApiKey>;

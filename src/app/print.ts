@@ -43,10 +43,7 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 /** Writes batches as they come and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/**
- * Checks `--fields` and `--jq` before anything is requested, then gives the function that writes one object. `usual`:
- * the format, whatever the settings say, unless this command line asks for another.
- */
+/** Checks `--fields` and `--jq`, then gives what writes one object. `usual`: its format unless another is asked for. */
 export async function recordPrinter<T>(
   context: Context,
   view: View<T>,

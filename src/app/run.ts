@@ -53,10 +53,7 @@ interface Position {
   run: RunRequest | undefined;
 }
 
-/**
- * Reads a command line. Nothing is run and nothing but the named group and command is loaded.
- * @throws SvcError `usage`, which never repeats a typed value
- */
+/** Reads a command line; only the command named is loaded. @throws SvcError `usage`, which never repeats a value */
 export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
   const { tree } = program;
   const topic = argv[0] === 'help' && argv.length === 2 ? (argv[1] ?? '') : '';

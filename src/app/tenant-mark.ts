@@ -69,10 +69,7 @@ interface Asking extends Settled, Pick<Context, 'reportTenant'> {
   readonly prompts: Pick<Prompts, 'confirmIfPossible'>;
 }
 
-/**
- * Asks once before something is paid for, where somebody can be asked and the tenant is not known to be harmless.
- * `what` is an imperative such as `submit 6 rows`. True: go ahead.
- */
+/** Asks before something is paid for, where that is possible and may do harm. `what`: such as `submit 6 rows`. */
 export async function confirmCost(context: Asking, what: string): Promise<boolean> {
   if (isHarmless(context)) return true;
   await context.reportTenant();

@@ -53,10 +53,7 @@ function reportHead({ notices }: Context, { status, headers }: AnyResponse): voi
   for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
 }
 
-/**
- * Writes a response of unknown shape: an array as a list, an object as it is. A table and CSV show the items of a list
- * as rows, since they cannot show the object around them.
- */
+/** Writes a response of unknown shape: an array as a list, an object as it is; tables and CSV show a list's items. */
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
@@ -85,7 +82,8 @@ async function printItems(context: Context, batches: AsyncIterable<readonly unkn
 }
 
 async function* shownBatches(context: Context, batches: AsyncIterable<readonly unknown[]>) {
-  const row = isTabular(context) ? asRow : (item: unknown): unknown => item;
+  // In a table or in CSV every row has named columns.
+  const row = (item: unknown): unknown => (isTabular(context) && !isObject(item) ? { value: item } : item);
   for await (const batch of batches) {
     if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));
   }
@@ -118,18 +116,11 @@ function withoutAddresses(text: string): unknown {
 /** A view made from the objects that are to be shown: every path is known, columns drop from the right. */
 function responseView(samples: readonly unknown[]): View {
   const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
-  const columns = paths.slice(0, MOST_COLUMNS).map((path, at) => columnAt(path, at));
+  const columns = paths.slice(0, MOST_COLUMNS).map((path, at): Column => {
+    const { kind } = columnFor(NOTHING_KNOWN, path);
+    return { path, kind, priority: at === 0 ? undefined : MOST_COLUMNS - at };
+  });
   return { name: 'response', fields: [...paths, '*'], columns };
-}
-
-/** What stands for an item in a table or in CSV, where every row has named columns. */
-function asRow(item: unknown): unknown {
-  return isObject(item) ? item : { value: item };
-}
-
-function columnAt(path: string, at: number): Column {
-  const { kind } = columnFor(NOTHING_KNOWN, path);
-  return { path, kind, priority: at === 0 ? undefined : MOST_COLUMNS - at };
 }
 
 const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };

@@ -1,5 +1,6 @@
 import { checkKey, isAboutKey, type KeyCheck, keyFailure, knownTenant, namesOf } from '../app/check-key.ts';
 import type { Context } from '../app/command.ts';
+import { conflicting, flag, type Input, text, value } from '../app/parameter.ts';
 import { headline } from '../app/tenant-mark.ts';
 import type { Profile } from '../config/config-file.ts';
 import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
@@ -19,16 +20,30 @@ export interface LoginTarget {
   readonly replaced?: Profile['keys'];
 }
 
-export interface KeyOptions {
-  readonly managementKeyStdin: boolean;
-  readonly privateKeyStdin: boolean;
-  readonly managementKeyCommand: string | undefined;
-  readonly privateKeyCommand: string | undefined;
-  readonly noCheck: boolean;
-}
+export const KEY_PARAMETERS = {
+  managementKeyStdin: conflicting(
+    ['managementKeyCommand'],
+    flag('--management-key-stdin', 'read the management key from standard input'),
+  ),
+  privateKeyStdin: conflicting(
+    ['privateKeyCommand'],
+    flag('--private-key-stdin', 'read the private key from standard input; with both, one key per line'),
+  ),
+  managementKeyCommand: value(
+    '--management-key-command <command>',
+    'store a shell command that prints the management key instead of the key',
+    text,
+  ),
+  privateKeyCommand: value(
+    '--private-key-command <command>',
+    'store a shell command that prints the private key instead of the key',
+    text,
+  ),
+  noCheck: flag('--no-check', 'store the keys without verifying them'),
+} as const;
 
 /** The keys that options give: from standard input, a line each, or from commands, which are run unless unchecked. */
-export async function givenKeys(context: Context, options: KeyOptions): Promise<GivenKey[]> {
+export async function givenKeys(context: Context, options: Input<typeof KEY_PARAMETERS>): Promise<GivenKey[]> {
   const commands = { management: options.managementKeyCommand, private: options.privateKeyCommand };
   const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };
   const piped = await pipedKeys(
@@ -130,15 +145,8 @@ export interface GivenKey {
   tenant?: TenantFacts | undefined;
 }
 
-/**
- * Verifies a key and reports the result; the tenant is noted on the key.
- * @throws SvcError for a key that is refused or of the other kind, and when the service cannot be asked
- */
-export async function checkedKey(
-  context: Context,
-  key: GivenKey,
-  { baseUrl, check, replaced }: LoginTarget,
-): Promise<void> {
+/** Verifies a key, notes its tenant on it and reports. @throws SvcError for one that is refused or of the other kind */
+export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
   if (!check) return;
   if (replaced?.[key.kind]?.value === key.value)
     throw new SvcError('usage', `the ${key.kind} key from ${key.from} is the one that is stored already`, {

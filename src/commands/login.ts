@@ -1,34 +1,24 @@
 import { isAboutKey, rememberTenant } from '../app/check-key.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { noteNext, warnOf } from '../app/hint.ts';
-import { conflicting, flag, text, value } from '../app/parameter.ts';
+import { conflicting, flag } from '../app/parameter.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { isoTime } from '../output/time.ts';
 import { KEY_TYPES } from '../schema/guards.ts';
-import { askForKey, askForText, checkedKey, type GivenKey, givenKeys, type LoginTarget } from './login-keys.ts';
+import {
+  askForKey,
+  askForText,
+  checkedKey,
+  type GivenKey,
+  givenKeys,
+  KEY_PARAMETERS,
+  type LoginTarget,
+} from './login-keys.ts';
 
 const parameters = {
-  managementKeyStdin: conflicting(
-    ['managementKeyCommand'],
-    flag('--management-key-stdin', 'read the management key from standard input'),
-  ),
-  privateKeyStdin: conflicting(
-    ['privateKeyCommand'],
-    flag('--private-key-stdin', 'read the private key from standard input; with both, one key per line'),
-  ),
-  managementKeyCommand: value(
-    '--management-key-command <command>',
-    'store a shell command that prints the management key instead of the key',
-    text,
-  ),
-  privateKeyCommand: value(
-    '--private-key-command <command>',
-    'store a shell command that prints the private key instead of the key',
-    text,
-  ),
-  noCheck: flag('--no-check', 'store the keys without verifying them'),
+  ...KEY_PARAMETERS,
   rotate: conflicting(
     ['noCheck'],
     flag(

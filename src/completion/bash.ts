@@ -26,7 +26,7 @@ export const bash: Shell = {
           return word === undefined ? [] : [[word, description] as const];
         });
         const isList = LISTING.has(type) && found.length > 1;
-        return lines([header(answer), ...(isList ? table(found, Number(columns) || 80) : found.map(first))]);
+        return lines([header(answer), ...(isList ? table(found, Number(columns) || 80) : found.map(([word]) => word))]);
       },
     };
   },
@@ -35,10 +35,6 @@ export const bash: Shell = {
 // COMP_TYPE, where candidates are listed and no more than their common start is typed: ? after a second TAB, and !
 // or @ where a setting asks for the list at once.
 const LISTING = new Set(['63', '33', '64']);
-
-function first([word]: readonly [string, string]): string {
-  return word;
-}
 
 // One candidate a line, as wide as the terminal lets it be; bash itself knows no descriptions.
 function table(found: readonly (readonly [string, string])[], columns: number): string[] {

@@ -71,13 +71,6 @@ export function parseConfig(content: string, file: string): Config {
   }
 }
 
-/** The same for the bytes of the file, which should be UTF-8. */
-function parseConfigBytes(bytes: Buffer, file: string): Config {
-  const content = bytes.toString('utf8');
-  if (isUtf8(bytes)) return parseConfig(content, file);
-  throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));
-}
-
 export function configText(config: Config): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
@@ -232,7 +225,10 @@ function absent(file: string | undefined): ConfigFile {
 function parse(descriptor: number, file: string): Config {
   if (fs.fstatSync(descriptor).size > LARGEST_BYTES)
     throw new SvcError('config', `${file} is too large to be a config file`, { hint: 'Move it away.' });
-  return parseConfigBytes(fs.readFileSync(descriptor), file);
+  const bytes = fs.readFileSync(descriptor);
+  const content = bytes.toString('utf8');
+  if (isUtf8(bytes)) return parseConfig(content, file);
+  throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));
 }
 
 function canEnter(directory: string): boolean {

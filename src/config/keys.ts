@@ -54,10 +54,7 @@ export async function resolveKey(
   return storedKey(system, settings, kind, host);
 }
 
-/**
- * Keys that can be known without reading a file or running a command: they are kept out of all output, wherever on a
- * command line one was pasted. What the sandbox takes for keys is no secret.
- */
+/** Keys known without reading a file or running a command, kept out of all output. The sandbox's are no secret. */
 export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): string[] {
   const named = Object.values(KEY_VARIABLES)
     .flat()
@@ -204,10 +201,7 @@ function badFile(file: string, variable: string, problem: string, cause?: unknow
 
 const LONGEST = 4096;
 
-/**
- * The key in `text`, without space around it. `from` names its source in an error. Throws `SvcError` `config`, never
- * showing any of it, when that is no key: empty, too long, or with a space, a line break or a special character.
- */
+/** The key in `text`, trimmed; `from` names its source. @throws SvcError `config`, without any of it, for no key */
 export function checkKeyText(text: string, from: string): string {
   const key = text.trim();
   const problem = problemOf(key);

@@ -165,10 +165,7 @@ interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFil
   readonly name: Setting<string>;
 }
 
-/**
- * Chooses the profile: the sandbox or the one that is named, by flag or variable, else the config's current one, else
- * `default`. The config file is not read for the sandbox.
- */
+/** Chooses the profile by flag, variable, the config's current one, or `default`; for the sandbox no file is read. */
 function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);

@@ -48,10 +48,7 @@ export function drawRow(cells: readonly Cell[], widths: readonly number[], pen: 
   return `${parts.join(' '.repeat(GAP))}\n`;
 }
 
-/**
- * A `label: value` line for each cell, or aligned `label  value` lines. A value that does not fit `width` goes below its
- * label, in pieces unless it is an identifier.
- */
+/** A `label: value` line for each cell, or aligned ones. What does not fit goes below, in pieces unless it is an id. */
 export function drawFields(
   labels: readonly string[],
   cells: readonly Cell[],
@@ -99,10 +96,7 @@ export interface ColumnConstraint {
   readonly least: number;
 }
 
-/**
- * Widths of the tracks that fit in `width` with gaps between them, or undefined when they cannot.
- * The widest columns give first: all that shrink end up equally wide.
- */
+/** Widths of tracks that fit in `width` with gaps, or undefined. The widest give first, and end up equally wide. */
 export function fitWidths(tracks: readonly ColumnConstraint[], width: number): number[] | undefined {
   const room = width - GAP * (tracks.length - 1);
   if (sum(tracks.map(({ least }) => least)) > room) return undefined;
@@ -184,11 +178,7 @@ function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: numbe
 }
 
 /** One object as aligned `field  value` lines: the chosen fields, or the known ones that it has and then new ones. */
-export async function drawRecord<T>(
-  value: T,
-  chosen: readonly string[] | undefined,
-  options: RenderOptions<T>,
-): Promise<string> {
+export async function drawRecord<T>(value: T, chosen: readonly string[] | undefined, options: RenderOptions<T>) {
   const columns = (chosen ?? pathsOf(value, options)).map((path) => columnFor(options.view, path));
   const { lines, ruler } = await measureCells([value], columns, options);
   const known = new Set(options.view.fields);

@@ -213,11 +213,7 @@ function writeError(name: string, error: unknown): SvcError {
  * when the source fails, so that what was written can be parsed; the failure goes on to the caller.
  * Resolves to the number of rows written.
  */
-export async function printList<T>(
-  out: Output,
-  renderer: Renderer<T>,
-  batches: AsyncIterable<readonly T[]>,
-): Promise<number> {
+export async function printList<T>(out: Output, renderer: Renderer<T>, batches: AsyncIterable<readonly T[]>) {
   let count = 0;
   let begun = false;
   try {

@@ -26,10 +26,7 @@ interface Stage {
   leave(task: Task): void;
 }
 
-/**
- * Progress of long work, in one style. On a terminal a single live line shows what has lasted a second, as a spinner
- * (ora) or a bar (cli-progress); elsewhere plain lines come at sensible intervals.
- */
+/** Progress of long work: on a terminal a live line (ora, cli-progress) after a second, elsewhere lines. */
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #stage: Stage;

@@ -136,10 +136,7 @@ class ColumnPlan<T> {
     return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
   }
 
-  /**
-   * Leaves out columns that only repeat others, on the first page; one that no longer does on a later page counts as
-   * missing from then on.
-   */
+  /** Leaves out columns that only repeat others on the first page; one that later does not counts as missing. */
   leaveOut(positions: readonly number[], begun: boolean): void {
     if (begun) this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
     else {

@@ -100,10 +100,7 @@ export function isTerminalStream(stream: OutputStream): stream is OutputStream &
 /** Values of `--color`. */
 export type ColorMode = 'auto' | 'always' | 'never';
 
-/**
- * Whether a stream gets color. The flag decides; then FORCE_COLOR (0 and false mean no); then NO_COLOR; then
- * only a terminal does, and not a dumb one.
- */
+/** Whether a stream gets color: by the flag, FORCE_COLOR (not 0 or false), NO_COLOR, or being no dumb terminal. */
 export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolean): boolean {
   if (mode !== 'auto') return mode === 'always';
   const forced = env['FORCE_COLOR'];

@@ -115,10 +115,7 @@ export interface RenderOptions<T> {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-/**
- * Turns values into the text of one format. For a list: `begin`, `rows` for each batch, `end`, written in
- * this order. For one object: `record` alone. Writing is left to the caller.
- */
+/** Turns values into text: of a list `begin`, `rows` for each batch, `end`; of one object `record`. Others write it. */
 export interface Renderer<T> {
   begin?(): string;
   /** Asynchronous where what measures wide characters is loaded only when some are met. */

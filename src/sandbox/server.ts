@@ -16,7 +16,7 @@ import type { RunningSandbox, SandboxOptions } from './options.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/journal.ts';
 import { SandboxState } from './state/state.ts';
-import { StoreFiles } from './store/files.ts';
+import { storeFiles } from './store/files.ts';
 import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
 
 /** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
@@ -60,7 +60,7 @@ export function createService(options: SandboxOptions, now: () => number, origin
   const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250, auditReads = true } = options;
   const paths = statePaths(options.directory);
   const state = new SandboxState(paths, { seed, logCount, tenantType }, now);
-  const files = new StoreFiles(paths.files);
+  const files = storeFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
   const objects = new ObjectFiles(paths.objects);

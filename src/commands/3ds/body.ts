@@ -131,12 +131,7 @@ function bodyName(file: string): string {
 }
 
 /** The body of an authentication from a file, or from standard input for `-`, with the values of `--set` put in. */
-export async function readBody(
-  context: Context,
-  file: string,
-  set: readonly Setting[],
-  allowUnknown: boolean,
-): Promise<unknown> {
+export async function readBody(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
   const [{ withNumericCurrencies, withSettings }, json] = await Promise.all([
     import('../../three-ds/setting.ts'),
     readJsonBody(context, file),

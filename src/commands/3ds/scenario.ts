@@ -82,12 +82,7 @@ async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Pr
 }
 
 /** Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares. */
-export async function runScenario(
-  context: Context,
-  client: Client,
-  planned: PlannedScenario,
-  timeoutMs = 600_000,
-): Promise<ScenarioResult> {
+export async function runScenario(context: Context, client: Client, planned: PlannedScenario, timeoutMs = 600_000) {
   const started = context.clock.now();
   const { id } = await client.threeDs.create(planned.session);
   const got = await outcomeOf(context, client, id, planned, timeoutMs);
@@ -101,10 +96,7 @@ export function failedResult(planned: PlannedScenario, { code, status }: SvcErro
   return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
 }
 
-/**
- * How a scenario went: statuses, codes and ids only, so that it can be shown anywhere. `got` is a status of the
- * authentication, the HTTP status of its refusal, or `error`.
- */
+/** How a scenario went: statuses, codes and ids only. `got`: the status, the HTTP status of a refusal, or `error`. */
 function resultOf({ name, expect }: PlannedScenario, got: string, reason?: string, session?: string, ms = 0) {
   return {
     scenario: name,

@@ -91,10 +91,7 @@ export interface RequestFile extends CheckedFile {
   readonly source: UploadSource;
 }
 
-/**
- * Opens and checks a request file, or standard input for `-`, which is copied to a private file first.
- * @throws SvcError `refused_input` with every problem found, before anything is created or sent
- */
+/** Opens and checks a request file; `-` is copied to a private one. @throws SvcError `refused_input`, all problems */
 export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
   const file = await checkFile(context, typed);
   if (!file.check.ok) throw refusedFile(file.check, file.name);

@@ -51,10 +51,7 @@ export function serviceOf({ settings }: Pick<Context, 'settings'>): string {
   return baseUrlText(settings.requireBaseUrl());
 }
 
-/**
- * The run that an argument names: by its id, or by its directory. Undefined when it is a job's id.
- * @throws SvcError `not_found` for a run id that is not recorded here, `config` for a run at another service
- */
+/** The run that an argument names by id or directory; undefined for a job's. @throws SvcError `not_found`, `config` */
 export function namedRun(context: Pick<Context, 'system' | 'settings'>, argument: string): RunDirectory | undefined {
   const run = openNamed(context, argument);
   if (!run) return undefined;
@@ -77,10 +74,7 @@ function openNamed(context: Pick<Context, 'system'>, argument: string): RunDirec
   });
 }
 
-/**
- * Where the results of a run are to go: the recorded path, if its directory exists on this machine. The results of a
- * run that was carried here from elsewhere go into this directory under the same name.
- */
+/** Where a run's results go: the recorded path or, where its directory does not exist here, that name in this one. */
 export function resultsPath({ notices }: Pick<Context, 'notices'>, { out }: RunRecord): string {
   if (out === undefined || isOnThisMachine(out)) return out ?? 'results.csv';
   const here = path.basename(out);
@@ -114,10 +108,7 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
   }
 }
 
-/**
- * Lets the end of work that was cut short say how to resume it: an interrupt keeps its own exit code, a `--timeout`
- * that is over becomes `pending`.
- */
+/** Says at the end of work cut short how to resume it: an interrupt keeps its code, a `--timeout` becomes `pending`. */
 export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

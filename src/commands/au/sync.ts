@@ -137,10 +137,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   context.notices.success(`${record.id} is completed: ${file}`);
 }
 
-/**
- * The path of the input of a run, which must be the same as when the run was started.
- * @throws SvcError `checksum_mismatch` when it is not, `conflict` when it came through a pipe
- */
+/** The input of a run, unchanged. @throws SvcError `checksum_mismatch` when it is not, `conflict` when it was a pipe */
 async function reopenedFile({ record, name, submitWords }: RunDirectory): Promise<string> {
   const { id, input } = record;
   if (input.path === undefined) {

@@ -107,10 +107,7 @@ async function waitForNamedJob(context: Context, job: string, { wakeUp, summariz
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
 type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string }[] }) => WakeUp;
 
-/**
- * Listens on loopback for the events of jobs, until the command is over. An event only says when to poll.
- * @throws SvcError `local` when the port cannot be used
- */
+/** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` without the port */
 export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
   const { notices, clock } = context;
   const { JobHints } = await import('../../webhooks/job-hints.ts');

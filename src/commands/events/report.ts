@@ -87,11 +87,7 @@ export interface ReplaySelection {
 }
 
 /** The words of the command that sends events of a journal again. */
-export function replayCommand(
-  journal: string,
-  target: string,
-  { ids = [], types = [], since }: ReplaySelection,
-): string[] {
+export function replayCommand(journal: string, target: string, { ids = [], types = [], since }: ReplaySelection) {
   const selected = [...option('--id', [...new Set(ids)]), ...option('--type', types), ...option('--since', since)];
   return ['events', 'replay', journal, '--forward-to', target, ...selected];
 }

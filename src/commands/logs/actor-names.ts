@@ -15,10 +15,7 @@ const PATIENCE_MS = 3_000;
 const MAX_WIDTH = 23;
 const ID_LENGTH = 8;
 
-/**
- * Shows applications by their names in a table on a terminal. The first page shows what is cached: only once it is on
- * screen one request, if any, learns the others, for later pages and later commands.
- */
+/** Shows applications by name in a table: the first page from the cache, later ones by one request made after it. */
 export class ActorNames {
   readonly view: View<Log>;
   readonly #context: Context;

@@ -111,7 +111,7 @@ export const archive = defineCommand({
         import('../../logs/entry.ts'),
         import('../au/runs.ts'),
       ]);
-    const grace = new Grace(context);
+    const grace = graceOf(context);
     const store = await openArchive(context, location, grace.signal);
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
@@ -245,28 +245,17 @@ function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: number): nu
 const GRACE_MS = 10_000;
 
 /** A signal that follows the command's own at once or, after `begin`, late enough to finish what was begun. */
-class Grace {
-  readonly #ended = new AbortController();
-  #hasBegun = false;
-
-  constructor(context: Pick<Context, 'signal' | 'clock' | 'onClose'>) {
-    setMaxListeners(0, this.#ended.signal);
-    const over = new AbortController();
-    context.onClose(() => over.abort());
-    const end = (): void => this.#ended.abort(context.signal.reason);
-    const follow = (): void => {
-      if (this.#hasBegun) context.clock.sleep(GRACE_MS, over.signal).then(end, () => undefined);
-      else end();
-    };
-    if (context.signal.aborted) end();
-    else context.signal.addEventListener('abort', follow, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  begin(): void {
-    this.#hasBegun = true;
-  }
+function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { signal: AbortSignal; begin: () => void } {
+  const [ended, over] = [new AbortController(), new AbortController()];
+  let hasBegun = false;
+  setMaxListeners(0, ended.signal);
+  context.onClose(() => over.abort());
+  const end = (): void => ended.abort(context.signal.reason);
+  const follow = (): void => {
+    if (hasBegun) context.clock.sleep(GRACE_MS, over.signal).then(end, () => undefined);
+    else end();
+  };
+  if (context.signal.aborted) end();
+  else context.signal.addEventListener('abort', follow, { once: true });
+  return { signal: ended.signal, begin: () => void (hasBegun = true) };
 }

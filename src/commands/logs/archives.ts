@@ -62,10 +62,8 @@ interface Counting extends Reading, CountOptions {
 }
 
 /** Counts the entries of segments, in groups: as the index says or, as far as that is not enough, by reading them. */
-export async function countEntries(
-  context: Context,
-  { label, store, segments: all, index, among, ...options }: Counting,
-): Promise<void> {
+export async function countEntries(context: Context, counting: Counting): Promise<void> {
+  const { label, store, segments: all, index, among, ...options } = counting;
   const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
     import('../../logs/archive/index/count.ts'),
     import('../../logs/archive/count-lines.ts'),

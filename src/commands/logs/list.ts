@@ -72,7 +72,7 @@ export const list = defineCommand({
     });
     const seen = newListProgress();
     const odd = new OddEntries();
-    const checks = new ListChecks(input, interval);
+    const checks = listChecks(input, interval);
     const read = searched.noted(context, checks.noted(pages), seen);
     const shown = odd.counted(wanted(read, searched.bounds, seen, (log) => matches(log, input)));
     await print(actors?.learned(shown) ?? shown);
@@ -109,52 +109,44 @@ function toFilter(input: ListInput, { since, until }: Interval): LogFilter {
 }
 
 /** Warns where a list may lack entries that the service no longer keeps, and of names that do not exist. */
-class ListChecks {
-  readonly #input: ListInput;
-  readonly #interval: Interval;
-  readonly #operations = new Set<string>();
+function listChecks(input: ListInput, { since, until = Infinity }: Interval) {
+  const seenOperations = new Set<string>();
+  return {
+    async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
+      for await (const page of pages) {
+        if (input.operation.length > 0)
+          for (const { operation: name } of page.items) if (typeof name === 'string') seenOperations.add(name);
+        yield page;
+      }
+    },
+    /** Reports once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
+    async finish(context: Context, seen: ListProgress, now: number, oldest: number): Promise<void> {
+      await warnOfNames(context, input, seen, seenOperations);
+      const { DEFAULT_RETENTION_MS } = await import('../../logs/entry.ts');
+      const edge = now - (input.retention ?? DEFAULT_RETENTION_MS);
+      // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
+      const to = Math.min(edge, until, seen.more ? Infinity : oldest);
+      if (since === undefined || since >= to) return;
+      const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
+      context.notices.warn(`${gap}: older than the service keeps them (--retention)`);
+      if (input.strict)
+        throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {
+          hint: 'Search an archive of the logs instead, or choose a later --since.',
+        });
+    },
+  };
+}
 
-  constructor(input: ListInput, interval: Interval) {
-    this.#input = input;
-    this.#interval = interval;
-  }
-
-  async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
-    const hasOperation = this.#input.operation.length > 0;
-    for await (const page of pages) {
-      if (hasOperation)
-        for (const { operation: name } of page.items) if (typeof name === 'string') this.#operations.add(name);
-      yield page;
-    }
-  }
-
-  /** Reports once all is written; `now` is the service's time. @throws SvcError `entries_missing` */
-  async finish(context: Context, seen: ListProgress, now: number, oldest: number): Promise<void> {
-    await this.#warnOfNames(context, seen);
-    const { since, until = Infinity } = this.#interval;
-    const { DEFAULT_RETENTION_MS } = await import('../../logs/entry.ts');
-    const edge = now - (this.#input.retention ?? DEFAULT_RETENTION_MS);
-    // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
-    const to = Math.min(edge, until, seen.more ? Infinity : oldest);
-    if (since === undefined || since >= to) return;
-    const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
-    context.notices.warn(`${gap}: older than the service keeps them (--retention)`);
-    if (this.#input.strict)
-      throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {
-        hint: 'Search an archive of the logs instead, or choose a later --since.',
-      });
-  }
-
-  async #warnOfNames({ system, notices }: Context, seen: ListProgress): Promise<void> {
-    const { entityType, operation } = this.#input;
-    const { LOG_OPERATIONS } = await import('../../schema/log.ts');
-    const operations = [...new Set([...LOG_OPERATIONS, ...this.#operations])];
-    for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
-    if (entityType === undefined || seen.read > 0) return;
-    const { ENTITY_TYPES, readEntityTypes } = await import('../../config/cache-file.ts');
-    const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
-    if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
-  }
+async function warnOfNames(context: Context, input: ListInput, seen: ListProgress, seenOperations: Set<string>) {
+  const { system, notices } = context;
+  const { entityType, operation } = input;
+  const { LOG_OPERATIONS } = await import('../../schema/log.ts');
+  const operations = [...new Set([...LOG_OPERATIONS, ...seenOperations])];
+  for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
+  if (entityType === undefined || seen.read > 0) return;
+  const { ENTITY_TYPES, readEntityTypes } = await import('../../config/cache-file.ts');
+  const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
+  if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
 }
 
 function unknown(what: string, name: string, known: readonly string[]): string {

@@ -53,10 +53,7 @@ export async function threeDsCards(): Promise<readonly SandboxThreeDsCard[]> {
   return (await import('../../sandbox/vault/cards.ts')).sandboxThreeDsCards();
 }
 
-/**
- * The card with this masked number, or the first of the scenario that this is the name or the beginning of.
- * @throws SvcError `usage` where there is none, or the beginning is that of several scenarios
- */
+/** The card with this masked number, or of the scenario that begins so. @throws SvcError `usage` for none or several */
 export function findTestCard(cards: readonly SandboxThreeDsCard[], wanted: string): SandboxThreeDsCard {
   const start = wanted.toLowerCase();
   const byNumber = cards.find(({ number }) => number === wanted);

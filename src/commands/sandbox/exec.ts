@@ -153,11 +153,6 @@ export interface Expectation {
   readonly count: number;
 }
 
-export interface RateLimit {
-  readonly requests: number;
-  readonly ms: number;
-}
-
 /** Reads `GET /logs>=1`, `POST /3ds/**=0`, or `GET /logs` for at least once. Throws `usage`. */
 export function expectation(text: string): Expectation {
   const [, call, operator = '>=', count = '1'] =
@@ -168,7 +163,7 @@ export function expectation(text: string): Expectation {
 }
 
 /** Reads `10/10s`. Throws `usage`. */
-export function rateLimit(text: string): RateLimit {
+export function rateLimit(text: string) {
   const [, requests, duration = ''] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
   const ms = parseDuration(duration);
   if (requests === undefined || ms === undefined || ms === 0)
@@ -179,7 +174,7 @@ export function rateLimit(text: string): RateLimit {
 export type CountCalls = (call: string) => number;
 
 export function unmet(
-  gates: { readonly expect: readonly Expectation[]; readonly maxRate: RateLimit | undefined },
+  gates: { readonly expect: readonly Expectation[]; readonly maxRate: ReturnType<typeof rateLimit> | undefined },
   times: readonly number[],
   count: CountCalls,
 ): string[] {

@@ -31,10 +31,7 @@ export interface StoredObject {
 const HEAD_BYTES = 4096;
 const DRAFT_ENDING = '.draft';
 
-/**
- * The objects of all buckets, one file each, named by the hash of its key: a directory for each bucket. A file gets
- * its name when it is whole, so several processes can share them.
- */
+/** The objects of buckets: a file each, named by its key's hash once it is whole, so that processes can share them. */
 export class ObjectFiles {
   readonly #directory: string;
 

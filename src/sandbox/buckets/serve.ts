@@ -16,10 +16,7 @@ import { checkSignature } from './signature.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/**
- * Serves a request to the buckets: signed as for S3-compatible stores, with the bucket in the path. Buckets are not part
- * of the tenant, and leave no audit logs.
- */
+/** Serves a request to the buckets, signed as for S3. They are no part of the tenant and leave no audit logs. */
 export async function serveBuckets({ state, objects }: Service, request: Request): Promise<Response> {
   try {
     const now = state.now();

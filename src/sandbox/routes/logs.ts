@@ -112,10 +112,7 @@ interface LogPosition {
   readonly audit: number;
 }
 
-/**
- * The tenant's logs from a position on, newest first, each with the position after it. Both kinds only grow at
- * the new end, so a position stays good while requests add records.
- */
+/** The tenant's logs from a position on, newest first. Both kinds only grow at the new end: a position stays good. */
 function* listLogs(
   world: World,
   now: number,

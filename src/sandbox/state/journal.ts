@@ -18,10 +18,7 @@ import {
 import { join } from 'node:path';
 import { type JournalEvent, readEvent, type StartEvent } from './events.ts';
 
-/**
- * The append-only record that every sandbox process of a directory shares. Each line is one write to a file opened
- * for appending, so lines of several processes never mix.
- */
+/** The append-only record that processes share: each line is one write to a file opened to append, so none mix. */
 export class Journal {
   readonly #path: string;
   #file: { descriptor: number; inode: number; read: number } | undefined;

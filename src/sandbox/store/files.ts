@@ -8,43 +8,32 @@ const DRAFT_ENDING = '.draft';
 // Long enough that no upload of a live process is removed.
 const STALE_MS = 2 * 3_600_000;
 
+export type StoreFiles = ReturnType<typeof storeFiles>;
+
 /** Where the store keeps its objects. A file is written as a draft and renamed when it is whole. */
-export class StoreFiles {
-  readonly #directory: string;
-
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  /** The file of an object. Two objects of a job differ by their folder, here by their name. */
-  path(object: string): string {
-    const area = object.includes('/results/') ? 'result' : 'request';
-    return join(this.#directory, `${area}-${basename(object)}`);
-  }
-
-  /** A path for an incomplete file. */
-  draft(): string {
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    return join(this.#directory, `${randomUUID()}${DRAFT_ENDING}`);
-  }
-
-  /** Removes a draft, if it is still there. */
-  discard(draft: string): void {
-    rmSync(draft, { force: true });
-  }
-
-  /** Removes drafts that killed processes left. `now` is the file system's time. */
-  sweep(now: number): void {
-    for (const name of readdirSync(this.#directory)) {
-      const path = join(this.#directory, name);
-      if (name.endsWith(DRAFT_ENDING) && isOlder(path, now - STALE_MS)) rmSync(path, { force: true });
-    }
-  }
-}
-
-function isOlder(path: string, time: number): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.mtimeMs < time;
+export function storeFiles(directory: string) {
+  return {
+    /** The file of an object. Two objects of a job differ by their folder, here by their name. */
+    path(object: string): string {
+      const area = object.includes('/results/') ? 'result' : 'request';
+      return join(directory, `${area}-${basename(object)}`);
+    },
+    /** A path for an incomplete file. */
+    draft(): string {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      return join(directory, `${randomUUID()}${DRAFT_ENDING}`);
+    },
+    /** Removes a draft, if it is still there. */
+    discard: (draft: string): void => rmSync(draft, { force: true }),
+    /** Removes drafts that killed processes left. `now` is the file system's time. */
+    sweep(now: number): void {
+      for (const name of readdirSync(directory)) {
+        const path = join(directory, name);
+        const { mtimeMs = now } = statSync(path, { throwIfNoEntry: false }) ?? {};
+        if (name.endsWith(DRAFT_ENDING) && mtimeMs < now - STALE_MS) rmSync(path, { force: true });
+      }
+    },
+  };
 }
 
 /** The store's path of a job's request file. */

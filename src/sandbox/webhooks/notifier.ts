@@ -23,10 +23,7 @@ const TICK_MS = 100;
 // Before the second attempt and those after it, in milliseconds of the sandbox's time.
 const RETRY_DELAYS_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
 
-/**
- * Delivers the events of the sandboxes of a directory to webhooks, whichever process caused them. What was not accepted
- * is retried after growing delays, also by a later process.
- */
+/** Delivers a directory's events to webhooks, whichever process caused them; retries, also in a later process. */
 export class Notifier {
   readonly #service: Service;
   readonly #ledger: Ledger;
