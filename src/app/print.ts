@@ -44,19 +44,15 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
 /** Checks `--fields` and `--jq`, then gives what writes one object. `usual`: its format unless another is asked for. */
-export async function recordPrinter<T>(
-  context: Context,
-  view: View<T>,
-  usual?: OutputFormat,
-): Promise<(value: T) => Promise<void>> {
+export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
   const { rows } = context;
   if (rows) {
     const print = await rows.open(view);
-    return async (record) => void (await print(once([record])));
+    return async (record: T): Promise<void> => void (await print(once([record])));
   }
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
   const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
-  return async (value) => {
+  return async (value: T): Promise<void> => {
     await printRecord(context.out, renderer, value);
     if (context.out.isTerminal) context.notices.setApart();
     renderer.check?.();

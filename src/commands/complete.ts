@@ -20,11 +20,7 @@ export async function runComplete(argv: readonly string[], system: System): Prom
 }
 
 /** Answers a shell's script: its name, then what it passes. Undefined for an unknown shell. No network, no writes. */
-export async function complete(
-  program: Completable,
-  argv: readonly string[],
-  system: PathsHost,
-): Promise<string | undefined> {
+export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
   const [name = '', ...args] = argv;
   const question = shellNamed(name)?.read(args);
   if (!question) return undefined;

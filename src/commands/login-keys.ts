@@ -77,12 +77,7 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
 }
 
 /** Asks for a line of text until `read` takes it, three times at most. */
-export async function askForText<T>(
-  context: Context,
-  question: string,
-  instead: string,
-  read: (typed: string) => T,
-): Promise<T> {
+export async function askForText<T>(context: Context, question: string, instead: string, read: (typed: string) => T) {
   return repeated(context, async () => read(await context.prompts.promptText(question, instead)));
 }
 

@@ -134,11 +134,7 @@ export interface Measured {
 }
 
 /** The cells of a batch for these columns. The ruler for wide characters is loaded only if one is met. */
-export async function measureCells<T>(
-  batch: readonly T[],
-  columns: readonly Column<T>[],
-  options: RenderOptions<T>,
-): Promise<Measured> {
+export async function measureCells<T>(batch: readonly T[], columns: readonly Column<T>[], options: RenderOptions<T>) {
   const project = projection(options.view, undefined, options.showUrls ?? false);
   const { time = 'utc', redact = same, marks = false } = options;
   const now = options.now?.() ?? 0;

@@ -141,13 +141,9 @@ export function chooseFields<T>(view: View<T>, list: string | undefined): readon
 }
 
 /** Turns a row into what is shown of it: all that it was parsed from, secrets hidden, then the chosen fields. */
-export function projection<T>(
-  view: View<T>,
-  paths: readonly string[] | undefined,
-  showUrls: boolean,
-): (row: T) => unknown {
+export function projection<T>(view: View<T>, paths: readonly string[] | undefined, showUrls: boolean) {
   const hidden = showUrls ? [] : (view.secret ?? []);
-  return (row) => {
+  return (row: T): unknown => {
     const exact = exactValue(row);
     const shown = hidden.length === 0 ? exact : replaceAt(exact, hidden, '(hidden)');
     return paths === undefined ? shown : pickPaths(shown, paths);

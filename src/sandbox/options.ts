@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { STORE } from './buckets/signature.ts';
 import type { SandboxKey } from './keys.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { TenantType } from '../schema/tenant.ts';
@@ -43,14 +44,6 @@ export interface SandboxOptions {
   readonly intercept?: Interceptor | undefined;
 }
 
-/** Credentials of the sandbox's buckets, and the bucket that always exists. */
-export interface SandboxStore {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly region: string;
-  readonly bucket: string;
-}
-
 /** A sandbox that accepts requests. */
 export interface RunningSandbox {
   /** Base URL, without a slash at the end. */
@@ -58,7 +51,7 @@ export interface RunningSandbox {
   readonly port: number;
   readonly keys: readonly SandboxKey[];
   /** How to reach its S3-compatible buckets, at the same address. */
-  readonly store: SandboxStore;
+  readonly store: typeof STORE;
   /** How far its clock was ahead of the machine's at the start, in milliseconds. */
   readonly clockOffset: number;
   /** The requests that this process received. */

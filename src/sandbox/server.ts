@@ -8,7 +8,7 @@ import { isLoopbackHost } from '../schema/guards.ts';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
 import { ObjectFiles } from './buckets/objects.ts';
-import { FIRST_BUCKET, STORE_CREDENTIALS, STORE_REGION } from './buckets/signature.ts';
+import { STORE } from './buckets/signature.ts';
 import { SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { RateLimits } from './limits.ts';
@@ -52,8 +52,6 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const running = { url: origin, port, keys: SANDBOX_KEYS, store: STORE, clockOffset, close };
   return { ...running, ledger: () => ledger.entries() };
 }
-
-const STORE = { ...STORE_CREDENTIALS, region: STORE_REGION, bucket: FIRST_BUCKET };
 
 /** What the app of a sandbox works with. `origin` names the address that it is served at. */
 export function createService(options: SandboxOptions, now: () => number, origin: () => string): Service {

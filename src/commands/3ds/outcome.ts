@@ -134,12 +134,9 @@ export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession):
 }
 
 /** The function that prints a 3DS response: masked in a table, and says so; as sent in other formats. */
-export async function responsePrinter<T extends object>(
-  context: Context,
-  view: View<T>,
-): Promise<(response: T) => Promise<void>> {
+export async function responsePrinter<T extends object>(context: Context, view: View<T>) {
   const print = await recordPrinter(context, view);
-  return async (response) => {
+  return async (response: T): Promise<void> => {
     if (!isForPeople(context)) return print(response);
     const { shown, hidden } = maskedResponse(response);
     await print(shown);
@@ -155,12 +152,7 @@ const EIGHT_DAYS_MS = 192 * HOUR_MS;
  * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
  * @throws SvcError `pending` when the time is up; an interrupt keeps its code; both name the command that resumes
  */
-export async function waitForOutcome(
-  context: Context,
-  client: Client,
-  id: string,
-  known: Authentication,
-): Promise<Authentication> {
+export async function waitForOutcome(context: Context, client: Client, id: string, known: Authentication) {
   const shown = context.progress.waiting(`3DS session ${id}`);
   let status = known.authentication_status;
   try {
@@ -227,11 +219,7 @@ export const failOnParameter = choice(
 );
 
 /** @throws SvcError `threshold` where the outcome is one that --fail-on names */
-export function checkOutcome(
-  id: string,
-  { authentication_status: status }: Authentication,
-  failOn: 'err' | 'wrn' | undefined,
-): void {
+export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn?: 'err' | 'wrn') {
   if (failOn === undefined) return;
   const isError = status === 'failed' || status === 'rejected';
   const isGood = status === 'successful' || status === 'attempted';

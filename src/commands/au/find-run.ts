@@ -257,12 +257,7 @@ function runOfCycle(runs: readonly RunDirectory[], cycle: string, adopt: string 
   );
 }
 
-function adoptedRun(
-  runs: readonly RunDirectory[],
-  ofCycle: RunDirectory | undefined,
-  cycle: string,
-  adopt: string,
-): RunDirectory {
+function adoptedRun(runs: readonly RunDirectory[], ofCycle: RunDirectory | undefined, cycle: string, adopt: string) {
   const run = runs.find((each) => each.record.id === adopt || isIn(each, adopt));
   if (!run) throw new SvcError('usage', '--adopt names no run of this file at this tenant', { next: ['au', 'runs'] });
   const other = ofCycle ?? (run.record.cycle === undefined ? run : undefined);

@@ -21,11 +21,7 @@ export const execParameter = value(
  * `svc au status` shows it, with the counts of its results; what it writes goes to stderr.
  * @returns its failure, after which it stays due
  */
-export async function runExec(
-  context: Context,
-  run: RunDirectory,
-  command: string | undefined,
-): Promise<SvcError | undefined> {
+export async function runExec(context: Context, run: RunDirectory, command: string | undefined) {
   const { record } = run;
   if (command === undefined || record.exec !== 'due' || record.results === undefined) return undefined;
   const { system, signal, notices } = context;

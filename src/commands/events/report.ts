@@ -54,11 +54,7 @@ export function reportEvent({ notices }: Context): (event: ListenerEvent) => voi
 }
 
 /** Reports at the end which events were not processed, and how to send them again. */
-export function reportUnprocessed(
-  context: Context,
-  { target, count, ids, firstAt }: Unprocessed,
-  journal: string | undefined,
-): void {
+export function reportUnprocessed(context: Context, { target, count, ids, firstAt }: Unprocessed, journal?: string) {
   const events = countText(count, 'event');
   if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
   const where = displayTarget(target);

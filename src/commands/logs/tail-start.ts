@@ -99,12 +99,7 @@ export function before({ logs: [first], position }: LastEntries): TailPosition {
 const MAX_READ_BACK = 20_000;
 
 /** The entries that a tail begins with, where it is to. @throws SvcError */
-export async function readLast(
-  context: Context,
-  client: Client,
-  input: TailInput,
-  onEvent: TailOptions['onEvent'],
-): Promise<LastEntries | undefined> {
+export async function readLast(context: Context, client: Client, input: TailInput, onEvent: TailOptions['onEvent']) {
   const { last: count } = input;
   if (count === undefined) return undefined;
   const [{ lastEntries }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([

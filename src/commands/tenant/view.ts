@@ -26,11 +26,7 @@ export async function showDifference(context: Context, tenant: Tenant, fields: r
   if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));
 }
 
-export function differenceText(
-  tenant: Tenant,
-  fields: readonly FieldDifference[],
-  { palette, plain }: Pick<Context, 'palette' | 'plain'>,
-): string {
+export function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { palette, plain }: Context) {
   return `${headline(tenant, palette)}\n${fieldsText(fields, palette, plain)}`;
 }
 

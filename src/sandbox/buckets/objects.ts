@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { FIRST_BUCKET } from './signature.ts';
+import { STORE } from './signature.ts';
 
 /** What is known of an object. */
 export interface StoredObject {
@@ -40,7 +40,7 @@ export class ObjectFiles {
   }
 
   hasBucket(bucket: string): boolean {
-    return bucket === FIRST_BUCKET || existsSync(join(this.#directory, bucket));
+    return bucket === STORE.bucket || existsSync(join(this.#directory, bucket));
   }
 
   createBucket(bucket: string): void {
@@ -49,7 +49,7 @@ export class ObjectFiles {
 
   buckets(): string[] {
     const found = existsSync(this.#directory) ? readdirSync(this.#directory) : [];
-    return [...new Set([FIRST_BUCKET, ...found])].toSorted();
+    return [...new Set([STORE.bucket, ...found])].toSorted();
   }
 
   /** A path for an incomplete object; its bytes begin after the head. */

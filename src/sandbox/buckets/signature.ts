@@ -21,10 +21,10 @@ export function checkSignature(request: Request, now: number): string | undefine
   const match = AUTHORIZATION.exec(headers.get('authorization') ?? '');
   if (match === null) throw malformed('The authorization header is malformed.');
   const [, accessKey = '', date = '', region = '', service = '', names = '', given = ''] = match;
-  if (accessKey !== STORE_CREDENTIALS.accessKeyId)
+  if (accessKey !== STORE.accessKeyId)
     throw new StoreRefusal(403, 'InvalidAccessKeyId', 'The access key id is not known.', { AWSAccessKeyId: accessKey });
-  if (region !== STORE_REGION || service !== 's3')
-    throw malformed(`The region '${region}' is wrong; expecting '${STORE_REGION}'`, { Region: STORE_REGION });
+  if (region !== STORE.region || service !== 's3')
+    throw malformed(`The region '${region}' is wrong; expecting '${STORE.region}'`, { Region: STORE.region });
   const time = headers.get('x-amz-date') ?? '';
   checkTime(time, date, now);
   const payload = payloadHash(request);
@@ -76,7 +76,7 @@ function checkSignedHeaders({ headers }: Request, names: readonly string[]): voi
 }
 
 function signingKey(date: string, region: string, service: string): Buffer {
-  const { secretAccessKey } = STORE_CREDENTIALS;
+  const { secretAccessKey } = STORE;
   return [region, service, 'aws4_request'].reduce(hmac, hmac(`AWS4${secretAccessKey}`, date));
 }
 
@@ -139,14 +139,10 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The credentials of the sandbox's buckets. Fixed and no secret. */
-export const STORE_CREDENTIALS = {
+/** How to reach the sandbox's buckets, and the one that always exists. Fixed and no secret. */
+export const STORE = {
   accessKeyId: 'sandbox-store-access-key',
   secretAccessKey: 'sandbox-store-secret-key',
+  region: 'us-east-1',
+  bucket: 'sandbox',
 } as const;
-
-/** The only region of the sandbox's buckets. */
-export const STORE_REGION = 'us-east-1';
-
-/** The bucket that is always there. */
-export const FIRST_BUCKET = 'sandbox';

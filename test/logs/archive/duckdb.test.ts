@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openArchiveStore } from '../../../src/logs/archive/store.ts';
-import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/signature.ts';
+import { STORE } from '../../../src/sandbox/buckets/signature.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
@@ -143,7 +143,7 @@ describe('an archive is queried in place with the SQL in docs', () => {
     const [top, connection] = [await archive(), await connect()];
     const sandbox = await startSandbox({ directory: path.join(top, '.sandbox'), logCount: 0 });
     onTestFinished(() => sandbox.close());
-    const { accessKeyId, secretAccessKey } = STORE_CREDENTIALS;
+    const { accessKeyId, secretAccessKey } = STORE;
     const env = {
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,

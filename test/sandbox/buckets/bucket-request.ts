@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { AwsV4Signer } from 'aws4fetch';
-import { STORE_CREDENTIALS } from '../../../src/sandbox/buckets/signature.ts';
+import { STORE } from '../../../src/sandbox/buckets/signature.ts';
 
 /** A request to a bucket as a test makes it: signed by a library, sent by Node, and changed in between. */
 export interface BucketRequest {
@@ -32,7 +32,7 @@ export async function toBucket(origin: string, asked: BucketRequest): Promise<Bu
   const { method = 'GET', path, body = '', headers = {}, signer, at, tamper } = asked;
   const sha256 = createHash('sha256').update(body).digest('hex');
   const signed = await new AwsV4Signer({
-    ...STORE_CREDENTIALS,
+    ...STORE,
     region: 'us-east-1',
     service: 's3',
     ...signer,

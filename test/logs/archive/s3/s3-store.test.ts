@@ -10,7 +10,7 @@ import {
   openArchiveStore,
   type StoreHost,
 } from '../../../../src/logs/archive/store.ts';
-import { STORE_CREDENTIALS } from '../../../../src/sandbox/buckets/signature.ts';
+import { STORE } from '../../../../src/sandbox/buckets/signature.ts';
 import type { Interceptor, RunningSandbox } from '../../../../src/sandbox/options.ts';
 import { startSandbox } from '../../../../src/sandbox/server.ts';
 
@@ -46,8 +46,8 @@ function host(env: Record<string, string | undefined> = {}): StoreHost {
   return {
     env: {
       SVC_STATE_DIR: path.join(top, 'state'),
-      AWS_ACCESS_KEY_ID: STORE_CREDENTIALS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: STORE_CREDENTIALS.secretAccessKey,
+      AWS_ACCESS_KEY_ID: STORE.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: STORE.secretAccessKey,
       AWS_ENDPOINT_URL_S3: sandbox.url,
       ...env,
     },
