@@ -106,14 +106,10 @@ export class Tail {
     this.#source = source;
     this.#options = options;
     this.#state = new TailState(options.begin);
-    const { overlapMs, retentionMs, mostPerSecond = MOST_PER_SECOND } = options;
+    const { overlapMs, retentionMs, mostPerSecond = MOST_PER_SECOND, untilPresent: isOnce = false } = options;
     const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
     this.#catchUp = new CatchUpReader(source, this.#state, { overlapMs, retentionMs, onGap });
-    this.#live = new LiveWindow(source, this.#state, {
-      overlapMs,
-      mostPerSecond,
-      isOnce: options.untilPresent === true,
-    });
+    this.#live = new LiveWindow(source, this.#state, { overlapMs, mostPerSecond, isOnce });
     this.#rate = new PollRate(options.intervalMs);
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = this.#lastNewsAt = source.clock.now();
