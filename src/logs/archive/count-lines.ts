@@ -21,7 +21,7 @@ const MAX_GROUPS = 20_000;
 const PRIME = 16_777_619;
 
 export interface CountOptions extends Interval {
-  /** Called with what entries have in common, and how many they are: groups in the order of their first entries. */
+  /** Called with what entries have in common, and how many they are; the same may come again. In no certain order. */
   readonly onGroup: (log: Log, bucket: Bucket) => unknown;
 }
 

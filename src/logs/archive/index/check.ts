@@ -8,7 +8,7 @@ import { ColumnContent } from './column.ts';
 import { type ColumnInfo, type Group, IndexFile, shortDigest } from './file.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
-import { TallyBuilder } from './tally.ts';
+import { entriesOf, TallyBuilder } from './tally.ts';
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
@@ -46,7 +46,8 @@ export class IndexCheck {
         for (const group of file.groups)
           if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
         const tallies = await file.tallies();
-        if (file.tallyInfos.some((info, at) => info && !tallies[at])) this.#note(path, 'its tallies were changed');
+        const held = tallies.map((tally) => tally && entriesOf(tally).length > 0);
+        if (file.tallyInfos.some((info, at) => info && held[at] !== true)) this.#note(path, 'its tallies were changed');
       });
     return this.#findings;
   }

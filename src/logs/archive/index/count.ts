@@ -3,7 +3,7 @@ import type { CountOptions } from '../count-lines.ts';
 import { indexOf } from '../manifest.ts';
 import type { Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
-import { IndexFile } from './file.ts';
+import { type IndexedSegment, IndexFile } from './file.ts';
 import type { IndexRef } from './ref.ts';
 import { entriesOf } from './tally.ts';
 import { unlessDamaged } from './upkeep.ts';
@@ -39,13 +39,10 @@ export async function countTallies(
 /** The tallies from the first segment to the last one that is to be counted. */
 async function readTallies(store: ArchiveStore, ref: IndexRef, wanted: ReadonlyMap<string, number>) {
   const file = await IndexFile.open(store, ref);
+  const isWanted = ({ sha256 }: IndexedSegment): boolean => wanted.has(sha256);
   const [first, last] = [file.segments.findIndex(isWanted), file.segments.findLastIndex(isWanted)];
   const tallies = await file.tallies(Math.max(0, first), last + 1);
   return tallies.map((tally, at) => [file.segments[first + at]?.sha256 ?? '', tally] as const);
-
-  function isWanted({ sha256 }: { readonly sha256: string }): boolean {
-    return wanted.has(sha256);
-  }
 }
 
 /** Whether all of a bucket is within an interval; undefined where only some of it may be. */

@@ -25,11 +25,12 @@ export class TallyBuilder {
     if (this.#groups > MAX_GROUPS) return;
     const groups = this.#byActor.get(actor_id) ?? [];
     if (groups.length === 0) this.#byActor.set(actor_id, groups);
+    const hour = Math.floor(bucket.first / HOUR_MS);
     // Entries come in order of time, so the group is near the end.
     for (let at = groups.length - 1; at >= 0; at -= 1) {
       const [log, own] = groups[at] ?? [];
       if (log?.operation !== operation || log.entity_type !== entity_type || log.actor_type !== actor_type) continue;
-      if (own && hourOf(own) === hourOf(bucket)) return mergeInto(own, bucket);
+      if (own && Math.floor(own.first / HOUR_MS) === hour) return mergeInto(own, bucket);
     }
     groups.push([{ entity_type, operation, actor_type, actor_id, created_at: '' }, { ...bucket }]);
     this.#groups += 1;
@@ -48,23 +49,22 @@ export class TallyBuilder {
   }
 }
 
-function hourOf({ first }: Bucket): number {
-  return Math.floor(first / HOUR_MS);
-}
-
 type Row = readonly [values: readonly (string | null)[], count: number, first: number, last: number];
 
-/** What a tally holds. */
-export function entriesOf({ bytes }: BuiltTally): CountedEntries[] {
-  const rows = parsedJson(inflateRawSync(bytes).toString());
-  if (!isTally(rows)) return [];
+/** What a tally holds; nothing where that is not what `verify` compares with the entries, or of no form that is known. */
+export function entriesOf({ info, bytes }: BuiltTally): CountedEntries[] {
+  const text = inflateRawSync(bytes);
+  const rows = parsedJson(text.toString());
+  if (shortHash(text) !== info[2] || !Array.isArray(rows) || !rows.every(isRow)) return [];
   return rows.map(([[actor_id, actor_type, entity_type, operation], count, first, last]) => [
     { actor_id, actor_type, entity_type, operation, created_at: '' },
     { count, first, last },
   ]);
 }
 
-// The hashes up to the record prove what it is; a schema would take half of the time.
-function isTally(rows: unknown): rows is readonly Row[] {
-  return Array.isArray(rows);
+// The hashes up to the record prove that svc wrote it, maybe a newer one; a schema would take half of the time.
+function isRow(row: unknown): row is Row {
+  const [values, ...counts]: unknown[] = Array.isArray(row) ? row : [];
+  const isWhole = Array.isArray(values) && values.length === COUNTED.length && counts.length === 3;
+  return isWhole && counts.every(Number.isInteger);
 }

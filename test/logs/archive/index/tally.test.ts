@@ -1,12 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, option, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
+import { IndexCheck } from '../../../../src/logs/archive/index/check.ts';
+import { ColumnContent } from '../../../../src/logs/archive/index/column.ts';
 import { countTallies } from '../../../../src/logs/archive/index/count.ts';
-import { IndexFile } from '../../../../src/logs/archive/index/file.ts';
+import { type BuiltTally, IndexFile, shortHash } from '../../../../src/logs/archive/index/file.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
-import { TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
+import { entriesOf, TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
+import { partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { isWithin, readManifest } from '../../../../src/logs/archive/manifest.ts';
 import { readLines } from '../../../../src/logs/archive/read-segment.ts';
 import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
@@ -110,6 +114,44 @@ test('R69 verify compares the tallies with the entries, and finds every byte tha
     expect(await problems(top)).toEqual([`damaged ${ref.path}`]);
   }
 });
+
+test('R69 a tally that is not the text compared with the entries, or of an unknown form, counts nothing, and verify says so', async () => {
+  const { store } = await buildArchive(START, []);
+  const good = builtOf('a1');
+  const forms = [
+    [{ actor: 'a1', count: 1 }],
+    [[['a1', null, null], 1, START, START]],
+    [[[null, null, null, 'a1'], '1', 0, 0]],
+  ];
+  const tallies = forms.map((rows) => {
+    const bytes = deflateRawSync(JSON.stringify(rows));
+    return { info: [bytes.length, shortHash(bytes), shortHash(inflateRawSync(bytes))] as const, bytes };
+  });
+  const { bytes } = builtOf('a2');
+  const other = { info: [bytes.length, shortHash(bytes), good.info[2]] as const, bytes };
+  for (const { info, bytes: each } of [...tallies, other]) {
+    const tally: BuiltTally = { info: [...info], bytes: each };
+    expect(entriesOf(tally)).toEqual([]);
+    expect(await found(store, tally)).toEqual(['its tallies were changed; it can be removed: searches then read more']);
+  }
+  expect([entriesOf(good).length, await found(store, good)]).toEqual([1, []]);
+});
+
+function builtOf(actor_id: string): BuiltTally {
+  const builder = new TallyBuilder();
+  builder.add({ actor_id }, bucketOf(START));
+  const built = builder.built();
+  if (built === undefined) throw new Error('no tally');
+  return built;
+}
+
+/** What is wrong with a file of an index that has this tally. */
+async function found(store: ArchiveStore, tally: BuiltTally): Promise<string[]> {
+  const columns = [new ColumnContent().built(new Uint8Array(1))];
+  const range = { from: 1, to: 1, day: '2026-01-05' };
+  const ref = await store.lock(() => writeIndex(store, range, [partOf('a'.repeat(64), columns, tally)]));
+  return (await (await IndexCheck.open(store, [ref])).findings()).map(({ message }) => message);
+}
 
 /** All counts of a range: by the index, and by reading what is left. */
 async function counted(store: ArchiveStore, range: Interval): Promise<{ rows: StatsRow[]; left: number }> {
