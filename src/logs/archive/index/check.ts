@@ -12,7 +12,7 @@ import { entriesOf, TallyBuilder } from './tally.ts';
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
-/** Compares an index with the segments. What is absent is no problem: searches read these segments whole. */
+/** Compares an index with the segments. What is absent is no problem: these segments are read whole. */
 export class IndexCheck {
   readonly #files: { readonly path: string; readonly file: IndexFile }[] = [];
   readonly #indexed = new Map<string, Indexed>();
@@ -63,7 +63,7 @@ export class IndexCheck {
   }
 
   #note(path: string, words: string): void {
-    this.#findings.push({ problem: 'damaged', path, message: `${words}; it can be removed: searches then read more` });
+    this.#findings.push({ problem: 'damaged', path, message: `${words}; it can be removed: more is then read` });
   }
 }
 

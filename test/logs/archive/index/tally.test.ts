@@ -132,7 +132,7 @@ test('R69 a tally that is not the text compared with the entries, or of an unkno
   for (const { info, bytes: each } of [...tallies, other]) {
     const tally: BuiltTally = { info: [...info], bytes: each };
     expect(entriesOf(tally)).toEqual([]);
-    expect(await found(store, tally)).toEqual(['its tallies were changed; it can be removed: searches then read more']);
+    expect(await found(store, tally)).toEqual(['its tallies were changed; it can be removed: more is then read']);
   }
   expect([entriesOf(good).length, await found(store, good)]).toEqual([1, []]);
 });
