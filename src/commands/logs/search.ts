@@ -168,9 +168,8 @@ export const history = defineCommand({
     const input = { ...NO_FILTERS, entityType, entityId, retention };
     const print = await listPrinter(context, logView);
     if (archive !== undefined) return searchArchive(context, { ...input, dir: archive, live: true }, print);
-    const [{ liveLane }, { beginAt }, { serviceLogs }, entry] = await Promise.all([
+    const [{ liveLane }, { serviceLogs }, entry] = await Promise.all([
       import('../../logs/archive/search.ts'),
-      import('../../logs/entry.ts'),
       import('../../logs/read-range.ts'),
       import('../../logs/entry.ts'),
     ]);
@@ -178,7 +177,7 @@ export const history = defineCommand({
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
     const lane = liveLane(
       serviceLogs(client, entityFilter(input)),
-      beginAt(entry.wholeSecond(client.now() - retentionMs)),
+      entry.beginAt(entry.wholeSecond(client.now() - retentionMs)),
       {
         overlapMs: entry.DEFAULT_OVERLAP_MS,
         retentionMs,

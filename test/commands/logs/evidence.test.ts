@@ -227,7 +227,7 @@ describe('svc logs evidence', () => {
 
   it('names problems elsewhere in the archive and ends with 12; harm to its own days leaves no bundle', async () => {
     const { top } = await archive();
-    const segment = filesIn(top).find((name) => name.includes('date=2026-01-30')) ?? '';
+    const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-30')) ?? '';
     fs.appendFileSync(path.join(top, segment), 'x');
     const later = await bundled(top, '--since', '2026-02-01', '-o', 'json');
     expect([later.code, errorIn(later)['code']]).toEqual([12, 'checksum_mismatch']);
