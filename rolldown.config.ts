@@ -160,9 +160,12 @@ function builtinsWhereUsed(): Plugin {
   };
 }
 
+const LONG_MS = 500;
+
 /**
  * Loads a chunk where something of it is first used, not where it is imported: help and TAB read what a command declares,
- * not what it runs. The two that every start has loaded stay as they are.
+ * not what it runs. The two that every start has loaded stay as they are. What runs for longer loads the rest as well: an
+ * upgrade meanwhile takes the files away.
  */
 function chunksWhereUsed(): Plugin {
   return {
@@ -172,7 +175,12 @@ function chunksWhereUsed(): Plugin {
         ...code.matchAll(/^const (require_[\w$]+) = (require\("\.\/(?!svc\.cjs"|rolldown-runtime)[^"]+"\));\n/gm),
       ];
       if (imports.length === 0) return code;
-      const helper = 'const whenUsed = (load) => { let loaded; return () => (loaded ??= load()); };\n';
+      const helper = `const whenUsed = (load) => {
+        let loaded;
+        const use = () => (loaded ??= load());
+        setTimeout(() => { try { use(); } catch {} }, ${LONG_MS}).unref();
+        return use;
+      };\n`;
       return imports.reduce((text, [statement, name = '', load = '']) => {
         const use = new RegExp(`\\b${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
         const rest = text.replace(statement, '').replaceAll(use, () => `(${name}())`);
