@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { OUTPUT_FORMATS, parseDuration, TIME_STYLES } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
-import { refuseWindowsName } from '../files/path.ts';
+import { inspectTarget, refuseWindowsName } from '../files/path.ts';
 import type { System } from '../system.ts';
 
 /** One option or argument of a command, as data: the parser, help and completion are made from it. */
@@ -227,7 +227,6 @@ export function resolvePath({ system }: { readonly system: Pick<System, 'cwd' | 
 
 /** Checks that a file can be written here. @throws SvcError `usage` when it exists, or is a pipe or device */
 export async function requireFile(target: string, force: boolean): Promise<void> {
-  const { inspectTarget } = await import('../files/path.ts');
   if ((await inspectTarget(target, force)).kind === 'file') return;
   throw new SvcError('usage', `${target} is not a file`, { hint: 'Give a file, not a pipe or a device.' });
 }
