@@ -30,7 +30,7 @@ export interface CommandFacts {
   /** What it prints can be long and comes to an end (its input may decide): a terminal shows it in a pager. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
-  /** It changes something at the service or costs: the tenant is marked first. Other commands' clients only read. */
+  /** It changes something at the service or costs money: the tenant is shown first. Other commands can only read. */
   readonly changes?: true;
   /** What `--fields` can choose from in what this command prints. */
   readonly fields?: readonly string[];

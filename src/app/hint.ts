@@ -19,16 +19,16 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   return seconds <= DAY_S ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
-type Speaker = Pick<Context, 'notices' | 'globals' | 'system'>;
+type HintHost = Pick<Context, 'notices' | 'globals' | 'system'>;
 
 /** A note on what to do next, and below it the command, written out with the service that was named on this one. */
-export function noteNext({ notices, globals, system }: Speaker, text: string, words: readonly string[]): void {
+export function noteNext({ notices, globals, system }: HintHost, text: string, words: readonly string[]): void {
   notices.note(`${text}:`);
   notices.command(nextCommand(words, globals, system));
 }
 
 /** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
-export function warnOf({ notices, globals, system }: Speaker, what: string, error: SvcError): void {
+export function warnOf({ notices, globals, system }: HintHost, what: string, error: SvcError): void {
   notices.warn([`${what}: ${error.message}`, error.hint].filter((part) => part !== undefined).join('. '));
   for (const words of error.commands) notices.command(nextCommand(words, globals, system), 'quiet');
 }

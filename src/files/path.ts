@@ -115,7 +115,7 @@ const MISREAD = [
   /^(?!\.{1,2}$).*[. ]$/s,
 ];
 
-/** @throws SvcError `usage` for a name that Windows takes for something else. NUL alone, which discards, is no such. */
+/** @throws SvcError `usage` for a name that Windows takes for something else, except NUL, which discards. */
 export function refuseWindowsName(file: string, platform = os.platform()): void {
   if (platform !== 'win32' || /^\\\\[?.]\\/.test(file)) return;
   const names = file.replace(/^[a-z]:/i, '').split(/[\\/]/);

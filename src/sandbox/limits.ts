@@ -46,7 +46,7 @@ export class RateLimits {
     this.#announced = announced;
   }
 
-  /** Counts a request. Of one too many, not counted: the limit, until when to wait, and whether that is said. */
+  /** Counts a request, or returns the limit that it exceeds, until when to wait, and whether the response says so. */
   check(key: SandboxKey, path: string, now: number, type: TenantType = 'test') {
     const counters = LIMITS.filter(
       (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),

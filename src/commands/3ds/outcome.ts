@@ -10,7 +10,7 @@ import type { Authentication, AuthenticationResult, ThreeDsSession } from '../..
 import { isOpen, outcomeLines } from '../../three-ds/explain.ts';
 import { maskedResponse, statusTone } from './view.ts';
 
-/** Where there is a challenge, says which page to open and which command gets the outcome. @returns if there is. */
+/** Reports the page of a challenge to open, and the command that gets the outcome. @returns whether there is one */
 export async function reportChallenge(
   context: Context,
   client: Client,

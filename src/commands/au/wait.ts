@@ -107,7 +107,7 @@ async function waitForNamedJob(context: Context, job: string, { wakeUp, summariz
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
 type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string }[] }) => WakeUp;
 
-/** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` without the port */
+/** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` if it cannot listen */
 export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
   const { notices, clock } = context;
   const { JobHints } = await import('../../webhooks/job-hints.ts');
