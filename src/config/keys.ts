@@ -201,7 +201,7 @@ function badFile(file: string, variable: string, problem: string, cause?: unknow
 
 const LONGEST = 4096;
 
-/** The key in `text`, trimmed; `from` names its source. @throws SvcError `config`, without any of it, for no key */
+/** The key in `text`, trimmed; `from` names its source. @throws SvcError `config` for no key, showing none of it */
 export function checkKeyText(text: string, from: string): string {
   const key = text.trim();
   const problem = problemOf(key);

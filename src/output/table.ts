@@ -136,7 +136,7 @@ class ColumnPlan<T> {
     return this.#columns.flatMap((_, at) => (isMissing(at) ? [at] : []));
   }
 
-  /** Leaves out columns that only repeat others on the first page; one that later does not counts as missing. */
+  /** Leaves out columns that only repeat others on the first page; one that differs later counts as missing. */
   leaveOut(positions: readonly number[], begun: boolean): void {
     if (begun) this.#leftOut = this.#leftOut.filter((at) => positions.includes(at));
     else {
