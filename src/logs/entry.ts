@@ -55,10 +55,16 @@ function listText(values: readonly unknown[], source: string): string {
   return JSON.stringify(values, isFlat ? undefined : withSortedMembers);
 }
 
-let known = { names: [''], sorted: [''], text: '' };
+interface Names {
+  readonly names: readonly string[];
+  readonly sorted: readonly string[];
+  readonly text: string;
+}
+
+let known: Names = { names: [], sorted: [], text: '[]' };
 
 /** Nearly all entries have the names of the one before, and sorting takes longer than the rest. */
-function sortedNames(log: Log): typeof known {
+function sortedNames(log: Log): Names {
   const names = Object.keys(log);
   if (names.length === known.names.length && names.every((name, at) => name === known.names[at])) return known;
   const sorted = names.toSorted();
