@@ -165,7 +165,7 @@ const LONG_MS = 500;
 /**
  * Loads a chunk where something of it is first used, not where it is imported: help and TAB read what a command declares,
  * not what it runs. The two that every start has loaded stay as they are. What runs for longer loads the rest as well: an
- * upgrade meanwhile takes the files away.
+ * upgrade meanwhile takes the files away, unless they are inside an executable.
  */
 function chunksWhereUsed(): Plugin {
   return {
@@ -178,7 +178,7 @@ function chunksWhereUsed(): Plugin {
       const helper = `const whenUsed = (load) => {
         let loaded;
         const use = () => (loaded ??= load());
-        setTimeout(() => { try { use(); } catch {} }, ${LONG_MS}).unref();
+        if (!require.isLasting) setTimeout(() => { try { use(); } catch {} }, ${LONG_MS}).unref();
         return use;
       };\n`;
       return imports.reduce((text, [statement, name = '', load = '']) => {

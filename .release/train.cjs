@@ -10,6 +10,7 @@ setFlagsFromString('--no-flush-bytecode');
 const [built, directory] = process.argv.splice(2, 2);
 const modules = new Map();
 process.on('exit', keep);
+load.isLasting = true;
 load('./svc.cjs');
 
 /** As launcher.cjs loads. */
