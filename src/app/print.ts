@@ -2,7 +2,7 @@ import type { Page } from '../api/pages.ts';
 import type { OutputFormat } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { printList, printRecord } from '../output/output.ts';
-import { rowText, safeJson } from '../output/formats.ts';
+import { jsonLinesRenderer, jsonRenderer, rowText, safeJson } from '../output/formats.ts';
 import type { Query } from '../output/jq.ts';
 import { cleanText } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
@@ -242,8 +242,8 @@ export async function openQuery(context: Context, command: Command): Promise<Que
 // Only the chosen format's code is loaded.
 const MAKERS = {
   table: async () => (await import('../output/table.ts')).tableRenderer,
-  json: async () => (await import('../output/formats.ts')).jsonRenderer,
-  jsonl: async () => (await import('../output/formats.ts')).jsonLinesRenderer,
+  json: () => jsonRenderer,
+  jsonl: () => jsonLinesRenderer,
   csv: async () => (await import('../output/csv.ts')).csvRenderer,
   yaml: async () => (await import('../output/yaml.ts')).yamlRenderer,
 };
