@@ -1,4 +1,4 @@
-import { isObject } from './schema/guards.ts';
+import { isObject } from './schema/json-value.ts';
 
 /** Every failure that an operator can meet, and the one table of their exit codes. Scripts read the stable codes. */
 

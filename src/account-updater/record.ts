@@ -1,5 +1,5 @@
 import { refuseNewer, SvcError } from '../errors.ts';
-import { isObject, parsedJson } from '../schema/guards.ts';
+import { isObject, parsedJson } from '../schema/json-value.ts';
 import type { Proof } from '../transfer/receive.ts';
 import type { RequestFileCheck } from './request-file.ts';
 import { countText } from '../output/time.ts';

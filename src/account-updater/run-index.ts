@@ -5,7 +5,7 @@ import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { isSamePath } from '../files/path.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
 import { entriesIn, type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';

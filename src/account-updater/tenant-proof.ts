@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { type ErrorCode, isSvcError, SvcError } from '../errors.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { jobPages } from './job.ts';
 import { type RunPart, type RunRecord, sentOf } from './record.ts';

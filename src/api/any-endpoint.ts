@@ -3,7 +3,9 @@ import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
-import { decodedUri, type KeyType, objectOrUndefined } from '../schema/guards.ts';
+import { decodedUri } from '../schema/address.ts';
+import type { KeyType } from '../schema/tenant.ts';
+import { objectOrUndefined } from '../schema/json-value.ts';
 import { Endpoints, type Page, Pages } from './pages.ts';
 
 export type AnyRequest = Pick<

@@ -2,7 +2,7 @@ import { SvcError } from '../errors.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import type { EntityType, Log } from '../schema/log.ts';
 import { cursorPages, Endpoints, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 

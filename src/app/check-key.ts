@@ -6,7 +6,7 @@ import type { PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { ApiKey } from '../http/core.ts';
 import { isObject } from '../output/view.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import type { ClientChoice, Context } from './command.ts';
 

@@ -2,13 +2,12 @@ import type { Client } from '../api/client.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ApiKey } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import type { KeyType } from '../schema/guards.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
 import type { Clock, Environment, System } from '../system.ts';
-import type { TenantFacts } from '../schema/tenant.ts';
+import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 import { flag, type Globals, type Input, names, type Parameters, suggesting, value } from './parameter.ts';
 
 /** A command line that works, and what it does. */

@@ -13,7 +13,7 @@ import type { Messages } from '../output/messages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatDuration } from '../output/time.ts';
 import type { Interceptor } from '../sandbox/options.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import type { Redactor } from '../security/redact.ts';
 import type { Clock, Environment, System } from '../system.ts';

@@ -1,7 +1,7 @@
-import { keyOrigin, keyVariable } from '../config/keys.ts';
+import { KEY_TYPES, keyOrigin, keyVariable } from '../config/keys.ts';
 import { buildUrl } from '../http/request.ts';
 import { simpleColumns, type View } from '../output/view.ts';
-import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext, type Shell, shellFor } from './hint.ts';
 import { recordPrinter } from './print.ts';

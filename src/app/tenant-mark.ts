@@ -1,4 +1,4 @@
-import { hasSandboxKeys, keyOrigin, type KeySettings } from '../config/keys.ts';
+import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
@@ -6,7 +6,6 @@ import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
 import type { Palette, Tone } from '../output/view.ts';
-import { KEY_TYPES } from '../schema/guards.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import { knownTenant } from './check-key.ts';
 import type { Context } from './command.ts';

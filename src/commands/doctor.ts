@@ -4,12 +4,12 @@ import { inspectKey } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { isForPeople, listPrinter, once } from '../app/print.ts';
-import { keyOrigin } from '../config/keys.ts';
+import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import { countText } from '../output/time.ts';
 import { simpleColumns, type Tone, type View } from '../output/view.ts';
-import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import { VERSION } from '../version.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };

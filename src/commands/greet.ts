@@ -2,11 +2,11 @@ import { type Context, defineCommand } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
 import { tenantInUse, tenantMark } from '../app/tenant-mark.ts';
 import { readConfig } from '../config/config-file.ts';
-import { keyOrigin } from '../config/keys.ts';
+import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
 import { unknownProfile } from '../config/settings.ts';
 import { baseUrlText } from '../config/values.ts';
 import { cleanText, hangingIndent, wrapWords } from '../output/text.ts';
-import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import { isShowable } from '../security/typed-word.ts';
 
 type Step = readonly [words: string, does: string];

@@ -3,11 +3,12 @@ import type { Context } from '../app/command.ts';
 import { conflicting, flag, type Input, text, value } from '../app/parameter.ts';
 import { headline } from '../app/tenant-mark.ts';
 import type { Profile } from '../config/config-file.ts';
-import { checkKeyText, commandName, storedAs } from '../config/keys.ts';
+import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../config/keys.ts';
 import { baseUrlText } from '../config/values.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
-import { displayHost, KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import { displayHost } from '../schema/address.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;

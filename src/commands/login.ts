@@ -6,7 +6,7 @@ import { type StoredKey, updateConfig } from '../config/config-file.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { isoTime } from '../output/time.ts';
-import { KEY_TYPES } from '../schema/guards.ts';
+import { KEY_TYPES } from '../config/keys.ts';
 import {
   askForKey,
   askForText,

@@ -3,13 +3,13 @@ import { inspectKey, isAboutKey, type KeyReport, rememberTenant, type Verdict } 
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../app/tenant-mark.ts';
-import { keyOrigin } from '../config/keys.ts';
+import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
 import { baseUrlText } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { formatDuration, parseTime } from '../output/time.ts';
 import { fieldPaths, MARKS, type View } from '../output/view.ts';
-import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 
 const whoamiView: View<Identity> = {

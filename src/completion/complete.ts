@@ -6,7 +6,7 @@ import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../config/paths.t
 import { profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import { readRegularFileSync } from '../files/path.ts';
 import { cleanText, isUnsafe } from '../output/text.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
 export interface Candidates {

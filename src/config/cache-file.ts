@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { readRegularFileSync } from '../files/path.ts';
-import { objectOrUndefined } from '../schema/guards.ts';
+import { objectOrUndefined } from '../schema/json-value.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
 
 /** What a file of the cache directory holds; nothing where there is no readable one. */

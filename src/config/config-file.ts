@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
 import type { LockHost } from '../files/lock.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 import {

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import { type ChildEnd, childEnd, forEachLine, startCommand } from '../security/child-environment.ts';
 import type { Environment } from '../system.ts';
 import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../errors.ts';
 import { readFileOrPipe, type Waiting } from '../files/path.ts';
-import { KEY_TYPES, type KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import { isShowable } from '../security/typed-word.ts';
 import type { System } from '../system.ts';
 import type { Profile, StoredKey } from './config-file.ts';
 import type { Settings } from './settings.ts';
 import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
+
+export const KEY_TYPES = ['management', 'private'] as const satisfies readonly KeyType[];
 
 /** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
 export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {

@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../errors.ts';
-import { isLoopback } from '../schema/guards.ts';
+import { isLoopback } from '../schema/address.ts';
 import { typedWord } from '../security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../system.ts';
 import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { displayHost, isSafeAddress, readAddress } from '../schema/guards.ts';
+import { displayHost, isSafeAddress, readAddress } from '../schema/address.ts';
 import type { Environment } from '../system.ts';
 
 /** Forms in which data is written, the one for people first. */

@@ -6,7 +6,7 @@ import { exchange } from '../http/exchange.ts';
 import { toTransportFailure, TransportFailure } from '../http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
 import { createTransport } from '../http/transport.ts';
-import { displayHost, isLoopback } from '../schema/guards.ts';
+import { displayHost, isLoopback } from '../schema/address.ts';
 import type { Clock, Environment } from '../system.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 

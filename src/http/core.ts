@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../errors.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { Clock } from '../system.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
 import {

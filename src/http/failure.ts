@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorDetails, SvcError } from '../errors.ts';
-import { displayHost } from '../schema/guards.ts';
+import { displayHost } from '../schema/address.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
 
 /** Where an exchange stood when it failed. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { Clock } from '../system.ts';
 
 /** At most `count` requests of a kind in any `windowMs`; breaking it blocks the key for `blockMs`. */

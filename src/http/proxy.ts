@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { SvcError } from '../errors.ts';
-import { decodedUri, isLoopback, readAddress } from '../schema/guards.ts';
+import { decodedUri, isLoopback, readAddress } from '../schema/address.ts';
 import type { Environment } from '../system.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 

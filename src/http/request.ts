@@ -1,5 +1,5 @@
 import { type ErrorDetails, SvcError } from '../errors.ts';
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { Clock } from '../system.ts';
 
 /** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */

@@ -1,6 +1,6 @@
 import type { SvcError } from '../errors.ts';
 import { MAX_DEPTH, sourceFrom } from '../json/source.ts';
-import { objectOrUndefined } from '../schema/guards.ts';
+import { objectOrUndefined } from '../schema/json-value.ts';
 import { maskCardNumbers } from '../security/card-number.ts';
 import { type CallFacts, type Problem, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceOf } from './source.ts';
 
 /** A part of JSON kept as its text: a number that JavaScript would write differently, or what is nested too deep. */

@@ -3,7 +3,7 @@ import { refuseNewer, SvcError, systemCodeOf } from '../errors.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
 import { readRegularFileSync } from '../files/path.ts';
 import { isoTime } from '../output/time.ts';
-import { parsedJson } from '../schema/guards.ts';
+import { parsedJson } from '../schema/json-value.ts';
 import type { TailPosition } from './entry.ts';
 
 const time = z.iso.datetime();

@@ -1,7 +1,7 @@
 import type { TimeStyle } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { exactValue, JsonToken } from '../json/exact.ts';
-import { isObject as isPlainObject } from '../schema/guards.ts';
+import { isObject as isPlainObject } from '../schema/json-value.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 
 /** What a color stands for. The text says the same. */

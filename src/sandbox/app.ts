@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
-import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/guards.ts';
+import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/address.ts';
 import { serveBuckets } from './buckets/serve.ts';
 import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';

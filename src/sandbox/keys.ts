@@ -1,4 +1,4 @@
-import type { KeyType } from '../schema/guards.ts';
+import type { KeyType } from '../schema/tenant.ts';
 
 /** What a key may do. */
 export type Permission =

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { parsedJson } from '../schema/guards.ts';
+import { parsedJson } from '../schema/json-value.ts';
 import { findKey } from './keys.ts';
 import { statePaths } from './state/journal.ts';
 

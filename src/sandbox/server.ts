@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono/tiny';
-import { isLoopbackHost } from '../schema/guards.ts';
+import { isLoopbackHost } from '../schema/address.ts';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
 import { ObjectFiles } from './buckets/objects.ts';

@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 import { text } from './response.ts';
 
+/** The two types of key: `management` for logs and the tenant, `private` for 3DS and the Account Updater. */
+export type KeyType = 'management' | 'private';
+
 /** A known tenant type. */
 export type TenantType = 'production' | 'test';
 

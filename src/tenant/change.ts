@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../errors.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import {
   BOOLEAN_TENANT_SETTINGS,
   DEDUPLICATION_BEHAVIORS,

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { containsCardNumber } from '../security/card-number.ts';

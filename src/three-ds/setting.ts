@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';
 import { looksLikeName } from './check.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest, typedWord } from '../security/typed-word.ts';

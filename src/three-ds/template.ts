@@ -1,4 +1,4 @@
-import { isObject } from '../schema/guards.ts';
+import { isObject } from '../schema/json-value.ts';
 import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
 

@@ -13,7 +13,7 @@ import {
   withRetry,
 } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
-import { displayHost } from '../schema/guards.ts';
+import { displayHost } from '../schema/address.ts';
 import type { Clock } from '../system.ts';
 import { PartFile } from './part-file.ts';
 import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';

@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { RetryableFailure } from '../http/retry.ts';
-import { displayHost } from '../schema/guards.ts';
+import { displayHost } from '../schema/address.ts';
 import type { PartFile, Version } from './part-file.ts';
 import type { OnProgress } from './source.ts';
 

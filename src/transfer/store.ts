@@ -1,15 +1,8 @@
 import { type ErrorCode, SvcError } from '../errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
-import {
-  decodedUri,
-  displayHost,
-  isLoopback,
-  isSafeAddress,
-  objectOrUndefined,
-  parsedJson,
-  readAddress,
-} from '../schema/guards.ts';
+import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from '../schema/address.ts';
+import { objectOrUndefined, parsedJson } from '../schema/json-value.ts';
 
 /** The service that gave an address; a client is one. */
 export interface AddressSource {

@@ -1,7 +1,7 @@
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { readFailure, SvcError, systemCodeOf, writeFailure } from '../errors.ts';
-import { isObject, parsedJson } from '../schema/guards.ts';
+import { isObject, parsedJson } from '../schema/json-value.ts';
 import { headersToKeep, type ReceivedEvent, textIn } from './received.ts';
 
 export interface JournalEntry {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject, parsedJson } from '../schema/guards.ts';
+import { isObject, parsedJson } from '../schema/json-value.ts';
 
 /** The body of a delivery: of the event only its id and type are required, all else is kept as sent. */
 export interface Delivery {

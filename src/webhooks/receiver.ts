@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SvcError, systemCodeOf } from '../errors.ts';
-import { isForThisMachine } from '../schema/guards.ts';
+import { isForThisMachine } from '../schema/address.ts';
 import type { Clock } from '../system.ts';
 import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
 

@@ -6,7 +6,7 @@ import { resolveSettings, type SettingFlags } from '../../src/config/settings.ts
 import type { Setting } from '../../src/config/values.ts';
 import { isSvcError, type SvcError } from '../../src/errors.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../src/sandbox/keys.ts';
-import type { KeyType } from '../../src/schema/guards.ts';
+import type { KeyType } from '../../src/schema/tenant.ts';
 import { temporaryDirectory, testSystem } from './support/system.ts';
 
 const HOME_URL = 'https://a.example/v1';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildUrl, path } from '../../src/http/request.ts';
-import { displayHost, isSafeAddress, readAddress } from '../../src/schema/guards.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../src/schema/address.ts';
 import { json } from '../support/fault-steps.ts';
 import { makeCore, READ, serve } from './support/core.ts';
 

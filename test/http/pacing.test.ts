@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_RATES, Pacer, type RateRule } from '../../src/http/pacer.ts';
-import type { KeyType } from '../../src/schema/guards.ts';
+import type { KeyType } from '../../src/schema/tenant.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const quiet = (): void => undefined;

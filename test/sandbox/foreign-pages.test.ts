@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyTypeOf } from '../../src/sandbox/keys.ts';
 import { API_ROUTES } from '../../src/sandbox/routes/api.ts';
-import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/guards.ts';
+import { isCrossSite, isForThisMachine, isLoopbackHost } from '../../src/schema/address.ts';
 import { toBucket } from './buckets/bucket-request.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from './harness.ts';
 

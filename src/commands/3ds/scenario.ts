@@ -5,7 +5,7 @@ import type { Context } from '../../app/command.ts';
 import { positiveDuration, value } from '../../app/parameter.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
-import { isLoopbackHost } from '../../schema/guards.ts';
+import { isLoopbackHost } from '../../schema/address.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { CreateSession } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/guards.ts';
+import { isObject } from '../../schema/json-value.ts';
 import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 

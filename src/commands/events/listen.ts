@@ -18,7 +18,7 @@ import { listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { parseTime } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
-import { isLoopback, isLoopbackHost } from '../../schema/guards.ts';
+import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 import type { Listener, ListenOptions } from '../../webhooks/listen.ts';
 import type { ReceiverOptions } from '../../webhooks/receiver.ts';
 import type { AcceptedEvent, Unprocessed } from '../../webhooks/sinks.ts';

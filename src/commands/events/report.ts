@@ -3,7 +3,7 @@ import { noteNext, option } from '../../app/hint.ts';
 import { SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { countText } from '../../output/time.ts';
-import { displayHost, isSafeAddress, readAddress } from '../../schema/guards.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */

@@ -12,7 +12,7 @@ import { recordPrinter } from '../../app/print.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../app/json-body.ts';
 import { SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
-import { isObject } from '../../schema/guards.ts';
+import { isObject } from '../../schema/json-value.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
 import type { ForwardResult } from '../../webhooks/forward.ts';
 import { displayTarget, parseTarget } from './report.ts';

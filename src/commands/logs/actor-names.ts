@@ -5,7 +5,7 @@ import { isSvcError } from '../../errors.ts';
 import { within } from '../../logs/follow.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../../output/text.ts';
 import type { View } from '../../output/view.ts';
-import { isObject } from '../../schema/guards.ts';
+import { isObject } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import { serviceOf } from '../au/runs.ts';
 import { logView } from './views.ts';

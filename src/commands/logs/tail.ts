@@ -9,7 +9,7 @@ import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
 import type { TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime } from '../../output/time.ts';
-import { isLoopback } from '../../schema/guards.ts';
+import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
 import { actorNames, clientFilters, entityFilter, firstRequest, matches } from './entries.ts';
 import { TailNotices } from './notices.ts';

@@ -11,7 +11,8 @@ import {
   TIME_STYLES,
 } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
-import { KEY_TYPES, type KeyType } from '../../schema/guards.ts';
+import { KEY_TYPES } from '../../config/keys.ts';
+import type { KeyType } from '../../schema/tenant.ts';
 import { typedWord } from '../../security/typed-word.ts';
 
 /** The settings of a profile as they are typed; keys have their own command. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/draft.ts';
-import { parsedJson } from '../../schema/guards.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 import {
   type ArchiveRecord,
   damaged,

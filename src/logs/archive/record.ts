@@ -3,7 +3,7 @@ import type { Client } from '../../api/client.ts';
 import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/draft.ts';
 import { parseTime } from '../../output/time.ts';
-import { isObject, parsedJson } from '../../schema/guards.ts';
+import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../checkpoint.ts';
 import { indexRefSchema } from './index/ref.ts';

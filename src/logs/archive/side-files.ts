@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../errors.ts';
 import { sha256Of } from '../../files/draft.ts';
-import { parsedJson } from '../../schema/guards.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
 import type { TailPosition } from '../entry.ts';
 import { damageOf, type Finding, readRecordsFrom } from './chain.ts';

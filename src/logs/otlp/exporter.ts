@@ -14,7 +14,8 @@ import {
   withRetry,
 } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
-import { displayHost, objectOrUndefined, parsedJson } from '../../schema/guards.ts';
+import { displayHost } from '../../schema/address.ts';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Clock } from '../../system.ts';
 import { VERSION } from '../../version.ts';

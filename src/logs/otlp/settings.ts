@@ -1,5 +1,5 @@
 import { SvcError } from '../../errors.ts';
-import { decodedUri, displayHost, isSafeAddress, readAddress } from '../../schema/guards.ts';
+import { decodedUri, displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { Environment } from '../../system.ts';
 
 /** How to export, by the environment variables that OpenTelemetry's own exporters read. */

@@ -1,5 +1,5 @@
 import { type ErrorCode, SvcError } from '../../errors.ts';
-import { displayHost } from '../../schema/guards.ts';
+import { displayHost } from '../../schema/address.ts';
 import { describeStoreError, type StoreError } from '../../transfer/store.ts';
 import rows from './errors.json' with { type: 'json' };
 import type { BucketLocation } from './settings.ts';

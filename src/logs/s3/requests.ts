@@ -6,7 +6,7 @@ import { TransportFailure } from '../../http/failure.ts';
 import { ServiceClock } from '../../http/request.ts';
 import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
-import { displayHost } from '../../schema/guards.ts';
+import { displayHost } from '../../schema/address.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../system.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { elementText, readStoreError } from '../../transfer/store.ts';

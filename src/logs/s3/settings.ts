@@ -1,5 +1,5 @@
 import { SvcError } from '../../errors.ts';
-import { isSafeAddress, readAddress } from '../../schema/guards.ts';
+import { isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { Environment } from '../../system.ts';
 
 /** How to reach an S3-compatible store, by the environment variables that AWS tools read. */

@@ -1,4 +1,4 @@
-import { isObject, parsedJson } from '../../schema/guards.ts';
+import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { TenantType } from '../../schema/tenant.ts';
 import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../vault/test-cards.ts';

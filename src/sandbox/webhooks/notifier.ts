@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { WebhookDelivery } from '../../schema/account-updater.ts';
-import { isLoopbackHost } from '../../schema/guards.ts';
+import { isLoopbackHost } from '../../schema/address.ts';
 import type { Ledger } from '../ledger.ts';
 import { tenantId } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';

@@ -4,7 +4,7 @@ import { gunzip, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { SvcError } from '../../../errors.ts';
 import { sha256Of } from '../../../files/draft.ts';
-import { parsedJson } from '../../../schema/guards.ts';
+import { parsedJson } from '../../../schema/json-value.ts';
 import type { ArchiveStore } from '../store.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
 import type { IndexRef } from './ref.ts';

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { parsedJson } from '../../../schema/guards.ts';
+import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
 import { type Bucket, HOUR_MS, mergeInto } from '../../count.ts';
 import { type BuiltTally, shortHash } from './file.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { isObject, parsedJson } from '../../../schema/guards.ts';
+import { isObject, parsedJson } from '../../../schema/json-value.ts';
 import type { BrowserDetails, ChallengeReply } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';

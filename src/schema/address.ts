@@ -1,32 +1,4 @@
-// What can be said of a value without a schema: objects, texts, addresses.
-
-/** Whether a value is an object with named members, neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value, if it is such an object. */
-export function objectOrUndefined(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isObject(value) ? value : undefined;
-}
-
-/** A percent-encoded text, decoded; undefined where a % begins no encoded character. */
-export function decodedUri(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The value of a JSON text; undefined for any other text. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+// What can be said of an address without a request.
 
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const LOOPBACK = new RegExp(String.raw`^(?:localhost|\[::1\]|127(?:\.${OCTET}){3})$`, 'i');
@@ -82,6 +54,11 @@ export function readAddress(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** The two types of key: `management` for logs and the tenant, `private` for 3DS and the Account Updater. */
-export const KEY_TYPES = ['management', 'private'] as const;
-export type KeyType = (typeof KEY_TYPES)[number];
+/** A percent-encoded text, decoded; undefined where a % begins no encoded character. */
+export function decodedUri(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
