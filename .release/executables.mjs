@@ -42,7 +42,7 @@ const scratch = join(release, 'parts');
 rmSync(scratch, { recursive: true, force: true });
 mkdirSync(scratch, { recursive: true });
 const builder = nodeOf(here).binary;
-const assets = await makeAssets(builder, scratch);
+const assets = makeAssets(builder, scratch);
 for (const platform of wanted) pack(platform, build(platform));
 rmSync(scratch, { recursive: true });
 writeSums(release);

@@ -17,16 +17,9 @@ function load(name) {
   const module = { exports: {} };
   modules.set(name, module);
   const file = name.slice(2);
+  const source = Buffer.from(getRawAsset(file)).toString();
   const cachedData = assets.has(`${file}.cache`) ? new Uint8Array(getRawAsset(`${file}.cache`)) : undefined;
-  const script = new Script(`(function(exports,require,module){${sourceOf(file)}\n})`, { filename: name, cachedData });
+  const script = new Script(`(function(exports,require,module){${source}\n})`, { filename: name, cachedData });
   script.runInThisContext()(module.exports, load, module);
   return module.exports;
-}
-
-/** What few commands need is compressed. */
-function sourceOf(file) {
-  if (assets.has(file)) return Buffer.from(getRawAsset(file)).toString();
-  return require('node:zlib')
-    .brotliDecompressSync(getRawAsset(`${file}.br`))
-    .toString();
 }
