@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -32,7 +33,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   let origin = '';
   const service = createService(options, now, () => origin);
   service.files.sweep(Date.now());
-  const notifier = notifierOf(service, ledger, options);
+  const notifier = options.webhooks?.length ? new Notifier(service, ledger, options) : undefined;
   const server = createServer();
   server.keepAliveTimeout = 30_000;
   listenTo(server, service, ledger, options);
@@ -66,13 +67,6 @@ export function createService(options: SandboxOptions, now: () => number, origin
   return { state, files, objects, processing, limits, speed, auditReads, origin };
 }
 
-function notifierOf(service: Service, ledger: Ledger, options: SandboxOptions): Notifier | undefined {
-  const { webhooks = [], webhookDuplicates, webhookTimeoutMs } = options;
-  if (webhooks.length === 0) return undefined;
-  const how = { duplicates: webhookDuplicates, timeoutMs: webhookTimeoutMs };
-  return new Notifier(service, ledger, { urls: webhooks, ...how });
-}
-
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {
   const app = createApp(service, allowHosts);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -98,14 +92,9 @@ function listenTo(server: Server, service: Service, ledger: Ledger, { intercept,
   server.on('request', receive).on('checkContinue', receive);
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 function stop(server: Server): Promise<void> {

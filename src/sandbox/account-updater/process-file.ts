@@ -7,6 +7,7 @@ import {
   type ResultCode,
   SANDBOX_MERCHANT_ID,
 } from '../../schema/account-updater-files.ts';
+import type { EventOf } from '../state/events.ts';
 import type { Card } from '../vault/cards.ts';
 import { type CardUpdate, yieldsToken } from '../vault/test-cards.ts';
 
@@ -18,21 +19,8 @@ export interface Vault {
   renew(token: string, row: number): string;
 }
 
-/** A result file that was written, or why there is none. */
-export interface ProcessedFile {
-  /** Rows of the request file. */
-  readonly rows: number;
-  /** Bytes of the result file. */
-  readonly bytes: number;
-  /** MD5 of the result file, in hex. */
-  readonly md5: string;
-  /** New card tokens that the result names. */
-  readonly newTokens: number;
-  /** Card tokens that the file named and the vault holds, each once: the first thousand of them. */
-  readonly used: readonly string[];
-  /** Why the request file could not be processed; empty when it could. */
-  readonly errors: readonly string[];
-}
+/** What is recorded of a result file that was written, or why there is none. */
+type ProcessedFile = Omit<EventOf<'result'>, 'type' | 'at' | 'job' | 'upload'>;
 
 const MOST_USED = 1000;
 

@@ -59,10 +59,8 @@ export class Processing {
       const made = await processRequestFile(request, draft, vault, this.#stop.signal);
       if (job.uploads !== uploads) return;
       renameSync(draft, this.#files.path(resultObject(job.id)));
-      const { rows, bytes, md5, newTokens, used, errors } = made;
-      const facts = { rows, bytes, md5, newTokens, used, errors };
       const at = this.#state.now();
-      this.#state.record({ type: 'result', at, job: job.id, upload: uploads, ...facts });
+      this.#state.record({ type: 'result', at, job: job.id, upload: uploads, ...made });
     } finally {
       this.#files.discard(draft);
     }

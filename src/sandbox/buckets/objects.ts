@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   existsSync,
-  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -12,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { linkNew } from '../state/journal.ts';
 import { STORE } from './signature.ts';
 
 /** What is known of an object. */
@@ -61,19 +61,9 @@ export class ObjectFiles {
   /** Gives a complete draft its name; with `isNew`, returns false if there is such an object. */
   keep(bucket: string, key: string, draft: string, isNew: boolean): boolean {
     const path = this.#path(bucket, key);
-    if (!isNew) {
-      renameSync(draft, path);
-      return true;
-    }
-    try {
-      linkSync(draft, path);
-      return true;
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-      throw error;
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    if (isNew) return linkNew(draft, path);
+    renameSync(draft, path);
+    return true;
   }
 
   find(bucket: string, key: string): StoredObject | undefined {

@@ -31,11 +31,12 @@ export interface Effect {
 /** The header by which an interceptor makes the store accept a second file for a job. */
 export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
 
-/** Which of the requests that a rule is about it strikes. Numbers count from 1. */
-export type Occasion =
-  | { readonly kind: 'always' }
-  | { readonly kind: 'chance'; readonly probability: number }
-  | { readonly kind: 'numbers'; readonly first: number; readonly last: number };
+/** Which of the requests that a rule is about it strikes: those of these numbers, counted from 1, by this chance. */
+interface Occasion {
+  readonly first: number;
+  readonly last: number;
+  readonly probability: number;
+}
 
 /** A rule: which requests, when, and what goes wrong. */
 export interface Fault {
@@ -66,20 +67,10 @@ export class FaultChooser {
       if (!matchesCall(call, method, target)) continue;
       const number = (this.#seen[index] ?? 0) + 1;
       this.#seen[index] = number;
-      if (chosen === undefined && this.#strikes(occasion, index, number)) chosen = effect;
+      const isMeant = number >= occasion.first && number <= occasion.last;
+      if (isMeant && mix(this.#seed, index, number) / 2 ** 32 < occasion.probability) chosen ??= effect;
     }
     return chosen;
-  }
-
-  #strikes(occasion: Occasion, index: number, number: number): boolean {
-    switch (occasion.kind) {
-      case 'always':
-        return true;
-      case 'chance':
-        return mix(this.#seed, index, number) / 2 ** 32 < occasion.probability;
-      case 'numbers':
-        return number >= occasion.first && number <= occasion.last;
-    }
   }
 }
 
@@ -121,15 +112,16 @@ export function readFault(text: string): Fault {
 
 /** Reads when a fault applies: a chance, `#3`, `#3-5`, `#3-`; always when there is none. */
 function readOccasion(text: string | undefined): Occasion {
-  if (text === undefined) return { kind: 'always' };
+  const always = { first: 1, last: Infinity, probability: 1 };
+  if (text === undefined) return always;
   const [, from, dash, to] = /^#(\d+)(-)?(\d+)?$/.exec(text) ?? [];
   if (from !== undefined && (dash !== undefined || to === undefined)) {
     const first = Number(from);
     const last = dash === undefined ? first : to === undefined ? Infinity : Number(to);
-    if (first >= 1 && last >= first) return { kind: 'numbers', first, last };
+    if (first >= 1 && last >= first) return { ...always, first, last };
   }
   const probability = /^(\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (probability > 0 && probability <= 1) return { kind: 'chance', probability };
+  if (probability > 0 && probability <= 1) return { ...always, probability };
   throw new FaultSyntaxError('must end, after the colon, in a chance such as 0.1, or in #3, #3-5 or #3-');
 }
 

@@ -3,7 +3,7 @@ import { CURSOR_QUERY, cursorPage, pageNumber, pageSize, queryParameter, readCur
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { AuditEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import type { World } from '../state/world.ts';
 
 const LOGS_READ = 'Logs read';
@@ -164,18 +164,18 @@ function firstAt(count: number, timeOf: (number: number) => number, time: number
   return low;
 }
 
-function auditTime(event: AuditEvent | undefined): number {
+function auditTime(event: EventOf<'audit'> | undefined): number {
   return Math.floor((event?.at ?? 0) / 1000) * 1000;
 }
 
-function isAbout(event: AuditEvent, { entityType, entityId }: LogFilter): boolean {
+function isAbout(event: EventOf<'audit'>, { entityType, entityId }: LogFilter): boolean {
   return (
     (entityType === undefined || event.entityType === entityType) &&
     (entityId === undefined || event.entityId === entityId)
   );
 }
 
-function auditLog(world: World, event: AuditEvent): Log {
+function auditLog(world: World, event: EventOf<'audit'>): Log {
   const { seed } = world.start;
   return {
     tenant_id: tenantId(seed),

@@ -11,7 +11,7 @@ import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, seededLogs, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { StartEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import { type Job, jobStatus, type World } from '../state/world.ts';
 
 const FIRST_SETTINGS = {
@@ -183,7 +183,7 @@ function listApplications({ service, query }: Call): unknown {
 }
 
 // The first ones are those of the sandbox's keys.
-function application({ seed, at }: StartEvent, number: number): Application {
+function application({ seed, at }: EventOf<'start'>, number: number): Application {
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {
     id: applicationId(seed, number),

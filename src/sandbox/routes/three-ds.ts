@@ -14,12 +14,12 @@ import {
 import type { SessionType } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, notFound, problem } from '../problem.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { SessionEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate, postedDevice } from '../three-ds/authenticate.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
-import { findNetwork } from '../vault/test-cards.ts';
+import { NETWORKS } from '../vault/test-cards.ts';
 
 const ENTITY_TYPE = 'threeds_session';
 
@@ -100,7 +100,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
   const { sessionType, named, token } = readBody(body);
   const posted = postedDevice(body);
   const card = cardOf(service.state.world, named, token, now);
-  if (findNetwork(card.network) === undefined) throw problem(422, "The card's network takes no part in 3-D Secure.");
+  if (NETWORKS[card.network] === undefined) throw problem(422, "The card's network takes no part in 3-D Secure.");
   const nonce = randomUUID();
   const { network, lastFour, scenario } = card;
   const { sessions } = service.state.record({
@@ -119,7 +119,7 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
   return sessions.createdWith(nonce);
 }
 
-type Named = SessionEvent['named'];
+type Named = EventOf<'3ds-session'>['named'];
 
 function readBody(body: unknown): { sessionType: SessionType; named: Named; token: string } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('body', 'Must be an object.');

@@ -3,7 +3,7 @@ import { type CardToken, cardTokenSchema, createCardTokenSchema } from '../../sc
 import { invalid, invalidFields } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
-import type { TokenEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';
 
 /** The one endpoint of tokens: the creation that test cards need. */
@@ -44,7 +44,7 @@ async function createToken({ service, key, now, json, created }: Call): Promise<
   };
 }
 
-type CardFacts = Omit<TokenEvent, 'type' | 'at' | 'nonce' | 'application'>;
+type CardFacts = Omit<EventOf<'token'>, 'type' | 'at' | 'nonce' | 'application'>;
 
 function readCard(body: unknown): CardFacts {
   if (memberOf(body, 'type') !== 'card') throw invalid('type', 'Must be card: the sandbox creates no other tokens.');

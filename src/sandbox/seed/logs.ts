@@ -112,24 +112,14 @@ function readDerived(seed: number, token: string): CardOrigin | undefined {
 
 const seededTokens = kept((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));
 
-/** The generated logs, each computed from its number alone: 0 is the oldest. A million cost nothing. */
-export interface SeededLogs {
-  readonly count: number;
-  /** Milliseconds, whole seconds; never falls from one number to the next. */
-  timeOf(number: number): number;
-  /** What the log is about, without making the log. */
-  entityTypeOf(number: number): string;
-  entityIdOf(number: number): string;
-  logOf(number: number): Log;
-}
-
 // A little less than the day that logs are kept, so that the first ones do not vanish at once.
 const SPREAD_MS = 23.5 * 3_600_000;
 
-/** The logs of the day before `start`, in milliseconds. */
-export function seededLogs(seed: number, start: number, count: number): SeededLogs {
+/** The generated logs of the day before `start`, each computed from its number alone: 0 is the oldest. */
+export function seededLogs(seed: number, start: number, count: number) {
   const people = peopleOf(seed);
   const slot = SPREAD_MS / Math.max(count, 1);
+  /** Milliseconds, whole seconds; never falls from one number to the next. */
   const timeOf = (number: number): number => {
     const place = isPaired(seed, number) ? number - 1 : number;
     const within = mix(seed, NAMESPACE.log, place, 1) / 2 ** 32;
@@ -140,13 +130,14 @@ export function seededLogs(seed: number, start: number, count: number): SeededLo
   return {
     count,
     timeOf,
-    entityTypeOf: (number) => kindOf(hashOf(seed, content(number)))?.value ?? '',
-    entityIdOf(number) {
+    /** What the log is about, without making the log. */
+    entityTypeOf: (number: number): string => kindOf(hashOf(seed, content(number)))?.value ?? '',
+    entityIdOf(number: number): string {
       const hash = hashOf(seed, content(number));
       const kind = kindOf(hash);
       return kind === undefined ? '' : entityId(kind, seed, hash);
     },
-    logOf: (number) => makeLog(seed, people, content(number), timeOf(number)),
+    logOf: (number: number): Log => makeLog(seed, people, content(number), timeOf(number)),
   };
 }
 

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type JournalEvent, readEvent, type StartEvent } from './events.ts';
+import { type EventOf, type JournalEvent, readEvent } from './events.ts';
 
 /** The append-only record that processes share: each line is one write to a file opened to append, so none mix. */
 export class Journal {
@@ -28,16 +28,10 @@ export class Journal {
   }
 
   /** Creates the journal unless it exists: of several processes exactly one succeeds. */
-  begin(start: StartEvent): void {
+  begin(start: EventOf<'start'>): void {
     const draft = `${this.#path}.${randomUUID()}`;
     writeFileSync(draft, `${JSON.stringify(start)}\n`, { mode: 0o600, flag: 'wx' });
-    try {
-      linkSync(draft, this.#path);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    } finally {
-      rmSync(draft);
-    }
+    linkNew(draft, this.#path);
   }
 
   /** The events since the last read; all of them where `fresh`, as after a reset. Undefined without a journal. */
@@ -70,6 +64,19 @@ export class Journal {
     this.close();
     const descriptor = openSync(this.#path, 'a+', 0o600);
     this.#file = { descriptor, inode: fstatSync(descriptor).ino, read: 0 };
+  }
+}
+
+/** Gives a complete draft its name, and returns false if there is such a file: of several processes one succeeds. */
+export function linkNew(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

@@ -1,46 +1,30 @@
 import type { JobStatus } from '../../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
-import type {
-  AuditEvent,
-  AuthenticationEvent,
-  ChallengeEvent,
-  CreationEvent,
-  DeliveryEvent,
-  JobEvent,
-  JournalEvent,
-  MethodEvent,
-  ResultEvent,
-  SessionEvent,
-  StartEvent,
-  TenantDeletedEvent,
-  TenantEvent,
-  TokenEvent,
-  UploadEvent,
-} from './events.ts';
+import type { CreationEvent, EventOf, JournalEvent } from './events.ts';
 
 /** The state of a sandbox, computed from its journal. */
 export interface World {
-  readonly start: StartEvent;
+  readonly start: EventOf<'start'>;
   clockOffset: number;
-  readonly jobs: Created<JobEvent, Job>;
+  readonly jobs: Created<EventOf<'job'>, Job>;
   /** Oldest first, unless the clock was set back. */
-  readonly audit: AuditEvent[];
+  readonly audit: EventOf<'audit'>[];
   auditInOrder: boolean;
   /** Oldest first. */
-  readonly tenantChanges: TenantEvent[];
+  readonly tenantChanges: EventOf<'tenant'>[];
   /** Set once the tenant is deleted. */
-  deleted?: TenantDeletedEvent;
+  deleted?: EventOf<'tenant-deleted'>;
   /** Webhook addresses, each with the time from which it receives events. */
   readonly webhooks: Map<string, number>;
   /** By `deliveryName`. */
   readonly deliveries: Map<string, Delivery>;
-  readonly tokens: Created<TokenEvent, Entity<TokenEvent>>;
-  readonly sessions: Created<SessionEvent, Session>;
+  readonly tokens: Created<EventOf<'token'>, Entity<EventOf<'token'>>>;
+  readonly sessions: Created<EventOf<'3ds-session'>, Session>;
 }
 
 /** The world of a journal that holds its first line only. */
-export function newWorld(start: StartEvent): World {
+export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
     clockOffset: 0,
@@ -64,23 +48,23 @@ export interface Entity<Event extends CreationEvent> {
 }
 
 /** An Account Updater job. Its status depends on the time as well. */
-export interface Job extends Entity<JobEvent> {
+export interface Job extends Entity<EventOf<'job'>> {
   /** Request files that were uploaded; the last one counts. */
   uploads: number;
-  upload?: UploadEvent;
+  upload?: EventOf<'upload'>;
   /** Of the last upload. */
-  result?: ResultEvent;
+  result?: EventOf<'result'>;
 }
 
 /** A 3DS session. */
-export interface Session extends Entity<SessionEvent> {
+export interface Session extends Entity<EventOf<'3ds-session'>> {
   /** The first visit of the method page. */
-  visit?: MethodEvent;
+  visit?: EventOf<'3ds-method'>;
   /** The first notification that the method is completed. */
-  notified?: MethodEvent;
-  authentication?: AuthenticationEvent;
+  notified?: EventOf<'3ds-method'>;
+  authentication?: EventOf<'3ds-authentication'>;
   /** Oldest first. */
-  readonly answers: ChallengeEvent[];
+  readonly answers: EventOf<'3ds-challenge'>[];
 }
 
 /** How far the delivery of an event to an address got. */
@@ -133,11 +117,11 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
   /** Oldest first. */
   readonly all: Item[] = [];
   readonly #byId = new Map<string, Item>();
-  readonly #start: StartEvent;
+  readonly #start: EventOf<'start'>;
   readonly #namespace: number;
   readonly #itemOf: (entity: Entity<Event>) => Item;
 
-  constructor(start: StartEvent, namespace: number, itemOf: (entity: Entity<Event>) => Item) {
+  constructor(start: EventOf<'start'>, namespace: number, itemOf: (entity: Entity<Event>) => Item) {
     this.#start = start;
     this.#namespace = namespace;
     this.#itemOf = itemOf;
@@ -170,32 +154,34 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
 // set back is different.
 const MAX_REORDER_MS = 5000;
 
-function addAudit(world: World, event: AuditEvent): void {
+function addAudit(world: World, event: EventOf<'audit'>): void {
   const last = world.audit.at(-1)?.at ?? 0;
   const late = last > event.at && last - event.at < MAX_REORDER_MS;
   world.audit.push(late ? { ...event, at: last } : event);
   if (last > event.at && !late) world.auditInOrder = false;
 }
 
-function addUpload(job: Job | undefined, event: UploadEvent): void {
+function addUpload(job: Job | undefined, event: EventOf<'upload'>): void {
   if (job === undefined) return;
   job.uploads += 1;
   job.upload = event;
   delete job.result;
 }
 
-function addResult(job: Job | undefined, event: ResultEvent): void {
+function addResult(job: Job | undefined, event: EventOf<'result'>): void {
   if (job !== undefined && job.uploads === event.upload) job.result ??= event;
 }
 
-function addDelivery({ deliveries }: World, { url, event, at, status }: DeliveryEvent): void {
+function addDelivery({ deliveries }: World, { url, event, at, status }: EventOf<'delivery'>): void {
   const name = deliveryName(url, event);
   const before = deliveries.get(name);
   const accepted = before?.accepted === true || isAccepted(status);
   deliveries.set(name, { attempts: (before?.attempts ?? 0) + 1, lastAt: at, accepted });
 }
 
-function addToSession(session: Session | undefined, event: MethodEvent | AuthenticationEvent | ChallengeEvent): void {
+type SessionChange = EventOf<'3ds-method' | '3ds-authentication' | '3ds-challenge'>;
+
+function addToSession(session: Session | undefined, event: SessionChange): void {
   if (session === undefined) return;
   if (event.type === '3ds-authentication') session.authentication ??= event;
   else if (event.type === '3ds-challenge') session.answers.push(event);

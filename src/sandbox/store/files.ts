@@ -93,11 +93,13 @@ function textToSign({ method, object }: Pick<Grant, 'method' | 'object'>, expire
   return [method, object, expires].join('\n');
 }
 
-function sign(text: string, secret: string): string {
+/** A signature that goes into an address. */
+export function sign(text: string, secret: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-function isEqual(left: string, right: string): boolean {
+/** Whether two texts are equal, in a time that does not depend on where they differ. */
+export function isEqual(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -5,7 +5,7 @@ import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
 import { invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
-import type { AuthenticationEvent, PostedDevice } from '../state/events.ts';
+import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { scenarioOf } from '../vault/test-cards.ts';
 
@@ -13,7 +13,8 @@ import { scenarioOf } from '../vault/test-cards.ts';
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was
  * authenticated before, a 424 or 500 where the card's scenario is such an error: those leave the session as it was.
  */
-export async function authenticate({ service, key, now, json }: Call, session: Session): Promise<AuthenticationEvent> {
+export async function authenticate(call: Call, session: Session): Promise<EventOf<'3ds-authentication'>> {
+  const { service, key, now, json } = call;
   const body = await json();
   const posted = postedDevice(body);
   const request = checkAuthenticate(body, session.created.sessionType);
@@ -22,7 +23,7 @@ export async function authenticate({ service, key, now, json }: Call, session: S
   if (breaks !== undefined) throw failure(breaks);
   const { authentication_type, challenge_preference, decoupled_challenge_max_time = 0 } = request;
   const decoupled = request.request_decoupled_challenge ?? session.created.sessionType === 'merchant';
-  const event: AuthenticationEvent = {
+  const event: EventOf<'3ds-authentication'> = {
     type: '3ds-authentication',
     at: now,
     session: session.id,
@@ -63,7 +64,7 @@ function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
 
 const LONGEST_NAME = 60;
 
-function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateRequest): AuthenticationEvent['shown'] {
+function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateRequest) {
   const merchant = (merchant_info?.name ?? requestor_info.name).slice(0, LONGEST_NAME);
   const { amount, exponent = '0', currency = '' } = purchase_info ?? {};
   return amount === undefined ? { merchant } : { merchant, amount: amountText(amount, Number(exponent), currency) };

@@ -1,5 +1,5 @@
 import type { AuthenticationStatus, CHALLENGE_CANCEL_REASON_CODES } from '../../schema/three-ds/values.ts';
-import type { AuthenticationEvent, ChallengeEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from '../vault/test-cards.ts';
 
@@ -22,7 +22,7 @@ export interface Outcome {
 }
 
 /** The outcome of a session's authentication at a time. */
-export function outcomeOf(session: Session, authentication: AuthenticationEvent, now: number): Outcome {
+export function outcomeOf(session: Session, authentication: EventOf<'3ds-authentication'>, now: number): Outcome {
   const scenario = scenarioOf(session.created.scenario);
   if (scenario.challenge === undefined) return frictionless(scenario, authentication);
   if (authentication.decoupled) return decoupled(scenario, now - authentication.at);
@@ -36,7 +36,7 @@ export function outcomeOf(session: Session, authentication: AuthenticationEvent,
 }
 
 // With this preference the issuer is only informed.
-function frictionless(scenario: Scenario, { preference }: AuthenticationEvent): Outcome {
+function frictionless(scenario: Scenario, { preference }: EventOf<'3ds-authentication'>): Outcome {
   if (scenario.ends === 'successful' && preference === 'no-challenge-data-sharing-only')
     return { status: 'informational' };
   return ending(scenario);
@@ -50,7 +50,7 @@ function decoupled(scenario: Scenario, age: number): Outcome {
 function challenged(
   type: 'dynamic' | 'out-of-band',
   scenario: Scenario,
-  answers: readonly ChallengeEvent[],
+  answers: readonly EventOf<'3ds-challenge'>[],
   { until, now }: { until: number; now: number },
 ): Outcome {
   let attempts = 0;

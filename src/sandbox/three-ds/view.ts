@@ -13,9 +13,9 @@ import {
 import { applicationId, tenantId } from '../seed/logs.ts';
 import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
-import type { AuthenticationEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
-import { eciOf, findNetwork, scenarioOf } from '../vault/test-cards.ts';
+import { eciOf, NETWORKS, scenarioOf } from '../vault/test-cards.ts';
 import { outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
@@ -30,7 +30,7 @@ export function createdView(service: Service, session: Session): CreatedSession 
       method_url: pageAddress(service, 'method', session),
       method_notification_url: notificationAddress(service, session),
     }),
-    directory_server_id: findNetwork(created.network)?.directoryServer,
+    directory_server_id: NETWORKS[created.network]?.directoryServer,
     recommended_version: PROTOCOL_VERSION,
   };
 }
@@ -107,7 +107,7 @@ const VERSION: ThreeDsSession['version'] = {
 export interface Authenticated {
   readonly service: Service;
   readonly session: Session;
-  readonly authentication: AuthenticationEvent;
+  readonly authentication: EventOf<'3ds-authentication'>;
   readonly now: number;
 }
 
@@ -115,7 +115,7 @@ export interface Authenticated {
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
   const outcome = outcomeOf(session, authentication, now);
-  const network = findNetwork(session.created.network);
+  const network = NETWORKS[session.created.network];
   return present({
     threeds_version: PROTOCOL_VERSION,
     acs_transaction_id: transactionId(authenticated, 1),

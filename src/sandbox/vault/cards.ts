@@ -1,7 +1,7 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/logs.ts';
 import { kept, NAMESPACE, uuidOf } from '../seed/random.ts';
-import type { TokenEvent } from '../state/events.ts';
+import type { EventOf } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
 import {
   networkOf,
@@ -125,7 +125,7 @@ function threeDsCard(index: number): Card | undefined {
   return { network, scenario, lastFour: number.slice(-4), month: '12', year: '2030', ...update, refreshed: false };
 }
 
-function newCard({ firstSix, lastFour, month, year, updaterCard, threeDsCard }: TokenEvent): Card {
+function newCard({ firstSix, lastFour, month, year, updaterCard, threeDsCard }: EventOf<'token'>): Card {
   const scenario = THREE_DS_CARDS[threeDsCard ?? -1]?.scenario ?? ORDINARY;
   const update = updateAt(updaterCard);
   return { network: networkOf(firstSix), scenario, lastFour, month, year, ...update, refreshed: false };

@@ -15,7 +15,8 @@ export interface Network {
 
 const USUAL = { authenticated: '05', attempted: '06', none: '07' };
 
-const NETWORKS: Readonly<Record<string, Network>> = {
+/** The networks that take part in 3-D Secure, by their names. */
+export const NETWORKS: Readonly<Record<string, Network>> = {
   visa: { directoryServer: 'A000000003', eci: USUAL, dataOnly: '07' },
   mastercard: {
     directoryServer: 'A000000004',
@@ -26,11 +27,6 @@ const NETWORKS: Readonly<Record<string, Network>> = {
   discover: { directoryServer: 'A000000152', eci: USUAL, dataOnly: '07' },
   jcb: { directoryServer: 'A000000065', eci: USUAL, dataOnly: '07' },
 };
-
-/** Finds a network by its name; undefined for one that takes no part in 3-D Secure. */
-export function findNetwork(name: string): Network | undefined {
-  return NETWORKS[name];
-}
 
 /** The indicator that goes with an outcome; undefined while there is none. */
 export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus): string | undefined {

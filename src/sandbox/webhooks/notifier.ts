@@ -2,20 +2,13 @@ import { request } from 'node:http';
 import type { WebhookDelivery } from '../../schema/account-updater.ts';
 import { isLoopbackHost } from '../../schema/address.ts';
 import type { Ledger } from '../ledger.ts';
+import type { SandboxOptions } from '../options.ts';
 import { tenantId } from '../seed/logs.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../state/world.ts';
 
-/** Who is notified, and how. */
-export interface NotifierOptions {
-  /** Loopback addresses. */
-  readonly urls: readonly string[];
-  /** Whether each accepted event is delivered a second time. */
-  readonly duplicates?: boolean | undefined;
-  /** How long a response may take, in milliseconds; 5 seconds by default. */
-  readonly timeoutMs?: number | undefined;
-}
+type NotifierOptions = Pick<SandboxOptions, 'webhooks' | 'webhookDuplicates' | 'webhookTimeoutMs'>;
 
 // How often the sandbox's time is checked. Deliveries are due by that time, not by this one.
 const TICK_MS = 100;
@@ -28,6 +21,7 @@ export class Notifier {
   readonly #service: Service;
   readonly #ledger: Ledger;
   readonly #options: NotifierOptions;
+  readonly #urls: readonly string[];
   readonly #stop = new AbortController();
   readonly #active = new Map<string, Promise<void>>();
   #checking = false;
@@ -36,7 +30,8 @@ export class Notifier {
     this.#service = service;
     this.#ledger = ledger;
     this.#options = options;
-    for (const url of options.urls) this.#register(url, service.state.now());
+    this.#urls = options.webhooks ?? [];
+    for (const url of this.#urls) this.#register(url, service.state.now());
     const timer = setInterval(() => void this.#check(), TICK_MS).unref();
     this.#stop.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
@@ -65,7 +60,7 @@ export class Notifier {
     const now = state.now();
     await processing.settle(jobs.all, now).catch(() => undefined);
     const events = eventsUntil(state.world, now);
-    for (const url of this.#options.urls) {
+    for (const url of this.#urls) {
       // Only a reset makes an address unknown here: it receives everything since.
       const since = this.#register(url, state.world.start.at);
       for (const event of events) if (event.at >= since) this.#deliverIfDue(url, event, now);
@@ -99,13 +94,13 @@ export class Notifier {
     const status = await this.#attempt(url, event);
     if (this.#stop.signal.aborted) return;
     state.record({ type: 'delivery', at: state.now(), url, event: event.body.id, status });
-    if (isAccepted(status) && this.#options.duplicates) await this.#attempt(url, event);
+    if (isAccepted(status) && this.#options.webhookDuplicates) await this.#attempt(url, event);
   }
 
   async #attempt(url: string, { body: event }: TimedEvent): Promise<number> {
     const at = new Date(this.#service.state.now()).toISOString();
     const body = JSON.stringify({ event, delivered_at: at });
-    const { timeoutMs = 5000 } = this.#options;
+    const { webhookTimeoutMs: timeoutMs = 5000 } = this.#options;
     const { status, received } = await post(url, body, timeoutMs, this.#stop.signal);
     // A query can hold a secret of the receiver's.
     const path = url.replace(/[?#].*/s, '');

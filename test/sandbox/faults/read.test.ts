@@ -10,22 +10,22 @@ import {
 } from '../../../src/sandbox/faults/fault.ts';
 
 const logs = { method: 'GET', path: '/logs' };
-const always = { kind: 'always' } as const;
+const always = { first: 1, last: Infinity, probability: 1 } as const;
 
 describe('a fault in one line', () => {
   it.each([
-    ['429@GET /logs:0.1', { status: 429 }, { kind: 'chance', probability: 0.1 }],
+    ['429@GET /logs:0.1', { status: 429 }, { ...always, probability: 0.1 }],
     ['429@GET /logs', { status: 429 }, always],
     [
       '503,retry-after=5,latency=2s@GET /logs:#3',
       { status: 503, latency: 2000, headers: { 'retry-after': '5' } },
-      { kind: 'numbers', first: 3, last: 3 },
+      { ...always, first: 3, last: 3 },
     ],
-    ['hang@GET /logs:#2-4', { hang: 'head' }, { kind: 'numbers', first: 2, last: 4 }],
-    ['hang=body@GET /logs:#2-', { hang: 'body' }, { kind: 'numbers', first: 2, last: Infinity }],
-    ['503,applied@GET /logs', { status: 503, applied: true }, { kind: 'always' }],
-    ['reset@GET /logs:1', { reset: 'head' }, { kind: 'chance', probability: 1 }],
-    ['reset=100@GET /logs:.5', { reset: 100 }, { kind: 'chance', probability: 0.5 }],
+    ['hang@GET /logs:#2-4', { hang: 'head' }, { ...always, first: 2, last: 4 }],
+    ['hang=body@GET /logs:#2-', { hang: 'body' }, { ...always, first: 2, last: Infinity }],
+    ['503,applied@GET /logs', { status: 503, applied: true }, always],
+    ['reset@GET /logs:1', { reset: 'head' }, { ...always, probability: 1 }],
+    ['reset=100@GET /logs:.5', { reset: 100 }, { ...always, probability: 0.5 }],
     ['truncate=7@GET /logs', { truncate: 7 }, always],
     ['trickle=20ms@GET /logs', { trickle: 20 }, always],
     ['redirect=http://user@host:1/x@GET /logs', { redirect: 'http://user@host:1/x' }, always],
@@ -98,11 +98,11 @@ describe('several faults', () => {
     expect(readFaults(text)).toEqual({
       seed: 7,
       faults: [
-        { call: logs, effect: { status: 429 }, occasion: { kind: 'chance', probability: 0.1 } },
+        { call: logs, effect: { status: 429 }, occasion: { ...always, probability: 0.1 } },
         {
           call: logs,
           effect: { status: 418, headers: { 'x-a': 'b' }, body: 'tea' },
-          occasion: { kind: 'numbers', first: 2, last: 2 },
+          occasion: { ...always, first: 2, last: 2 },
         },
       ],
     });

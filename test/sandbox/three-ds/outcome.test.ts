@@ -1,11 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AuthenticationEvent, ChallengeEvent, ChallengeReply } from '../../../src/sandbox/state/events.ts';
+import type { EventOf } from '../../../src/sandbox/state/events.ts';
 import type { Session } from '../../../src/sandbox/state/world.ts';
 import { MAX_ATTEMPTS, outcomeOf } from '../../../src/sandbox/three-ds/outcome.ts';
 import { type ScenarioName, SCENARIOS } from '../../../src/sandbox/vault/test-cards.ts';
 
-const ANSWERS: readonly ChallengeReply[] = ['right-code', 'wrong-code', 'approve', 'decline', 'cancel'];
+const ANSWERS: readonly EventOf<'3ds-challenge'>['answer'][] = [
+  'right-code',
+  'wrong-code',
+  'approve',
+  'decline',
+  'cancel',
+];
 const OPEN = new Set(['challenge', 'decoupled_challenge']);
 
 const scenario = fc.constantFrom(...(Object.keys(SCENARIOS) as ScenarioName[]));
@@ -15,7 +21,7 @@ const history = fc.array(fc.tuple(fc.constantFrom(...ANSWERS), fc.integer({ min:
 
 interface Story {
   readonly session: Session;
-  readonly authentication: AuthenticationEvent;
+  readonly authentication: EventOf<'3ds-authentication'>;
   /** The times of the answers, and one long after. */
   readonly times: readonly number[];
 }
@@ -24,10 +30,10 @@ function story(
   name: ScenarioName,
   type: 'customer' | 'merchant',
   decoupled: boolean,
-  steps: readonly (readonly [ChallengeReply, number])[],
+  steps: readonly (readonly [EventOf<'3ds-challenge'>['answer'], number])[],
 ): Story {
   let at = 1000;
-  const answers = steps.map(([answer, pause]): ChallengeEvent => {
+  const answers = steps.map(([answer, pause]): EventOf<'3ds-challenge'> => {
     at += pause;
     return { type: '3ds-challenge', at, session: 's', answer };
   });
@@ -43,7 +49,7 @@ function story(
     lastFour: '0000',
     scenario: name,
   };
-  const authentication: AuthenticationEvent = {
+  const authentication: EventOf<'3ds-authentication'> = {
     type: '3ds-authentication',
     at: 1000,
     session: 's',

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
-import type { BrowserDetails, ChallengeReply } from '../../state/events.ts';
+import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
 import {
@@ -58,7 +58,7 @@ const NOTIFIED: Page = {
 // Long enough for any browser.
 const MAX_DETAIL_LENGTH = 2048;
 
-function detailsOf({ request: { headers }, remoteAddress }: Visit): BrowserDetails {
+function detailsOf({ request: { headers }, remoteAddress }: Visit) {
   const header = (name: string): string => (headers.get(name) ?? '').slice(0, MAX_DETAIL_LENGTH);
   return { accept: header('accept'), address: remoteAddress, userAgent: header('user-agent') };
 }
@@ -120,7 +120,7 @@ function challengedIn(visit: Visit) {
 }
 
 /** Undefined for a form without a reply. */
-function replyIn(form: URLSearchParams, isApp: boolean): ChallengeReply | undefined {
+function replyIn(form: URLSearchParams, isApp: boolean): EventOf<'3ds-challenge'>['answer'] | undefined {
   const answer = form.get('answer');
   if (answer === 'cancel') return answer;
   if (isApp) return answer === 'approve' || answer === 'decline' ? answer : undefined;

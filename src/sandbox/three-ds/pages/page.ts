@@ -1,8 +1,9 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { textResponse } from '../../problem.ts';
 import type { Service } from '../../service.ts';
 import { findSession, type Session } from '../../state/world.ts';
+import { isEqual, sign } from '../../store/files.ts';
 import { text as STYLE } from './style.css';
 
 /** Text that is safe inside HTML. */
@@ -96,9 +97,7 @@ export function failurePage(status: number): Promise<Response> {
 
 /** The session of a page's address. Ends the visit for an address that was not given out, or is too old. */
 export function visitedSession({ service, id, token, now }: Visit, page: PageName): Session {
-  const [given, right] = [Buffer.from(token), Buffer.from(pageToken(service, page, id))];
-  if (given.length !== right.length || !timingSafeEqual(given, right))
-    throw new OtherPage(plainPage(404, ...NO_SUCH_PAGE));
+  if (!isEqual(token, pageToken(service, page, id))) throw new OtherPage(plainPage(404, ...NO_SUCH_PAGE));
   return liveSession(service, id, now);
 }
 
@@ -146,6 +145,5 @@ export function notificationAddress(service: Service, session: Session): string 
 }
 
 function pageToken(service: Service, page: PageName, session: string): string {
-  const { secret } = service.state.world.start;
-  return createHmac('sha256', secret).update(`${page}\n${session}`).digest('base64url');
+  return sign(`${page}\n${session}`, service.state.world.start.secret);
 }
