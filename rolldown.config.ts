@@ -56,6 +56,8 @@ const commandLine: RolldownOptions = {
     cleanDir: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
+    // A module of Node's by require as well: the standalone executable has no loader for import().
+    dynamicImportInCjs: false,
     minify: true,
     // A stack in a bug report should name our functions.
     keepNames: true,

@@ -41,6 +41,12 @@ describe('the module aliases of rolldown.config.ts', () => {
 });
 
 describe('the files of the bundle', () => {
+  it('are never loaded by import(), for which the standalone executable has no loader', () => {
+    const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
+    const importing = chunks.filter((name) => /[^.\w$]import\(/.test(readFileSync(new URL(name, bundle), 'utf8')));
+    expect(importing).toEqual([]);
+  });
+
   it('do not need each other in a circle, in which one would run before what it needs', () => {
     const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
     const needs = new Map(chunks.map((name) => [name, requiredAtOnce(name)]));

@@ -7,14 +7,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { LASTING } from '../support/command-lines.ts';
 import { doMainJob } from '../support/main-job.ts';
 import { TerminalSession } from '../support/terminal.ts';
+import { allCommands } from '../support/tree.ts';
+import { World } from '../support/world.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'svc-executables-'));
 const [release, again] = [join(scratch, 'release'), join(scratch, 'again')];
 const name = `svc-${manifest.version}-${process.platform}-${process.arch}`;
 const executable = join(release, name, 'svc');
+
+/** Commands that end by themselves. */
+const ending = (await allCommands()).filter(({ words }) => !LASTING.has(words));
 
 const canBuild = Number(process.versions.node.split('.')[0]) >= 26;
 const LIBRARIES = ['libc6', 'libatomic1', 'libgcc-s1', 'libstdc++6'];
@@ -24,7 +30,13 @@ const BASH_COMPLETION = '/usr/share/bash-completion/bash_completion';
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe.runIf(canBuild)('the standalone executable', () => {
-  beforeAll(() => buildInto(release), 120_000);
+  let world: World;
+
+  beforeAll(async () => {
+    buildInto(release);
+    world = await World.prepare();
+  }, 120_000);
+  afterAll(() => world.close());
 
   it('lies beside its checksum, its bill of materials and every licence', () => {
     const sums = ['cdx.json', 'tar.gz'].map((kind) => `${sumOf(join(release, `${name}.${kind}`))}  ${name}.${kind}\n`);
@@ -50,6 +62,11 @@ describe.runIf(canBuild)('the standalone executable', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
     expect(run('logs', '--no-such-option').status).toBe(2);
     expect(run('3ds', 'template', 'payment-transaction').stdout).toContain('"purchase_info"');
+  });
+
+  it.each(ending)('can do svc $words', async ({ words }) => {
+    const { code, stderr } = await world.shell(words, [], '', [executable]);
+    expect({ stderr, isBug: code === 1 && stderr.includes('unexpected failure') }).toEqual({ stderr, isBug: false });
   });
 
   it('comes out the same when it is built again', { timeout: 120_000 }, () => {

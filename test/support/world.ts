@@ -85,12 +85,19 @@ export class World {
     }
   }
 
-  /** Runs a command of the tree as a process in a copy of this world; `redirection` is what a shell reads behind it. */
-  async shell(words: string, more: readonly string[], redirection: string): Promise<Finished> {
+  /**
+   * Runs a command of the tree as a process in a copy of this world; `redirection` is what a shell reads behind it, and
+   * `program` the tool: that of this directory or another build of it.
+   */
+  async shell(
+    words: string,
+    more: readonly string[],
+    redirection: string,
+    program: readonly string[] = [process.execPath, LAUNCHER],
+  ): Promise<Finished> {
     const directory = this.#copyOfTemplate();
     try {
-      const line = withOptions([LAUNCHER, ...this.argv(words)], more);
-      const quoted = [process.execPath, ...line].map((word) => `'${word}'`).join(' ');
+      const quoted = [...program, ...withOptions(this.argv(words), more)].map((word) => `'${word}'`).join(' ');
       return await this.#withSandbox(directory, () => this.#spawn(directory, `${quoted} ${redirection}`));
     } finally {
       rmSync(directory, { recursive: true, force: true });
