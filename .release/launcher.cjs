@@ -6,8 +6,6 @@ const { Script } = require('node:vm');
 const assets = new Set(getAssetKeys());
 const modules = new Map();
 
-// No upgrade takes these files away.
-load.isLasting = true;
 load('./svc.cjs');
 
 function load(name) {
