@@ -1,13 +1,10 @@
 import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../api/any-endpoint.ts';
 import type { Client } from '../api/client.ts';
-import { readCache, writeCache } from '../config/cache-file.ts';
+import { tenantFacts } from '../config/cache.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
-import type { PathsHost } from '../config/paths.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { ApiKey } from '../http/core.ts';
-import { isObject } from '../output/view.ts';
-import type { KeyType } from '../schema/tenant.ts';
-import type { TenantFacts } from '../schema/tenant.ts';
+import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 import type { ClientChoice, Context } from './command.ts';
 
 /**
@@ -65,7 +62,7 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
     Promise.all(permissions.map((permission) => tryPermission(client, permission)));
   const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
   const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
-  const tenant = factsIn(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
+  const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
   const check = { kind, tried: own, tenant };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
@@ -115,26 +112,4 @@ function hintForOther(kind: KeyType, other: KeyType, from: string): string {
 /** Whether a failure is about the key, and not about the way to the service. */
 export function isAboutKey(error: unknown): error is SvcError {
   return isSvcError(error, 'unauthorized', 'forbidden');
-}
-
-function factsIn(value: unknown): TenantFacts | undefined {
-  if (!isObject(value)) return undefined;
-  const { id, name, type } = value;
-  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
-  return { id, name, type };
-}
-
-const FILE_NAME = 'tenants.json';
-
-/** The tenant of a profile's key at this base URL when it was last checked, if ever. */
-export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
-  const known = readCache(system, FILE_NAME)[profile];
-  return isObject(known) && known['base_url'] === baseUrl ? factsIn(known) : undefined;
-}
-
-/** Keeps the tenant of a profile, where it can be kept. */
-export function rememberTenant(system: PathsHost, profile: string, baseUrl: string, tenant: TenantFacts): void {
-  const { id, name, type } = tenant;
-  const known = { base_url: baseUrl, id, name, type };
-  writeCache(system, FILE_NAME, { ...readCache(system, FILE_NAME), [profile]: known });
 }

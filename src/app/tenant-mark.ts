@@ -7,7 +7,7 @@ import type { Prompts } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
 import type { Palette, Tone } from '../output/view.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
-import { knownTenant } from './check-key.ts';
+import { knownTenant } from '../config/cache.ts';
 import type { Context } from './command.ts';
 
 /** A test tenant is harmless, all others are not: the color says so beside the word. */

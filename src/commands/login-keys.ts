@@ -1,4 +1,5 @@
-import { checkKey, isAboutKey, type KeyCheck, keyFailure, knownTenant, namesOf } from '../app/check-key.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../app/check-key.ts';
+import { knownTenant } from '../config/cache.ts';
 import type { Context } from '../app/command.ts';
 import { conflicting, flag, type Input, text, value } from '../app/parameter.ts';
 import { headline } from '../app/tenant-mark.ts';
@@ -8,8 +9,7 @@ import { baseUrlText } from '../config/values.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import { readInput } from '../output/prompt.ts';
 import { displayHost } from '../schema/address.ts';
-import type { KeyType } from '../schema/tenant.ts';
-import type { TenantFacts } from '../schema/tenant.ts';
+import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;
 

@@ -1,4 +1,5 @@
-import { isAboutKey, rememberTenant } from '../app/check-key.ts';
+import { isAboutKey } from '../app/check-key.ts';
+import { rememberTenant } from '../config/cache.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { noteNext, warnOf } from '../app/hint.ts';
 import { conflicting, flag } from '../app/parameter.ts';

@@ -1,5 +1,6 @@
 import { READ_PERMISSIONS } from '../api/any-endpoint.ts';
-import { inspectKey, isAboutKey, type KeyReport, rememberTenant, type Verdict } from '../app/check-key.ts';
+import { inspectKey, isAboutKey, type KeyReport, type Verdict } from '../app/check-key.ts';
+import { rememberTenant } from '../config/cache.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../app/tenant-mark.ts';
@@ -9,8 +10,7 @@ import { SvcError } from '../errors.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { formatDuration, parseTime } from '../output/time.ts';
 import { fieldPaths, MARKS, type View } from '../output/view.ts';
-import type { KeyType } from '../schema/tenant.ts';
-import type { TenantFacts } from '../schema/tenant.ts';
+import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
 const whoamiView: View<Identity> = {
   name: 'identity',

@@ -169,10 +169,8 @@ async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
 }
 
 async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
-  const { ENTITY_TYPES, readEntityTypes } = await import('../config/cache-file.ts');
-  const known = new Map<string, string>(ENTITY_TYPES.map((type) => [type, '']));
-  for (const [type, name] of readEntityTypes(system)) known.set(type, name);
-  return [...known];
+  const { knownEntityTypes } = await import('../config/cache.ts');
+  return [...knownEntityTypes(system)];
 }
 
 // `settings.*` is any key of `settings`, which is a field too; `*` is any field at all.

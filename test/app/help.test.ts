@@ -7,7 +7,7 @@ import { GLOBAL_PARAMETERS, optionWords, type Parameter } from '../../src/app/pa
 import { parse } from '../../src/app/run.ts';
 import { exitCodeMeanings, type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
 import { PROGRAM, TREE } from '../../src/commands/tree.ts';
-import { ENTITY_TYPES_FILE_NAME } from '../../src/config/cache-file.ts';
+import { ENTITY_TYPES_FILE_NAME } from '../../src/config/cache.ts';
 import { KEY_VARIABLES } from '../../src/config/keys.ts';
 import { CONFIG_FILE_NAME } from '../../src/config/paths.ts';
 import { OUTPUT_FORMATS, TIME_STYLES } from '../../src/config/values.ts';

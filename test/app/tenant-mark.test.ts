@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { rememberTenant } from '../../src/app/check-key.ts';
+import { rememberTenant } from '../../src/config/cache.ts';
 import { confirmCost, reportTenant } from '../../src/app/tenant-mark.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { Messages } from '../../src/output/messages.ts';

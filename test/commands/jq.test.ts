@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { json } from '../support/fault-steps.ts';
 import { FaultServer } from '../support/fault-server.ts';
-import { Home } from '../support/svc.ts';
-import { LAUNCHER } from '../support/svc.ts';
+import { Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 
 const home = new Home();

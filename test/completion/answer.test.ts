@@ -22,7 +22,7 @@ import {
   value,
 } from '../../src/app/parameter.ts';
 import { candidatesFor } from '../../src/completion/complete.ts';
-import { rememberEntityTypes } from '../../src/config/cache-file.ts';
+import { rememberEntityTypes } from '../../src/config/cache.ts';
 import type { PathsHost } from '../../src/config/paths.ts';
 
 const list = command('list', {

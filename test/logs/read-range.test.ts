@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pages.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
-import type { LogSource } from '../../src/logs/read-range.ts';
-import { readReliably, readOnce } from '../../src/logs/read-range.ts';
+import { type LogSource, readOnce, readReliably } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { ModelClock } from './model.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRecord } from '../../src/account-updater/record.ts';
-import { readEntityTypes } from '../../src/config/cache-file.ts';
+import { ENTITY_TYPES, knownEntityTypes } from '../../src/config/cache.ts';
 import { parseConfig } from '../../src/config/config-file.ts';
 import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/config/paths.ts';
 import { readRecords } from '../../src/logs/archive/chain.ts';
@@ -53,7 +53,7 @@ describe('the formats of files', () => {
     const file = join(directoryOf(system, 'cache') ?? '', 'entity-types.json');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify({ version: 2, services: [{ types: 1 }], more: true }));
-    expect(readEntityTypes(system)).toEqual([]);
+    expect([...knownEntityTypes(system).keys()]).toEqual(ENTITY_TYPES);
   });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ENTITY_TYPES } from '../../src/config/cache-file.ts';
+import { ENTITY_TYPES } from '../../src/config/cache.ts';
 import { statePaths } from '../../src/sandbox/state/journal.ts';
 import { SandboxState } from '../../src/sandbox/state/state.ts';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';

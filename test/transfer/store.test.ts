@@ -1,7 +1,11 @@
 import { assert, boolean, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeStoreError, readStoreError } from '../../src/transfer/store.ts';
-import { type AddressSource, requireStoreAddress } from '../../src/transfer/store.ts';
+import {
+  type AddressSource,
+  describeStoreError,
+  readStoreError,
+  requireStoreAddress,
+} from '../../src/transfer/store.ts';
 import { failure } from './support.ts';
 
 const SECRET = 'AbCdEf0123456789+/AbCdEf0123456789=';

@@ -13,7 +13,7 @@ import {
   summarizeResults,
 } from '../../account-updater/result-codes.ts';
 import { listRuns } from '../../account-updater/run-directory.ts';
-import { knownTenant } from '../../app/check-key.ts';
+import { knownTenant } from '../../config/cache.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, type Input, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isForPeople, recordPrinter } from '../../app/print.ts';

@@ -1,6 +1,5 @@
 import type { Context } from '../../app/command.ts';
-import { isPair, readCache, writeCache } from '../../config/cache-file.ts';
-import type { PathsHost } from '../../config/paths.ts';
+import { type ApplicationNames, knownApplications, rememberApplications } from '../../config/cache.ts';
 import { isSvcError } from '../../errors.ts';
 import { within } from '../../logs/follow.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../../output/text.ts';
@@ -50,7 +49,7 @@ export class ActorNames {
   #namesOf(tenantId: string): ApplicationNames | undefined {
     if (!this.#byTenant.has(tenantId)) {
       const { system, clock } = this.#context;
-      this.#byTenant.set(tenantId, knownNames(system, { service: this.#service, tenantId }, clock.now()));
+      this.#byTenant.set(tenantId, knownApplications(system, { service: this.#service, tenantId }, clock.now()));
     }
     return this.#byTenant.get(tenantId);
   }
@@ -71,7 +70,7 @@ export class ActorNames {
     const names = await this.#read();
     if (names === undefined) return;
     this.#byTenant.set(tenantId, names);
-    rememberNames(system, { service: this.#service, tenantId }, names, clock.now());
+    rememberApplications(system, { service: this.#service, tenantId }, names, clock.now());
   }
 
   /** None where the key may not read them, which stays so for a day; undefined where it is not known. */
@@ -95,52 +94,4 @@ export class ActorNames {
     const name = this.#context.out.redact(cleanText(item['name'])).trim();
     return name === '' ? [] : [[item['id'], ruler.cut(name, MAX_WIDTH)]];
   }
-}
-
-/** Names of applications by their ids. */
-type ApplicationNames = ReadonlyMap<string, string>;
-
-/** Whose applications they are: a tenant at a service, which its base URL tells apart from others. */
-interface Owner {
-  readonly service: string;
-  readonly tenantId: string;
-}
-
-const FILE_NAME = 'applications.json';
-const KEPT_MS = 86_400_000;
-
-/** The names of a tenant's applications, where they were read within a day; none where reading them was refused. */
-function knownNames(system: PathsHost, owner: Owner, now: number): ApplicationNames | undefined {
-  const known = readFresh(system, now)[keyOf(owner)];
-  return known && new Map(known.names);
-}
-
-/** Keeps them for a day, where they can be kept. */
-function rememberNames(system: PathsHost, owner: Owner, names: ApplicationNames, now: number): void {
-  const tenants = { ...readFresh(system, now), [keyOf(owner)]: { at: now, names: [...names] } };
-  writeCache(system, FILE_NAME, { version: 1, tenants });
-}
-
-interface Known {
-  /** When they were read, in epoch milliseconds. */
-  readonly at: number;
-  readonly names: readonly (readonly [id: string, name: string])[];
-}
-
-function keyOf({ service, tenantId }: Owner): string {
-  return `${service} ${tenantId}`;
-}
-
-function readFresh(system: PathsHost, now: number): Readonly<Record<string, Known>> {
-  const { tenants } = readCache(system, FILE_NAME);
-  const fresh = Object.entries(isObject(tenants) ? tenants : {}).filter(
-    (entry): entry is [string, Known] => isKnown(entry[1]) && entry[1].at <= now && now < entry[1].at + KEPT_MS,
-  );
-  return Object.fromEntries(fresh);
-}
-
-function isKnown(value: unknown): value is Known {
-  return (
-    isObject(value) && typeof value['at'] === 'number' && Array.isArray(value['names']) && value['names'].every(isPair)
-  );
 }

@@ -144,8 +144,8 @@ async function warnOfNames(context: Context, input: ListInput, seen: ListProgres
   const operations = [...new Set([...LOG_OPERATIONS, ...seenOperations])];
   for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
   if (entityType === undefined || seen.read > 0) return;
-  const { ENTITY_TYPES, readEntityTypes } = await import('../../config/cache-file.ts');
-  const types = [...ENTITY_TYPES, ...readEntityTypes(system).map(([type]) => type)];
+  const { knownEntityTypes } = await import('../../config/cache.ts');
+  const types = [...knownEntityTypes(system).keys()];
   if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
 }
 
@@ -174,7 +174,7 @@ export const entityTypes = defineCommand({
 });
 
 async function rememberForCompletion({ system, settings, notices }: Context, types: readonly EntityType[]) {
-  const { rememberEntityTypes } = await import('../../config/cache-file.ts');
+  const { rememberEntityTypes } = await import('../../config/cache.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
   if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');

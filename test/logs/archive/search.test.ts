@@ -3,8 +3,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
-import { type Lane, merged, type Timed } from '../../../src/logs/archive/search.ts';
-import { type SearchOptions, searchSegments } from '../../../src/logs/archive/search.ts';
+import { type Lane, merged, type SearchOptions, searchSegments, type Timed } from '../../../src/logs/archive/search.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, type Commit, openStore, TENANT } from './build.ts';
 

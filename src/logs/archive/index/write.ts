@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { sha256Of } from '../../../files/draft.ts';
-import { Draft } from '../../../files/draft.ts';
+import { Draft, sha256Of } from '../../../files/draft.ts';
 import { dayIn, UNKNOWN_DAY } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import {
