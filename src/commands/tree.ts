@@ -32,7 +32,7 @@ const LOGS: readonly Entry[] = [
     'write a bundle for an auditor, which can be checked without svc',
     () => import('./logs/evidence.ts'),
   ),
-  entry('entity-types', 'list the values of --entity-type', () => import('./logs/list.ts')),
+  entry('entity-types', 'list the values of --entity-type', () => import('./logs/entity-types.ts')),
 ];
 
 const TENANT: readonly Entry[] = [

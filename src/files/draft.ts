@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../errors.ts';
-import { moveIntoPlace, syncDirectory, whileBusy } from './path.ts';
+import { moveIntoPlace, syncDirectory, whileBusy, writeFlushed } from './path.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;
@@ -143,18 +143,6 @@ export function removeOrphanedTemporaries(file: string): void {
   for (const name of fs.readdirSync(path.dirname(file)))
     if (name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length)))
       removeQuietly(path.join(path.dirname(file), name));
-}
-
-/** Makes a new file whose content is on the disk before anything else gets to know of it. */
-export function writeFlushed(file: string, data: string | Uint8Array, mode = OWNER_ONLY): void {
-  const descriptor = fs.openSync(file, 'wx', OWNER_ONLY);
-  try {
-    fs.fchmodSync(descriptor, mode);
-    fs.writeFileSync(descriptor, data);
-    fs.fsyncSync(descriptor);
-  } finally {
-    fs.closeSync(descriptor);
-  }
 }
 
 function temporaryName(file: string): string {

@@ -4,8 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
-import { writeFlushed } from './draft.ts';
-import { NO_LINKS, readRegularFileSync, whileBusy } from './path.ts';
+import { NO_LINKS, readRegularFileSync, whileBusy, writeFlushed } from './path.ts';
 
 interface LockOptions {
   /** How long to wait, in milliseconds. */

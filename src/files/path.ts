@@ -43,6 +43,18 @@ export function moveIntoPlace(draft: string, target: string, overwrite: boolean)
   }
 }
 
+/** Makes a new file whose content is on the disk before anything else gets to know of it. */
+export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
+  const descriptor = fs.openSync(file, 'wx', 0o600);
+  try {
+    fs.fchmodSync(descriptor, mode);
+    fs.writeFileSync(descriptor, data);
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
 /** Codes of a file system without hard links; `EISDIR` is that of exFAT on Windows. */
 export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR']);
 

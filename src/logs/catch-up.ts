@@ -1,4 +1,5 @@
-import { type Entry, NO_TIME, SECOND_MS, type TailState, type TimeRange, wholeSecond } from './entry.ts';
+import { type Entry, NO_TIME, type TailState, type TimeRange } from './entry.ts';
+import { SECOND_MS, wholeSecond } from '../output/time.ts';
 import { type Poll, pollBackfill } from './poll.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from './read-range.ts';
 

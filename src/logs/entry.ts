@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isLossy, logText } from '../api/logs.ts';
 import { sourceOf } from '../json/source.ts';
-import { parseTime } from '../output/time.ts';
+import { parseTime, SECOND_MS, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 
 /** How long the service keeps entries, in milliseconds, unless an option says otherwise. */
@@ -74,14 +74,6 @@ function sortedNames(log: Log): Names {
 function withSortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Ranges begin and end at whole seconds: a service may ignore fractions. */
-export const SECOND_MS = 1000;
-
-/** The whole second that a time lies in, in milliseconds. */
-export function wholeSecond(time: number): number {
-  return Math.floor(time / SECOND_MS) * SECOND_MS;
 }
 
 /** A half-open time range in epoch milliseconds: `from` belongs to it, `to` does not. */

@@ -1,9 +1,9 @@
 import type { LogFilter, Logs } from '../api/logs.ts';
 import { isExpiredCursor, type Page, type PageOptions } from '../api/pages.ts';
 import { isSvcError, SvcError } from '../errors.ts';
-import { isoTime, parseTime } from '../output/time.ts';
+import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
-import { countByKey, entryOf, SECOND_MS, wholeSecond } from './entry.ts';
+import { countByKey, entryOf } from './entry.ts';
 
 const MAX_RESTARTS = 20;
 /** Entries without a time that are kept to recognize them. */

@@ -2,21 +2,10 @@ import type { Client } from '../api/client.ts';
 import type { LogFilter } from '../api/logs.ts';
 import { isExpiredCursor, type Page } from '../api/pages.ts';
 import { SvcError } from '../errors.ts';
-import { isoTime } from '../output/time.ts';
+import { isoTime, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { Clock } from '../system.ts';
-import {
-  beyond,
-  countByKey,
-  type Entry,
-  entryOf,
-  isIn,
-  replaced,
-  secondsOf,
-  Tally,
-  type TimeRange,
-  wholeSecond,
-} from './entry.ts';
+import { beyond, countByKey, type Entry, entryOf, isIn, replaced, secondsOf, Tally, type TimeRange } from './entry.ts';
 
 /** Where entries are read: the service, or a model of it. */
 export interface LogSource {

@@ -44,6 +44,14 @@ function timeOf(iso: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
+/** What the service takes times by: it may ignore fractions. */
+export const SECOND_MS = 1000;
+
+/** The whole second that a time lies in, in milliseconds. */
+export function wholeSecond(time: number): number {
+  return Math.floor(time / SECOND_MS) * SECOND_MS;
+}
+
 /** A span as its two largest units: `1h 30m`, `45s`, `2d 4h`; below a second `0s`. */
 export function formatDuration(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1000) * 1000);

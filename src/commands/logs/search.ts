@@ -5,7 +5,7 @@ import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { TailPosition } from '../../logs/entry.ts';
-import { countText, formatDuration, formatNumber } from '../../output/time.ts';
+import { countText, formatDuration, formatNumber, wholeSecond } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
 import {
@@ -16,12 +16,12 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
   isAbout,
+  logView,
   matches,
   RETENTION_PARAMETERS,
   UNMARKED_ENTRY_PARAMETERS,
   valuesAmong,
 } from './entries.ts';
-import { logView } from './views.ts';
 
 const parameters = {
   dir: archiveLocation,
@@ -177,7 +177,7 @@ export const history = defineCommand({
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
     const lane = liveLane(
       serviceLogs(client, entityFilter(input)),
-      entry.beginAt(entry.wholeSecond(client.now() - retentionMs)),
+      entry.beginAt(wholeSecond(client.now() - retentionMs)),
       {
         overlapMs: entry.DEFAULT_OVERLAP_MS,
         retentionMs,

@@ -4,7 +4,7 @@ import { isForPeople, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
-import { countText, isoTime, parseTime } from '../../output/time.ts';
+import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import { countEntries, gapText, openArchive, reportGaps } from './archives.ts';
 import {
@@ -97,14 +97,12 @@ async function statsPrinter(context: Context): Promise<(counted: Counted) => Pro
 
 /** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
 async function countService(context: Context, input: CountInput): Promise<Counted> {
-  const [{ LogCounts: Counts }, { beginAt }, { DEFAULT_OVERLAP_MS, wholeSecond }, { Tail }, { serviceLogs }] =
-    await Promise.all([
-      import('../../logs/count.ts'),
-      import('../../logs/entry.ts'),
-      import('../../logs/entry.ts'),
-      import('../../logs/follow.ts'),
-      import('../../logs/read-range.ts'),
-    ]);
+  const [{ LogCounts: Counts }, { beginAt, DEFAULT_OVERLAP_MS }, { Tail }, { serviceLogs }] = await Promise.all([
+    import('../../logs/count.ts'),
+    import('../../logs/entry.ts'),
+    import('../../logs/follow.ts'),
+    import('../../logs/read-range.ts'),
+  ]);
   const now = context.clock.now();
   const { since: asked, until } = intervalOf(input, now);
   const since = asked ?? (until ?? now) - DAY_MS;

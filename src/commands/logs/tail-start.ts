@@ -18,11 +18,11 @@ import {
 import { directoryOf } from '../../config/paths.ts';
 import { isSvcError } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
-import { beginAt, type TailPosition, wholeSecond } from '../../logs/entry.ts';
+import { beginAt, type TailPosition } from '../../logs/entry.ts';
 import type { TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
 import { destinationText, parseDestination } from '../../logs/otlp/settings.ts';
-import { countText, isoTime, parseTime } from '../../output/time.ts';
+import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,

@@ -11,11 +11,10 @@ import type { TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import { actorNames, clientFilters, entityFilter, firstRequest, matches } from './entries.ts';
+import { actorNames, clientFilters, entityFilter, firstRequest, logView, matches } from './entries.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
 import { before, endsAtPresent, parameters, readLast, resumeCommand, type TailInput } from './tail-start.ts';
-import { logView } from './views.ts';
 
 /** `svc logs tail` */
 export const tail = defineCommand({
