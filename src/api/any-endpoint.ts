@@ -1,12 +1,13 @@
 import { isSvcError, SvcError } from '../errors.ts';
+import { Endpoints } from '../http/core.ts';
 import type { ApiRequest, Query } from '../http/request.ts';
 import type { AnyResponse, JsonBody } from '../http/response.ts';
 import { exactItem } from '../json/exact.ts';
 import { listSource } from '../json/source.ts';
 import { decodedUri } from '../schema/address.ts';
-import type { KeyType } from '../schema/tenant.ts';
 import { objectOrUndefined } from '../schema/json-value.ts';
-import { Endpoints, type Page, Pages } from './pages.ts';
+import type { KeyType } from '../schema/tenant.ts';
+import { type Page, Pages } from './pages.ts';
 
 export type AnyRequest = Pick<
   ApiRequest<unknown>,

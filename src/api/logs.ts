@@ -1,10 +1,11 @@
 import { SvcError } from '../errors.ts';
+import { Endpoints } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
 import { isObject } from '../schema/json-value.ts';
 import type { EntityType, Log } from '../schema/log.ts';
-import { cursorPages, Endpoints, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
 export interface LogFilter {

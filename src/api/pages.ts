@@ -3,15 +3,6 @@ import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 import type { CursorPage } from '../schema/response.ts';
 
-/** Endpoints of the service that belong together. */
-export class Endpoints {
-  protected readonly core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.core = core;
-  }
-}
-
 /** One page as a list endpoint gives it. `next` is absent on the last one. */
 export interface Page<T> {
   readonly items: readonly T[];

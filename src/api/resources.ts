@@ -1,3 +1,4 @@
+import { Endpoints } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import type { Tenant as TenantRecord, TenantBody, UsageReport } from '../schema/tenant.ts';
@@ -9,7 +10,7 @@ import type {
   CreateSession,
   ThreeDsSession,
 } from '../schema/three-ds/session.ts';
-import { cursorPages, Endpoints, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 const JOB = {
   key: 'private',

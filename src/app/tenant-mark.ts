@@ -1,3 +1,4 @@
+import { knownTenant } from '../config/cache.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
@@ -7,7 +8,6 @@ import type { Prompts } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
 import type { Palette, Tone } from '../output/view.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
-import { knownTenant } from '../config/cache.ts';
 import type { Context } from './command.ts';
 
 /** A test tenant is harmless, all others are not: the color says so beside the word. */
@@ -65,7 +65,7 @@ export function reportTenant(context: Settled & Pick<Context, 'notices' | 'notic
 }
 
 interface Asking extends Settled, Pick<Context, 'reportTenant'> {
-  readonly prompts: Pick<Prompts, 'confirmIfPossible'>;
+  readonly prompts: () => Pick<Prompts, 'confirmIfPossible'>;
 }
 
 /** Asks before something is paid for, where that is possible and may do harm. `what`: such as `submit 6 rows`. */
@@ -74,5 +74,5 @@ export async function confirmCost(context: Asking, what: string): Promise<boolea
   await context.reportTenant();
   const tenant = tenantInUse(context);
   const who = tenant ? describeTenant(tenant) : 'UNKNOWN TENANT';
-  return context.prompts.confirmIfPossible(`${who}: ${what}? This may be billed.`);
+  return context.prompts().confirmIfPossible(`${who}: ${what}? This may be billed.`);
 }

@@ -1,8 +1,8 @@
 import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../app/check-key.ts';
-import { knownTenant } from '../config/cache.ts';
 import type { Context } from '../app/command.ts';
 import { conflicting, flag, type Input, text, value } from '../app/parameter.ts';
 import { headline } from '../app/tenant-mark.ts';
+import { knownTenant } from '../config/cache.ts';
 import type { Profile } from '../config/config-file.ts';
 import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../config/keys.ts';
 import { baseUrlText } from '../config/values.ts';
@@ -68,7 +68,7 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
   const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
   const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
   return repeated(context, async () => {
-    const typed = (await context.prompts.promptHidden(question, instead)).trim();
+    const typed = (await context.prompts().promptHidden(question, instead)).trim();
     if (typed === '') return undefined;
     const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
     context.addSecret(key.value);
@@ -79,7 +79,7 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
 
 /** Asks for a line of text until `read` takes it, three times at most. */
 export async function askForText<T>(context: Context, question: string, instead: string, read: (typed: string) => T) {
-  return repeated(context, async () => read(await context.prompts.promptText(question, instead)));
+  return repeated(context, async () => read(await context.prompts().promptText(question, instead)));
 }
 
 /** Asks again after an answer that is wrong in itself, such as a key that is refused. */

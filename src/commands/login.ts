@@ -1,13 +1,13 @@
 import { isAboutKey } from '../app/check-key.ts';
-import { rememberTenant } from '../config/cache.ts';
 import { type Context, defineCommand } from '../app/command.ts';
 import { noteNext, warnOf } from '../app/hint.ts';
 import { conflicting, flag } from '../app/parameter.ts';
+import { rememberTenant } from '../config/cache.ts';
 import { type StoredKey, updateConfig } from '../config/config-file.ts';
+import { KEY_TYPES } from '../config/keys.ts';
 import { baseUrlText, parseBaseUrl } from '../config/values.ts';
 import { SvcError } from '../errors.ts';
 import { isoTime } from '../output/time.ts';
-import { KEY_TYPES } from '../config/keys.ts';
 import {
   askForKey,
   askForText,

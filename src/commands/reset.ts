@@ -51,7 +51,7 @@ export const reset = defineCommand({
     );
     if (kept.length === 0) return notices.note('nothing is kept here');
     if (dryRun) return notices.note(`dry run: ${what} would be removed`);
-    const typed = globals.yes || (await prompts.promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
+    const typed = globals.yes || (await prompts().promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
     if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
     // State goes last: whatever stops this, what was paid for stays on record.
     for (const each of kept.toReversed()) remove(each.path);

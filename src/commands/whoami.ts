@@ -1,9 +1,9 @@
 import { READ_PERMISSIONS } from '../api/any-endpoint.ts';
 import { inspectKey, isAboutKey, type KeyReport, type Verdict } from '../app/check-key.ts';
-import { rememberTenant } from '../config/cache.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../app/tenant-mark.ts';
+import { rememberTenant } from '../config/cache.ts';
 import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
 import { baseUrlText } from '../config/values.ts';
 import { SvcError } from '../errors.ts';

@@ -197,6 +197,15 @@ export class HttpCore {
   }
 }
 
+/** Endpoints of the service that belong together. */
+export class Endpoints {
+  protected readonly core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.core = core;
+  }
+}
+
 function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeRequest): PacedRequest {
   return { key, path, secret: headers[KEY_HEADER] };
 }

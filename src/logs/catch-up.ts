@@ -1,5 +1,5 @@
-import { type Entry, NO_TIME, type TailState, type TimeRange } from './entry.ts';
 import { SECOND_MS, wholeSecond } from '../output/time.ts';
+import { type Entry, NO_TIME, type TailState, type TimeRange } from './entry.ts';
 import { type Poll, pollBackfill } from './poll.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from './read-range.ts';
 

@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
 import type { LogFilter } from '../api/logs.ts';
 import { isSvcError } from '../errors.ts';
+import { wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition } from './entry.ts';
-import { wholeSecond } from '../output/time.ts';
 import { Tail, type TailOptions } from './follow.ts';
 import { serviceLogs } from './read-range.ts';
 

@@ -1,7 +1,7 @@
 import { isSvcError } from '../errors.ts';
+import { SECOND_MS, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, Tally, type TimeRange } from './entry.ts';
-import { SECOND_MS, wholeSecond } from '../output/time.ts';
 import { outageDelayMs, type TailEvent } from './follow.ts';
 import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from './read-range.ts';
 

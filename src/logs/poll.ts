@@ -1,6 +1,6 @@
+import { SECOND_MS, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { countByKey, type Entry, NO_TIME, secondsOf, type TailState, type TimeRange } from './entry.ts';
-import { SECOND_MS, wholeSecond } from '../output/time.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from './read-range.ts';
 
 /** What a poll found, and how far the tail has got once all of it is passed on. */

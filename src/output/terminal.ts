@@ -38,7 +38,7 @@ export interface Terminal {
   /** Shows long work on a terminal, plain lines elsewhere. */
   readonly progress: Progress;
   /** Questions to the person at the terminal, if there is one. */
-  readonly prompts: Prompts;
+  readonly prompts: () => Prompts;
   /** Whether block and braille characters may be drawn. */
   readonly unicode: boolean;
   /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
@@ -84,7 +84,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     noticePalette,
     notices,
     progress,
-    prompts: new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
+    prompts: () => new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
     unicode,
     marks: unicode && out.isTerminal,
     plain,

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { rememberTenant } from '../../src/config/cache.ts';
 import { confirmCost, reportTenant } from '../../src/app/tenant-mark.ts';
+import { rememberTenant } from '../../src/config/cache.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { Messages } from '../../src/output/messages.ts';
 import { createPalette } from '../../src/output/terminal.ts';
@@ -45,7 +45,7 @@ async function marked(...where: Parameters<typeof place>): Promise<string> {
 
 async function asked(...where: Parameters<typeof place>): Promise<readonly string[]> {
   const questions: string[] = [];
-  const prompts = { confirmIfPossible: async (question: string) => questions.push(question) === 0 };
+  const prompts = () => ({ confirmIfPossible: async (question: string) => questions.push(question) === 0 });
   const isYes = await confirmCost(
     { ...place(...where), prompts, reportTenant: async () => undefined },
     'submit 6 rows',

@@ -54,7 +54,7 @@ describe('without a terminal', () => {
     const asking = readSourceFiles(root)
       .map(({ path }) => path)
       .filter((path) =>
-        /\bprompts\.(?:confirm|promptText|promptHidden)\(/.test(readFileSync(`${root}${path}`, 'utf8')),
+        /\bprompts\(\)\.(?:confirm|promptText|promptHidden)\(/.test(readFileSync(`${root}${path}`, 'utf8')),
       );
     const listed = new Set(Object.keys(QUESTIONS).map((question) => question.split(' ')[0] ?? ''));
     expect(asking.toSorted()).toEqual([...listed].toSorted());

@@ -93,10 +93,10 @@ function requiredFile(file: string | undefined): string {
 async function confirmed(context: Context, paths: readonly string[]): Promise<boolean> {
   if (paths.length === 0) return confirmCost(context, 'authenticate the session');
   const { globals, notices, prompts } = context;
-  if (prompts.canAsk) await context.reportTenant();
+  if (prompts().canAsk) await context.reportTenant();
   const what = `unknown fields (${pathWords(paths)})`;
   if (globals.yes) notices.warn(`sending ${what}`);
-  return prompts.confirm(`Send ${what}?`, 'Pass --yes.');
+  return prompts().confirm(`Send ${what}?`, 'Pass --yes.');
 }
 
 // The service decides what a session still takes; what it will probably refuse is said first.

@@ -95,7 +95,7 @@ function consequencesOf(record: RunRecord): string[] {
 }
 
 async function isConfirmed({ notices, prompts }: Context, question: string): Promise<boolean> {
-  const isYes = await prompts.confirm(question, 'Pass --yes.');
+  const isYes = await prompts().confirm(question, 'Pass --yes.');
   if (!isYes) notices.note('nothing was changed');
   return isYes;
 }

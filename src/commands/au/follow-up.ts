@@ -21,9 +21,9 @@ export const execParameter = value(
  * `svc au status` shows it, with the counts of its results; what it writes goes to stderr.
  * @returns its failure, after which it stays due
  */
-export async function runExec(context: Context, run: RunDirectory, command: string | undefined) {
+export async function runExec(context: Context, run: RunDirectory, command: string) {
   const { record } = run;
-  if (command === undefined || record.exec !== 'due' || record.results === undefined) return undefined;
+  if (record.exec !== 'due' || record.results === undefined) return undefined;
   const { system, signal, notices } = context;
   const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
     // Bytes that the operator vouched for need not be a table.

@@ -88,7 +88,7 @@ export const prune = defineCommand({
     const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
     const what = `the results of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
     if (dryRun) return context.notices.note(`dry run: ${what} would be removed`);
-    if (!(await context.prompts.confirm(`Remove ${what}?`, 'Pass --yes.')))
+    if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.')))
       return context.notices.note('nothing was removed');
     return pruneAll(context, old, before);
   },

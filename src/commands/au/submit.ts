@@ -106,7 +106,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
       if (input.wait || (wasCompleted && input.out !== undefined))
         await finishRun(context, run, { out, force: input.force }, how);
-      return runExec(context, run, input.exec);
+      return input.exec === undefined ? undefined : runExec(context, run, input.exec);
     });
     if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
     if (failure) throw failure;

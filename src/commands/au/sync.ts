@@ -109,7 +109,7 @@ async function advance(context: Context, run: RunDirectory, exec: string | undef
   const { record } = run;
   // Another round may have ended it meanwhile.
   if (isOpen(record)) await resume(context, run, exec !== undefined);
-  const failure = await runExec(context, run, exec);
+  const failure = exec === undefined ? undefined : await runExec(context, run, exec);
   if (failure) throw failure;
 }
 

@@ -83,7 +83,7 @@ async function waitForNamedRun(
   const work = async (): Promise<void> => {
     const failure = await run.hold(context.system, async () => {
       await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
-      return runExec(context, run, how.exec);
+      return how.exec === undefined ? undefined : runExec(context, run, how.exec);
     });
     await showResults(context, print, run.record);
     if (failure) throw failure;

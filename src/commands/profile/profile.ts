@@ -88,7 +88,7 @@ const deleteProfile = defineCommand({
     const { config } = readConfig(system);
     if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
     if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
-    if (!(await prompts.confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
+    if (!(await prompts().confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
       return notices.note('nothing was deleted');
     }
     await updateConfig(system, (current) => {

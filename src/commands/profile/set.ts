@@ -2,6 +2,7 @@ import { defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { argument, flag, optionalArgument, suggesting } from '../../app/parameter.ts';
 import { type Profile, updateConfig } from '../../config/config-file.ts';
+import { KEY_TYPES } from '../../config/keys.ts';
 import {
   baseUrlText,
   OUTPUT_FORMATS,
@@ -11,7 +12,6 @@ import {
   TIME_STYLES,
 } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
-import { KEY_TYPES } from '../../config/keys.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { typedWord } from '../../security/typed-word.ts';
 

@@ -72,11 +72,9 @@ export const reset = defineCommand({
   parameters: { directory: directoryParameter },
   async run(context, input) {
     const directory = directoryFrom(context, input.directory);
-    const agreed = await context.prompts.confirm(
-      'Reset the sandbox? Its jobs, files and logs are deleted.',
-      'Pass --yes.',
-    );
-    if (!agreed) return context.notices.note('canceled: nothing was reset');
+    const question = 'Reset the sandbox? Its jobs, files and logs are deleted.';
+    if (!(await context.prompts().confirm(question, 'Pass --yes.')))
+      return context.notices.note('canceled: nothing was reset');
     const { resetSandbox } = await import('../../sandbox/state/journal.ts');
     resetSandbox(directory);
     context.notices.success('sandbox reset');

@@ -25,7 +25,7 @@ const deleteTenant = defineCommand({
   changes: true,
   parameters,
   async run(context, input): Promise<Result> {
-    if (input.confirm === undefined && !context.prompts.canAsk) {
+    if (input.confirm === undefined && !context.prompts().canAsk) {
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
       throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, { hint: INSTEAD });
     }
@@ -59,7 +59,8 @@ function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof param
 async function askForName({ prompts }: Context, { name }: Tenant): Promise<void> {
   if (cleanText(name).trim() === '')
     throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
-  const typed = await prompts.promptText(`All its data will be lost. To delete it, type its name (${name}):`, INSTEAD);
+  const question = `All its data will be lost. To delete it, type its name (${name}):`;
+  const typed = await prompts().promptText(question, INSTEAD);
   if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
   throw new SvcError('usage', 'name does not match; nothing was deleted', {
     hint: 'Run the command again and type the name as shown.',

@@ -74,7 +74,7 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
-  return prompts.confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
+  return prompts().confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
 }
 
 /** Reads the tenant once more, just before it is replaced: a change made meanwhile must not be lost. */
@@ -118,7 +118,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
 
 /** Without a way to confirm, the update is refused before anything is read. */
 function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
-  if (globals.yes || dryRun || (file !== '-' && prompts.canAsk)) return;
+  if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input holds the change' : 'cannot prompt';
   throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
     hint: 'Pass --yes, or --dry-run to see the difference only.',

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { beginAt } from '../entry.ts';
 import { wholeSecond } from '../../output/time.ts';
+import { beginAt } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';

@@ -18,6 +18,6 @@ await runProgram(async ({ out, notices, progress, prompts }, { clock }) => {
   wait.update({ state: HOSTILE });
   await clock.sleep(1500);
   wait.done(HOSTILE);
-  await prompts.confirm(`sure about ${HOSTILE}?`, 'Pass --yes');
+  await prompts().confirm(`sure about ${HOSTILE}?`, 'Pass --yes');
   throw new SvcError('rejected', HOSTILE, { hint: HOSTILE, requestId: HOSTILE, facts: { problems: [HOSTILE] } });
 });
