@@ -38,7 +38,7 @@ async function send(pacer: Pacer, times = 1): Promise<void> {
 }
 
 describe('processes that share a key', () => {
-  it('R18 stay under every limit together, though some are killed with requests on their way', async () => {
+  it('R18 and R68 stay under every limit together, though some are killed with requests on their way', async () => {
     const lives = fc.array(
       fc.record({ requests: fc.nat(60), after: fc.nat(20_000), latency: fc.nat(2_000), isKilled: fc.boolean() }),
       { minLength: 2, maxLength: 5 },
@@ -113,7 +113,7 @@ describe('processes that share a key', () => {
     expect(files.map((name) => statSync(path.join(machine.directory, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
-  it('R10 keep to the limits each for itself where the files cannot be used', async () => {
+  it('R10 and R68 keep to the limits each for itself where the files cannot be used', async () => {
     const machine = openMachine();
     writeFileSync(machine.directory, 'in the way');
     const before = machine.clock.now();
