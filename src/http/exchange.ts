@@ -27,7 +27,8 @@ export interface HttpResponse {
   /** Every header, by lower-case name. */
   headers(): [name: string, value: string][];
   /**
-   * Hands every piece of the body on as it comes: the connection is never held back. Resolves at its end.
+   * Hands every piece of the body on as it comes: the connection is never held back. Resolves at its end. A piece is
+   * lent until `take` returns.
    * @throws TransportFailure when it breaks off; what `take` throws, which also drops the rest
    */
   readonly receive: Receive;
@@ -85,7 +86,7 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   try {
     request.signal?.throwIfAborted();
     const receiver = dispatch(lease, request, abort.signal, watchdog);
-    return await toResponse(receiver, abort.signal, finish);
+    return await toResponse(receiver, abort.signal, lease, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -120,6 +121,7 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
 async function toResponse(
   receiver: Receiver,
   signal: AbortSignal,
+  lease: Lease,
   finish: (reusable: boolean) => void,
 ): Promise<HttpResponse> {
   const { status, headers } = await receiver.head;
@@ -137,7 +139,10 @@ async function toResponse(
     status,
     header: (name) => headers.get(name)?.join(', '),
     headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
-    receive,
+    receive(take) {
+      lease.lendPieces();
+      return receive(take);
+    },
     async read(limit) {
       const body = await readPartial(receive, limit);
       if (body.failure) throw body.failure;

@@ -1,13 +1,39 @@
-import { getEventListeners } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { getEventListeners, once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../../src/http/exchange.ts';
 import { createTransport } from '../../src/http/transport.ts';
 import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
+import { makeCertificate, tlsServer, trust } from '../support/certificate.ts';
 import { FakeClock } from '../support/clock.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
 import { answer, answerThenReset, head, json, later, raw, reset, silence } from '../support/fault-steps.ts';
 import { CREATE, failureOf, makeCore, QUICK, READ, serve } from './support/core.ts';
+
+const CERTIFICATE = makeCertificate('localhost');
+
+/** Answers each request with a head in small pieces, and with a long body right behind it. */
+function slowHead(value: string, body: Buffer): (socket: Socket) => void {
+  return (socket) => void socket.on('data', () => void answerSlowly(socket, value, body)).on('error', () => undefined);
+}
+
+async function answerSlowly(socket: Socket, value: string, body: Buffer): Promise<void> {
+  const text = head(200, { 'x-long': value, 'content-length': String(body.length) });
+  for (let at = 0; at < text.length; at += 1_000) {
+    const isLast = at + 1_000 >= text.length;
+    socket.write(Buffer.concat([Buffer.from(text.slice(at, at + 1_000)), isLast ? body : Buffer.alloc(0)]));
+    await wait(5);
+  }
+}
+
+async function listening(protocol: string, server: Server): Promise<URL> {
+  await once(server.listen(0, 'localhost'), 'listening');
+  onTestFinished(() => void server.close());
+  return new URL(`${protocol}://localhost:${(server.address() as AddressInfo).port}`);
+}
 
 /** What holds this process up, besides the test's own server and worker. */
 function holding(): string[] {
@@ -84,6 +110,35 @@ describe('connections', () => {
     read.discard();
     expect((await other.read(Infinity)).bytes).toHaveLength(5_000_000);
     expect(server.connections).toBe(2);
+  });
+
+  it.each<[string, () => Server]>([
+    ['http', createServer],
+    ['https', () => tlsServer(CERTIFICATE)],
+  ])('R32 a long body over %s goes through two memories, whatever came before it', async (protocol, create) => {
+    const body = randomBytes(5_000_000);
+    const value = 'x'.repeat(3_000);
+    const server = create().on(protocol === 'http' ? 'connection' : 'secureConnection', slowHead(value, body));
+    const url = await listening(protocol, server);
+    onTestFinished(trust(CERTIFICATE));
+    const transport = createTransport();
+    onTestFinished(() => transport.close());
+    const request = { method: 'GET', url, headers: {}, limits: { ...QUICK, body: 20_000 } };
+    for (let n = 0; n < 3; n += 1) {
+      const copied = await (await exchange(transport, request)).read(body.length);
+      expect(copied.bytes.equals(body)).toBe(true);
+      const memories = new Set<ArrayBufferLike>();
+      const pieces: Buffer[] = [];
+      const lent = await exchange(transport, request);
+      await lent.receive((piece) => {
+        memories.add(piece.buffer);
+        pieces.push(Buffer.from(piece));
+      });
+      expect(Buffer.concat(pieces).equals(body)).toBe(true);
+      expect(lent.header('x-long')).toBe(value);
+      // The first piece may have come with the head.
+      expect(memories.size).toBeLessThanOrEqual(3);
+    }
   });
 
   it('R19 nothing holds the process up once all failed and the transport is closed', async () => {
