@@ -5,7 +5,7 @@ import { systemClock } from '../../src/system.ts';
 import { blackHole } from '../support/black-hole.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
 import { answer, json, silence } from '../support/fault-steps.ts';
-import { CREATE, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 
 // Longer than a test may take: one that ends did not wait for them.
 const PATIENT = { connect: 60_000, headers: 60_000, idle: 60_000, body: 60_000 };
@@ -101,9 +101,11 @@ describe('an abort', () => {
   it('R20 because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
     const server = await serve([silence('request')]);
     const abort = new AbortController();
-    setTimeout(() => abort.abort(new SvcError('timeout', 'not done within 1 s')), 100);
     const core = makeCore(server.url, { limits: PATIENT, signal: abort.signal });
-    await expect(core.call(CREATE)).rejects.toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+    const failure = failureOf(core.call(CREATE));
+    await expect.poll(() => server.whole().length).toBe(1);
+    abort.abort(new SvcError('timeout', 'not done within 1 s'));
+    expect(await failure).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
   });
 
   it('R19 takes no other request along', async () => {
