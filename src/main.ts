@@ -8,8 +8,9 @@ export async function main(argv: readonly string[], system: System): Promise<num
     return writePlain(system, `${VERSION}\n`);
   }
   if (argv[0] === '__complete') {
-    const { runComplete } = await import('./commands/complete.ts');
-    return runComplete(argv.slice(1), system);
+    const { runComplete } = await import('./completion/shells.ts');
+    const { TREE } = await import('./commands/tree.ts');
+    return runComplete(argv.slice(1), system, TREE);
   }
   const { PROGRAM } = await import('./commands/tree.ts');
   if (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')) {

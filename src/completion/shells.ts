@@ -1,7 +1,15 @@
 import { text as zshScript } from '../../completions/_svc';
 import { text as fishScript } from '../../completions/svc.fish';
 import { text as powershellScript } from '../../completions/svc.ps1';
+import type { Entry } from '../app/command.ts';
+import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
+import { TOPICS } from '../app/topics.ts';
+import type { PathsHost } from '../config/paths.ts';
+import { writePlain } from '../output/output.ts';
+import type { System } from '../system.ts';
 import { bash, described, header, lines, type Shell, unquote } from './bash.ts';
+import { candidatesFor, NOTHING } from './complete.ts';
+import type { Completable } from './walk.ts';
 
 /** zsh with its completion system (compinit). */
 const zsh: Shell = {
@@ -71,6 +79,27 @@ export type ShellName = (typeof SHELL_NAMES)[number];
 
 export function shellNamed(name: string): Shell | undefined {
   return SHELLS.find((shell) => shell.name === name);
+}
+
+/** `svc __complete`, which shells' scripts call on TAB. Prints no errors: they would land in the line being typed. */
+export async function runComplete(argv: readonly string[], system: System, tree: readonly Entry[]): Promise<number> {
+  const program = { tree, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
+  try {
+    const text = await complete(program, argv, system);
+    return text === undefined ? 2 : await writePlain(system, text);
+  } catch {
+    return 1;
+  }
+}
+
+/** Answers a shell's script: its name, then what it passes. Undefined for an unknown shell. No network, no writes. */
+export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
+  const [name = '', ...args] = argv;
+  const question = shellNamed(name)?.read(args);
+  if (!question) return undefined;
+  const { words, current, redirected } = question;
+  if (redirected) return question.print({ ...NOTHING, kind: 'files' });
+  return question.print(await candidatesFor(program, words, current, system));
 }
 
 // What _describe reads: a colon parts the two.

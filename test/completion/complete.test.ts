@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GLOBAL_PARAMETERS } from '../../src/app/parameter.ts';
 import { TREE } from '../../src/commands/tree.ts';
-import { complete } from '../../src/commands/complete.ts';
+import { complete } from '../../src/completion/shells.ts';
 import { Home } from '../support/svc.ts';
 
 const home = new Home();

@@ -11,11 +11,10 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
 import { RunFinder } from './find-run.ts';
-import { describeRun, execParameter, runExec } from './follow-up.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
 import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
-import { eventsParameter, listenForJobs } from './wait.ts';
+import { describeRun, eventsParameter, execParameter, listenForJobs, runExec } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();

@@ -11,10 +11,10 @@ import { listPrinter, once } from '../../app/print.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../app/summary.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { hashFile } from '../../transfer/source.ts';
-import { describeRun, execParameter, runExec } from './follow-up.ts';
 import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
 import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { describeRun, execParameter, runExec } from './wait.ts';
 
 export const sync = defineCommand({
   description:

@@ -1,11 +1,28 @@
-import { defineCommand } from '../../app/command.ts';
+import { type Context, defineCommand } from '../../app/command.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { argument, text } from '../../app/parameter.ts';
 import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
-import { tenantMark } from '../../app/tenant-mark.ts';
+import { headline, tenantMark, tenantTone } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
-import { simpleColumns, type View } from '../../output/view.ts';
-import { differenceText, tenantView } from './view.ts';
+import { jsonLine } from '../../output/formats.ts';
+import { cleanText } from '../../output/text.ts';
+import { fieldPaths, type Palette, simpleColumns, type View } from '../../output/view.ts';
+import type { Tenant } from '../../schema/tenant.ts';
+import type { FieldDifference } from '../../tenant/change.ts';
+
+export const tenantView: View<Tenant> = {
+  name: 'tenant',
+  fields: fieldPaths(`
+    id owner_id type name settings.fingerprint_tokens settings.disable_ephemeral_proxy
+    settings.deduplicate_tokens settings.token_deduplication_behavior settings.* created_by
+    created_at modified_by modified_at
+  `),
+  columns: [
+    { path: 'name', kind: 'text' },
+    { path: 'type', kind: 'text', paint: (value) => tenantTone(value) },
+    { path: 'id', kind: 'id' },
+  ],
+};
 
 export const show = defineCommand({
   examples: [
@@ -95,3 +112,27 @@ export const diff = defineCommand({
   },
   request: async () => (await import('../../api/resources.ts')).readTenantRequest(),
 });
+
+/** Shows on stderr which tenant it is, and each field that would change: its old value after -, its new one after +. */
+export async function showDifference(context: Context, tenant: Tenant, fields: readonly FieldDifference[]) {
+  await context.reportTenant(tenant);
+  if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));
+}
+
+function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { palette, plain }: Context) {
+  return `${headline(tenant, palette)}\n${fieldsText(fields, palette, plain)}`;
+}
+
+function fieldsText(fields: readonly FieldDifference[], palette: Palette, plain: boolean): string {
+  return fields.flatMap((field) => fieldLines(field, palette, plain).map((line) => `${line}\n`)).join('');
+}
+
+function fieldLines({ path, before, after }: FieldDifference, palette: Palette, plain: boolean): string[] {
+  const [was, is] = [before, after].map((value) => (value === undefined ? 'nothing' : jsonLine(value)));
+  if (plain) return [`${cleanText(path)}: from ${was} to ${is}`];
+  return [
+    `  ${cleanText(path)}`,
+    ...(before === undefined ? [] : [palette.bad(`  - ${jsonLine(before)}`)]),
+    ...(after === undefined ? [] : [palette.good(`  + ${jsonLine(after)}`)]),
+  ];
+}

@@ -7,7 +7,7 @@ import { describeTenant } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
 import type { Tenant, TenantBody } from '../../schema/tenant.ts';
 import type { TenantChange } from '../../tenant/change.ts';
-import { showDifference, tenantView } from './view.ts';
+import { showDifference, tenantView } from './show.ts';
 
 const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),

@@ -4,10 +4,9 @@ import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../files/draft.ts';
 import type { Log } from '../../schema/log.ts';
 import { bucketOf } from '../count.ts';
-import { ColumnContent } from './index/column.ts';
 import type { BuiltTally } from './index/file.ts';
 import { TallyBuilder } from './index/tally.ts';
-import type { BuiltColumn } from './index/write.ts';
+import { type BuiltColumn, ColumnContent } from './index/write.ts';
 import type { LocalFile } from './store.ts';
 
 /** What a segment holds: entries of one tenant and one day (UTC, or `unknown`), late ones or not, raw ones or not. */

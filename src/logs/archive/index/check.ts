@@ -4,11 +4,11 @@ import type { Finding } from '../chain.ts';
 import type { Segment } from '../record.ts';
 import { END_BYTES, HEADER_BYTES } from '../segment.ts';
 import type { ArchiveStore } from '../store.ts';
-import { ColumnContent } from './column.ts';
 import { type ColumnInfo, type Group, IndexFile, shortDigest } from './file.ts';
 import { BLOCK_BYTES, blocksOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
 import { entriesOf, TallyBuilder } from './tally.ts';
+import { ColumnContent } from './write.ts';
 
 const STEP_BYTES = 4 * 1024 * 1024;
 

@@ -3,11 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { array, assert, asyncProperty, boolean, integer, nat, oneof, record } from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { ColumnContent } from '../../../../src/logs/archive/index/column.ts';
 import { IndexFile } from '../../../../src/logs/archive/index/file.ts';
 import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
 import { type IndexRef, withIndex } from '../../../../src/logs/archive/index/ref.ts';
-import { type BuiltColumn, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
+import { type BuiltColumn, ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { MemoryStore } from '../memory-store.ts';
 
 /** The ids in each column of a segment. */

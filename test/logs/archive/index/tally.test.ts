@@ -5,12 +5,11 @@ import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, opti
 import { expect, test } from 'vitest';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
 import { IndexCheck } from '../../../../src/logs/archive/index/check.ts';
-import { ColumnContent } from '../../../../src/logs/archive/index/column.ts';
 import { countTallies } from '../../../../src/logs/archive/index/count.ts';
 import { type BuiltTally, IndexFile, shortHash } from '../../../../src/logs/archive/index/file.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
 import { entriesOf, TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
-import { partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
+import { ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { isWithin, readManifest } from '../../../../src/logs/archive/manifest.ts';
 import { readLines } from '../../../../src/logs/archive/read-segment.ts';
 import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
