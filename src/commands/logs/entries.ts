@@ -20,7 +20,6 @@ import { MAX_DEPTH } from '../../json/source.ts';
 import { countText, formatNumber, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
-import type { ActorNames } from './actor-names.ts';
 
 export const logView: View<Log> = {
   name: 'log entry',
@@ -205,7 +204,7 @@ export function reportFiltered(
 }
 
 /** Names of actors, where a person reads a table on a terminal whose columns nobody chose. */
-export async function actorNames(context: Context): Promise<ActorNames | undefined> {
+export async function actorNames(context: Context) {
   if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
   return new (await import('./actor-names.ts')).ActorNames(context);
 }
