@@ -158,9 +158,7 @@ async function sharedLogs({ clock }: Context, system: System, baseUrl: string | 
   const state = directoryOf(system, 'state');
   if (state === undefined) return undefined;
   const { SharedLogs } = await import('./shared-logs.ts');
-  // Not all of the system: reading its streams opens them.
-  const host = { pid: system.pid, signal: system.signal, clock, isAlive: (pid: number) => system.isAlive(pid) };
-  return new SharedLogs({ directory: path.join(state, 'pacing'), host }, new URL(baseUrl));
+  return new SharedLogs(path.join(state, 'pacing'), clock, new URL(baseUrl));
 }
 
 function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {

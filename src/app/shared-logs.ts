@@ -2,32 +2,31 @@ import { createHmac, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../files/directory.ts';
-import { type LockHost, withLock } from '../files/lock.ts';
-import { whileBusy } from '../files/path.ts';
-import { OwnLogs, type PacedRequest, type SendLog, type SendLogs } from '../http/pacer.ts';
+import { linkUnlessTaken, whileBusy, writeFlushed } from '../files/path.ts';
+import { OwnLogs, type PacedRequest, type SendLogs, type Slot, SLOT_LIFE_MS } from '../http/pacer.ts';
+import type { Clock } from '../system.ts';
 
 const SECRET_BYTES = 32;
-const LONGEST_WAIT_MS = 1_000;
-
-/** Where processes share their logs, and this process. */
-export interface SharedDirectory {
-  readonly directory: string;
-  readonly host: LockHost;
-}
 
 /**
- * Logs in files that every process of this user changes in turn, so that together they stay under the limits of a key.
+ * Logs in files that every process of this user adds lines to, so that together they stay under the limits of a key. An
+ * addition to a file is one whole, and its place among the others decides who came first: no lock is needed, and what a
+ * loss of power spoils is left out. A file takes what is added in {@link SLOT_LIFE_MS}, so that the newest two tell all.
  * Where the files cannot be read or written, each process keeps to the limits for itself. Nothing in them is secret: a
  * file is named by an HMAC of service and key, with a random secret of the directory.
  */
 export class SharedLogs implements SendLogs {
-  readonly #place: SharedDirectory;
+  readonly #directory: string;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #baseUrl: URL;
   readonly #own = new OwnLogs();
+  readonly #names = new Map<string, string>();
+  #period = 0;
   #isBroken = false;
 
-  constructor(place: SharedDirectory, baseUrl: URL) {
-    this.#place = place;
+  constructor(directory: string, clock: Pick<Clock, 'now'>, baseUrl: URL) {
+    this.#directory = directory;
+    this.#clock = clock;
     this.#baseUrl = baseUrl;
   }
 
@@ -35,63 +34,75 @@ export class SharedLogs implements SendLogs {
     return !this.#isBroken;
   }
 
-  async update<T>(request: PacedRequest, change: (log: SendLog) => T): Promise<T> {
-    if (this.#isBroken || request.secret === undefined) return this.#own.update(request, change);
-    const { directory, host } = this.#place;
+  add(request: PacedRequest, slot: Slot): void {
+    this.#own.add(request, slot);
+    // Each line begins with its end of line: one that was cut off spoils no other.
+    this.#tryFiles(request, ([, file]) =>
+      whileBusy(() => fs.appendFileSync(file, `\n${JSON.stringify(slot)}`, { mode: 0o600 })),
+    );
+  }
+
+  read(request: PacedRequest, before?: string): readonly Slot[] {
+    const slots = this.#tryFiles(request, (files) => files.flatMap((file) => slotsIn(file, this.#clock.now(), before)));
+    return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : this.#own.read(request, before);
+  }
+
+  /** Gives the files of the last period and of this one. */
+  #tryFiles<T>({ secret }: PacedRequest, use: (files: readonly [string, string]) => T): T | undefined {
+    if (this.#isBroken || secret === undefined) return undefined;
     try {
-      const file = path.join(directory, `${await this.#nameOf(request.secret)}.json`);
-      return await withLock(`${file}.lock`, host, () => this.#change(file, request, change), {
-        waitMs: LONGEST_WAIT_MS,
-      });
+      const name = this.#names.get(secret) ?? this.#nameOf(secret);
+      this.#names.set(secret, name);
+      const period = Math.floor(this.#clock.now() / SLOT_LIFE_MS);
+      if (period !== this.#period) removeOld(this.#directory, period - 1);
+      this.#period = period;
+      return use([`${name}.${period - 1}.log`, `${name}.${period}.log`]);
     } catch {
       this.#isBroken = true;
-      return this.#own.update(request, change);
+      return undefined;
     }
   }
 
-  async #change<T>(file: string, request: PacedRequest, change: (log: SendLog) => T): Promise<T> {
-    const log = readLog(file, this.#place.host.clock.now());
-    const value = change(log);
-    const draft = `${file}.new`;
-    fs.writeFileSync(draft, JSON.stringify(log), { mode: 0o600 });
-    whileBusy(() => fs.renameSync(draft, file));
-    // What goes on alone after a failure must know what was sent.
-    await this.#own.update(request, (own) => {
-      own.slots = log.slots;
-      Object.assign(own.heldUntil, log.heldUntil);
-    });
-    return value;
-  }
-
-  async #nameOf(key: string): Promise<string> {
-    const { directory, host } = this.#place;
-    const file = path.join(directory, 'secret');
-    if (!fs.existsSync(file)) {
-      makeDirectory(directory);
-      await withLock(`${file}.lock`, host, () => createSecret(file), { waitMs: LONGEST_WAIT_MS });
-    }
+  #nameOf(key: string): string {
+    const file = path.join(this.#directory, 'secret');
+    if (!fs.existsSync(file)) createSecret(this.#directory, file);
     const secret = fs.readFileSync(file);
     if (secret.length !== SECRET_BYTES) throw new Error('the secret of the directory is damaged');
-    return createHmac('sha256', secret).update(`${this.#baseUrl.href}\0${key}`).digest('hex').slice(0, 32);
+    const name = createHmac('sha256', secret).update(`${this.#baseUrl.href}\0${key}`).digest('hex').slice(0, 32);
+    return path.join(this.#directory, name);
   }
 }
 
-function createSecret(file: string): void {
-  if (fs.existsSync(file)) return;
-  fs.writeFileSync(`${file}.new`, randomBytes(SECRET_BYTES), { mode: 0o600 });
-  whileBusy(() => fs.renameSync(`${file}.new`, file));
+function createSecret(directory: string, file: string): void {
+  makeDirectory(directory);
+  const draft = `${file}.${randomBytes(4).toString('hex')}.new`;
+  writeFlushed(draft, randomBytes(SECRET_BYTES));
+  if (!linkUnlessTaken(draft, file)) fs.rmSync(draft);
 }
 
-/** The log in a file; an empty one where there is none that makes sense, or where the clock was set back since. */
-function readLog(file: string, now: number): SendLog {
+/** Removes the files of periods before `first`, and those of earlier versions. */
+function removeOld(directory: string, first: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    const period = /^[0-9a-f]{32}\.(?:(\d+)\.log|json.*)$/.exec(name);
+    if (period && Number(period[1] ?? 0) < first) fs.rmSync(path.join(directory, name), { force: true });
+  }
+}
+
+/** The slots in a file up to `before`, without what makes no sense or comes from before the clock was set back. */
+function slotsIn(file: string, now: number, before: string | undefined): Slot[] {
+  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(1) : [];
+  const slots = lines.flatMap((line) => slotOf(line, now + 1_000) ?? []);
+  const end = slots.findIndex(({ id }) => id === before);
+  return end === -1 ? slots : slots.slice(0, end);
+}
+
+function slotOf(line: string, latest: number): Slot | undefined {
   try {
-    const { slots, heldUntil } = JSON.parse(fs.readFileSync(file, 'utf8')) as SendLog;
-    const isValid = slots.every(
-      ({ id, rules, sentAt }) => typeof id === 'string' && Array.isArray(rules) && typeof sentAt === 'number',
-    );
-    if (isValid && slots.every(({ sentAt }) => sentAt <= now + 1_000)) return { slots, heldUntil: { ...heldUntil } };
+    const slot = JSON.parse(line) as Slot;
+    const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = slot;
+    const isValid = typeof id === 'string' && Array.isArray(rules) && Number.isFinite(heldUntil);
+    return isValid && sentAt <= latest && answeredAt <= latest ? slot : undefined;
   } catch {
-    // Read as if nothing was sent.
+    return undefined;
   }
-  return { slots: [], heldUntil: {} };
 }

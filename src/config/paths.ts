@@ -20,7 +20,7 @@ export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
 /** What svc keeps in each directory of the state: the operator may have named a file, an archive or a run there. */
 export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   archives: /^[0-9a-f]{16}(?:\..*)?$/,
-  pacing: /^(?:secret|[^.].*\.json)(?:\..*)?$/,
+  pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
   sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
   spool: /^\.?\d+-[0-9a-f]{12}\.csv/,

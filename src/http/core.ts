@@ -110,7 +110,7 @@ export class HttpCore {
       onWait: (ms, { error }) => {
         const isLimit = isSvcError(error) && error.status === 429;
         // Whatever else is sent with this key would be refused as well.
-        if (isLimit) void pacer.hold(pacedBy(request, outgoing), ms);
+        if (isLimit) pacer.hold(pacedBy(request, outgoing), ms);
         trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms });
       },
     });
@@ -159,7 +159,7 @@ export class HttpCore {
       if (error instanceof TransportFailure) return { failure: error };
       throw sent ? abortedError(facts, error) : error;
     } finally {
-      await ended();
+      ended();
     }
   }
 

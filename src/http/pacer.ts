@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { KeyType } from '../schema/tenant.ts';
 import type { Clock } from '../system.ts';
 
@@ -34,39 +33,46 @@ export interface PacedRequest {
 /** One request: when it was sent, and when its response came, or nothing while it may still be on its way. */
 export interface Slot {
   readonly id: string;
+  /** What it counts under; nothing where it was not sent after all. */
   readonly rules: readonly string[];
   readonly sentAt: number;
-  answeredAt?: number | undefined;
+  readonly answeredAt?: number | undefined;
+  /** It was refused: until when the service refuses more under these rules. It does not count. */
+  readonly heldUntil?: number | undefined;
 }
 
-/** What was sent with one key of late, and until when the service refuses more, by rule. */
-export interface SendLog {
-  slots: Slot[];
-  readonly heldUntil: Record<string, number>;
-}
-
-/** Keeps the log of each key: in this process, or where others see it too. */
+/** Keeps what was sent with each key: in this process, or where others see it too. */
 export interface SendLogs {
   /** Whether other processes send with the same logs. */
   readonly isShared: boolean;
-  /** Changes the log of a key while nobody else does. Never fails. */
-  update<T>(request: PacedRequest, change: (log: SendLog) => T): Promise<T>;
+  /** Adds a slot, or what it became. Never fails. */
+  add(request: PacedRequest, slot: Slot): void;
+  /** The slots of late with what they became, or only those that were added before the slot `before`. Never fails. */
+  read(request: PacedRequest, before?: string): readonly Slot[];
 }
 
 /** Logs that end with the process. */
 export class OwnLogs implements SendLogs {
   readonly isShared = false;
-  readonly #logs = new Map<KeyType, SendLog>();
+  readonly #logs = new Map<KeyType, readonly Slot[]>();
 
-  update<T>({ key }: PacedRequest, change: (log: SendLog) => T): Promise<T> {
-    const log = this.#logs.get(key) ?? { slots: [], heldUntil: {} };
-    this.#logs.set(key, log);
-    return Promise.resolve(change(log));
+  add({ key }: PacedRequest, slot: Slot): void {
+    const since = (slot.answeredAt ?? slot.sentAt) - LONGEST_WINDOW_MS;
+    const isOfLate = ({ id, answeredAt = Infinity, heldUntil = answeredAt }: Slot): boolean =>
+      id !== slot.id && heldUntil > since;
+    this.#logs.set(key, [...(this.#logs.get(key) ?? []).filter(isOfLate), slot]);
+  }
+
+  read({ key }: PacedRequest, before?: string): readonly Slot[] {
+    return (this.#logs.get(key) ?? []).filter(({ id }) => id !== before);
   }
 }
 
+const LONGEST_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs));
 /** A request of another process that no response was recorded for may have died with it. */
 const LONGEST_UNANSWERED_MS = 30_000;
+/** How long a slot is of use after it was added. */
+export const SLOT_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
 /** Another process may take the slot that is waited for, or end before its time. */
 const ASK_AGAIN_MS = 2_000;
 /** A process that sent more than a tenth of what a limit allows leaves so many requests to those that send little. */
@@ -81,7 +87,7 @@ export class Pacer {
   readonly #rules: readonly RateRule[];
   readonly #clock: Clock;
   readonly #logs: SendLogs;
-  readonly #process = randomBytes(6).toString('hex');
+  readonly #process = Math.random().toString(36).slice(2);
   #count = 0;
 
   constructor(rules: readonly RateRule[], clock: Clock, logs: SendLogs = new OwnLogs()) {
@@ -98,31 +104,31 @@ export class Pacer {
     request: PacedRequest,
     signal: AbortSignal | undefined,
     onWait: (ms: number) => void,
-  ): Promise<() => Promise<void>> {
-    if (this.#applying(request).length === 0) return () => Promise.resolve();
-    const id = `${this.#process}.${(this.#count += 1)}`;
+  ): Promise<() => void> {
+    const rules = this.#applying(request).map(({ name }) => name);
+    if (rules.length === 0) return () => undefined;
+    const id = this.#nextId();
     for (;;) {
-      const ms = await this.#logs.update(request, (log) => this.#tryTake(log, request, id));
-      if (ms <= 0) break;
+      let ms = this.#delay(request);
+      const slot: Slot = { id, rules, sentAt: this.#clock.now() };
+      if (ms <= 0) {
+        this.#logs.add(request, slot);
+        // Others may do the same in this moment: who came first goes first.
+        ms = this.#delay(request, id);
+        if (ms <= 0) return () => this.#logs.add(request, { ...slot, answeredAt: this.#clock.now() });
+        this.#logs.add(request, { ...slot, rules: [] });
+      }
       onWait(ms);
       await this.#clock.sleep(this.#logs.isShared ? Math.min(ms, ASK_AGAIN_MS) : ms, signal);
     }
-    return () =>
-      this.#logs.update(request, ({ slots }) => {
-        const slot = slots.find((one) => one.id === id);
-        if (slot) slot.answeredAt ??= this.#clock.now();
-      });
   }
 
   /** Holds back everything under the rule that the service says this request broke, for `ms`. */
-  async hold(request: PacedRequest, ms: number): Promise<void> {
+  hold(request: PacedRequest, ms: number): void {
     // The rules stand from the narrowest to the widest.
     const [broken] = this.#applying(request);
-    if (!broken) return;
-    const until = this.#clock.now() + ms;
-    await this.#logs.update(request, ({ heldUntil }) => {
-      heldUntil[broken.name] = Math.max(until, heldUntil[broken.name] ?? 0);
-    });
+    const sentAt = this.#clock.now();
+    if (broken) this.#logs.add(request, { id: this.#nextId(), rules: [broken.name], sentAt, heldUntil: sentAt + ms });
   }
 
   /** How long the service is known to block after a refusal that does not say. */
@@ -130,20 +136,17 @@ export class Pacer {
     return Math.max(0, ...this.#applying(request).map(({ blockMs }) => blockMs));
   }
 
-  /** Counts the request if it fits now, else gives the milliseconds until it may. */
-  #tryTake(log: SendLog, request: PacedRequest, id: string): number {
+  /** Milliseconds until the request fits beside what was sent before. */
+  #delay(request: PacedRequest, before?: string): number {
     const now = this.#clock.now();
-    const rules = this.#applying(request);
-    const longest = Math.max(...this.#rules.map(({ windowMs }) => windowMs));
-    log.slots = log.slots.filter((slot) => this.#countedAt(slot, now) > now - longest);
-    const ms = Math.max(...rules.map((rule) => this.#delayOf(rule, log, now)));
-    if (ms <= 0) log.slots.push({ id, rules: rules.map(({ name }) => name), sentAt: now });
-    return ms;
+    const slots = this.#logs.read(request, before);
+    return Math.max(...this.#applying(request).map((rule) => this.#delayOf(rule, slots, now)));
   }
 
-  #delayOf(rule: RateRule, { slots, heldUntil }: SendLog, now: number): number {
-    const counted = slots.filter(
-      (slot) => slot.rules.includes(rule.name) && this.#countedAt(slot, now) > now - rule.windowMs,
+  #delayOf(rule: RateRule, slots: readonly Slot[], now: number): number {
+    const ruled = slots.filter(({ rules }) => rules.includes(rule.name));
+    const counted = ruled.filter(
+      (slot) => slot.heldUntil === undefined && this.#countedAt(slot, now) > now - rule.windowMs,
     );
     const own = counted.filter((slot) => this.#isOwn(slot)).length;
     const isLarge = this.#logs.isShared && own > Math.max(2, rule.count * SMALL_SHARE);
@@ -152,7 +155,7 @@ export class Pacer {
     const times = counted.map((slot) => this.#countedAt(slot, now)).toSorted((a, b) => a - b);
     const oldest = times.at(-limit);
     const fits = oldest === undefined ? now : oldest + rule.windowMs;
-    return Math.max(fits, heldUntil[rule.name] ?? 0) - now;
+    return Math.max(fits, ...ruled.map(({ heldUntil = 0 }) => heldUntil)) - now;
   }
 
   /** The latest time at which the service can have counted it. */
@@ -163,6 +166,10 @@ export class Pacer {
 
   #isOwn({ id }: Slot): boolean {
     return id.startsWith(this.#process);
+  }
+
+  #nextId(): string {
+    return `${this.#process}.${(this.#count += 1)}`;
   }
 
   #applying({ key, path }: PacedRequest): readonly RateRule[] {

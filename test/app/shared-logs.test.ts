@@ -17,13 +17,12 @@ class Machine {
   readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
 
   process(baseUrl = 'https://api.example/'): Pacer {
-    const host = { pid: process.pid, isAlive: () => true, signal: new AbortController().signal, clock: this.clock };
-    const logs = new SharedLogs({ directory: this.directory, host }, new URL(baseUrl));
+    const logs = new SharedLogs(this.directory, this.clock, new URL(baseUrl));
     return new Pacer(KNOWN_RATES, this.clock, logs);
   }
 
   files(): string[] {
-    return readdirSync(this.directory).filter((name) => name.endsWith('.json'));
+    return readdirSync(this.directory).filter((name) => name.endsWith('.log'));
   }
 }
 
@@ -34,7 +33,7 @@ function openMachine(): Machine {
 }
 
 async function send(pacer: Pacer, times = 1): Promise<void> {
-  for (let n = 0; n < times; n += 1) await (await pacer.take(REQUEST, undefined, quiet))();
+  for (let n = 0; n < times; n += 1) (await pacer.take(REQUEST, undefined, quiet))();
 }
 
 describe('processes that share a key', () => {
@@ -59,7 +58,7 @@ describe('processes that share a key', () => {
                 // The service counts a request as soon as it comes; a killed process records no response.
                 await clock.sleep(latency);
                 if (isKilled && n === requests - 1) return;
-                await ended();
+                ended();
               }
             }),
           );
@@ -91,7 +90,7 @@ describe('processes that share a key', () => {
   it('R17 all pause when the service refused a request of one', async () => {
     const machine = openMachine();
     const before = machine.clock.now();
-    await machine.process().hold(REQUEST, 45_000);
+    machine.process().hold(REQUEST, 45_000);
     await send(machine.process());
     expect(machine.clock.now() - before).toBeGreaterThanOrEqual(45_000);
   });
@@ -129,8 +128,13 @@ describe('processes that share a key', () => {
     await send(machine.process(), 48);
     const [name = ''] = machine.files();
     const file = path.join(machine.directory, name);
-    const future = [{ id: 'x', rules: ['burst'], sentAt: machine.clock.now() + 3_600_000 }];
-    for (const text of ['', '{}', '[1]', '{"slots":[{}],"heldUntil":{}}', JSON.stringify({ slots: future })]) {
+    const soon = machine.clock.now() + 3_600_000;
+    const future = [
+      { id: 'x', rules: ['burst'], sentAt: soon },
+      { id: 'x', rules: ['burst'], sentAt: 0, answeredAt: soon },
+      { id: 'x', rules: ['burst'], sentAt: 0, heldUntil: 'x' },
+    ];
+    for (const text of ['', '\0\0', '\n{}\n[1]\n{"id', ...future.map((slot) => `\n${JSON.stringify(slot)}`)]) {
       writeFileSync(file, text);
       const before = machine.clock.now();
       await send(machine.process());

@@ -42,12 +42,10 @@ describe('pacing', () => {
   it('R18 does not hold back what fits', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
-    for (let n = 0; n < 48; n += 1) await (await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet))();
+    for (let n = 0; n < 48; n += 1) (await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet))();
     expect(clock.slept).toEqual([]);
     for (let n = 0; n < 9; n += 1)
-      await (
-        await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet)
-      )();
+      (await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet))();
     expect(clock.slept).toEqual([]);
   });
 
@@ -56,9 +54,7 @@ describe('pacing', () => {
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
     for (let n = 0; n < 120; n += 1)
-      await (
-        await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet)
-      )();
+      (await pacer.take({ key: 'private', path: '/account-updater/jobs' }, undefined, quiet))();
     expect(clock.now() - started).toBe(Math.floor(119 / 9) * 10_000);
   });
 
@@ -81,7 +77,7 @@ describe('pacing', () => {
       Array.from({ length: 7 }, async (_, n) => {
         const ended = await pacer.take({ key: 'private', path: '/x' }, undefined, (ms) => told.push(ms));
         order.push(n);
-        await ended();
+        ended();
       }),
     );
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -93,9 +89,7 @@ describe('pacing', () => {
     const clock = new FakeClock({ auto: false });
     const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
-    await (
-      await pacer.take({ key: 'private', path: '/x' }, undefined, quiet)
-    )();
+    (await pacer.take({ key: 'private', path: '/x' }, undefined, quiet))();
     const abort = new AbortController();
     const first = pacer.take({ key: 'private', path: '/x' }, abort.signal, quiet);
     const second = pacer.take({ key: 'private', path: '/x' }, undefined, quiet);
@@ -114,7 +108,7 @@ describe('pacing', () => {
     const second = pacer.take({ key: 'private', path: '/x' }, undefined, quiet).then(() => clock.now());
     await clock.sleep(60_500);
     const answered = clock.now();
-    await ended();
+    ended();
     expect((await second) - answered).toBeGreaterThanOrEqual(1_000);
   });
 
@@ -122,14 +116,14 @@ describe('pacing', () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
-    await pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 7_000);
-    await pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 3_000);
+    pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 7_000);
+    pacer.hold({ key: 'private', path: '/account-updater/jobs' }, 3_000);
     await pacer.take({ key: 'private', path: '/3ds/sessions' }, undefined, quiet);
     await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet);
     expect(clock.now()).toBe(started);
     await pacer.take({ key: 'private', path: '/account-updater/jobs/1' }, undefined, quiet);
     expect(clock.now() - started).toBe(7_000);
-    await new Pacer([], clock).hold({ key: 'private', path: '/x' }, 1_000);
+    new Pacer([], clock).hold({ key: 'private', path: '/x' }, 1_000);
   });
 
   it('R17 knows how long a broken rule blocks', () => {
@@ -154,7 +148,7 @@ async function run(rules: readonly RateRule[], sendings: readonly Sending[]): Pr
     const ended = await pacer.take({ key, path }, undefined, quiet);
     const sent = clock.now();
     await clock.sleep(latency);
-    await ended();
+    ended();
     return { key, path, sent, answered: clock.now() };
   };
   const running: Promise<Went>[] = [];
