@@ -1,21 +1,5 @@
 import type { KeyType } from '../schema/tenant.ts';
 
-/** What a key may do. */
-export type Permission =
-  | 'log:read'
-  | 'tenant:read'
-  | 'tenant:update'
-  | 'tenant:delete'
-  | 'report:read'
-  | '3ds:session:create'
-  | '3ds:session:read'
-  | '3ds:session:authenticate'
-  | 'account-updater:job:create'
-  | 'account-updater:job:read'
-  | 'token:create'
-  // The interface lists applications with a management key and names no permission for it.
-  | 'application:read';
-
 /** A key of the sandbox. Keys are fixed and no secret. */
 export interface SandboxKey {
   /** The value of the header SVC-API-KEY. */
@@ -28,23 +12,20 @@ export interface SandboxKey {
   readonly expired: boolean;
 }
 
-const MANAGEMENT: readonly Permission[] = [
+const MANAGEMENT = [
   'log:read',
   'tenant:read',
   'tenant:update',
   'tenant:delete',
   'report:read',
+  // The interface lists applications with a management key and names no permission for it.
   'application:read',
-];
+] as const;
+const THREE_DS = ['3ds:session:create', '3ds:session:read', '3ds:session:authenticate', 'token:create'] as const;
+const ACCOUNT_UPDATER = ['account-updater:job:create', 'account-updater:job:read'] as const;
 
-const THREE_DS: readonly Permission[] = [
-  '3ds:session:create',
-  '3ds:session:read',
-  '3ds:session:authenticate',
-  'token:create',
-];
-
-const ACCOUNT_UPDATER: readonly Permission[] = ['account-updater:job:create', 'account-updater:job:read'];
+/** What a key may do. */
+export type Permission = (typeof MANAGEMENT | typeof THREE_DS | typeof ACCOUNT_UPDATER)[number];
 
 /** The management key that may do everything of its kind. */
 export const MANAGEMENT_KEY = 'sandbox-management-key';
@@ -75,7 +56,7 @@ export const SANDBOX_KEYS: readonly SandboxKey[] = TABLE.map(([value, kind, perm
 
 /** The type of key that this permission is one of. */
 export function keyTypeOf(permission: Permission): KeyType {
-  return MANAGEMENT.includes(permission) ? 'management' : 'private';
+  return MANAGEMENT.some((own) => own === permission) ? 'management' : 'private';
 }
 
 /** Finds a key by the header's value. */

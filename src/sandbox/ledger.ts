@@ -144,18 +144,16 @@ function withoutSecret(url: string): string {
   return url.replace(/^(\/acs\/[^/]*\/[^/]*).*/s, '$1');
 }
 
-/** A request of the ledger as it is listed, with the number of the application that its key belongs to. */
-export type ListedRequest = Omit<LedgerEntry, 'headerNames' | 'headers'> & {
-  readonly application?: number | undefined;
-};
-
-/** The requests of a state directory, in the order of their ends; with a limit, only the last ones. */
-export function listRequests(directory: string, limit = Infinity): ListedRequest[] {
+/**
+ * The requests of a state directory, in the order of their ends, each with the number of the application that its key
+ * belongs to; with a limit, only the last ones.
+ */
+export function listRequests(directory: string, limit = Infinity) {
   if (!existsSync(statePaths(directory).ledger)) return [];
   const entries = readLedger(directory);
   return entries.slice(Math.max(0, entries.length - limit)).map(listed);
 }
 
-function listed({ headerNames: _names, headers: _headers, ...entry }: LedgerEntry): ListedRequest {
+function listed({ headerNames: _names, headers: _headers, ...entry }: LedgerEntry) {
   return { ...entry, application: findKey(entry.key)?.application };
 }

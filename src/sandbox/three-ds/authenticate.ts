@@ -84,7 +84,10 @@ function amountText(amount: string, exponent: number, currency: string): string 
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   removeUnknownMembers(body);
   const parsed = authenticateSchema.safeParse(body);
-  const broken = [...(parsed.success ? [] : brokenFields(parsed.error.issues, body)), ...between(body, sessionType)];
+  const broken = [
+    ...(parsed.success ? [] : brokenFields(parsed.error.issues, body)),
+    ...brokenConditions(body, sessionType),
+  ];
   if (broken.length > 0 || !parsed.success) throw invalidFields(grouped(broken));
   return parsed.data;
 }
@@ -121,16 +124,6 @@ const KINDS: Readonly<Partial<Record<FieldType, string>>> = {
   list: 'an array',
 };
 
-function between(body: unknown, sessionType: SessionType): Broken[] {
-  return brokenConditions({
-    category: ownValue(body, ['authentication_category']),
-    type: ownValue(body, ['authentication_type']),
-    decoupled: ownValue(body, ['request_decoupled_challenge']),
-    sessionType,
-    has: (path) => ownValue(body, path.split('.')) !== undefined,
-  });
-}
-
 function grouped(broken: readonly Broken[]): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const [path, message] of broken) (errors[path] ??= []).push(message);
@@ -140,24 +133,26 @@ function grouped(broken: readonly Broken[]): Record<string, string[]> {
 /** A member of a body that breaks a rule between fields, and what it must be. */
 export type Broken = readonly [path: string, message: string];
 
-/** What of an authenticate body the rules between fields look at. Values are as they came. */
-export interface Facts {
+/** Every rule between the fields of an authenticate body that does not hold. */
+export function brokenConditions(body: unknown, sessionType: SessionType): Broken[] {
+  const facts = {
+    category: ownValue(body, ['authentication_category']),
+    type: ownValue(body, ['authentication_type']),
+    decoupled: ownValue(body, ['request_decoupled_challenge']),
+    sessionType,
+  };
+  const missing = NEEDS.filter(({ when }) => when(facts)).flatMap(({ words, paths }) =>
+    paths.filter((path) => isMissing(body, path)).map((path): Broken => [path, `Is required ${words}.`]),
+  );
+  return [...sessionRule(facts), ...missing];
+}
+
+/** What the rules look at beside which members there are. Values are as they came. */
+interface Facts {
   readonly category: unknown;
   readonly type: unknown;
   readonly decoupled: unknown;
   readonly sessionType: SessionType;
-  /** Whether a member, named by its path, is there. */
-  has(path: string): boolean;
-}
-
-/** Every rule between the fields of an authenticate body that does not hold. */
-export function brokenConditions(facts: Facts): Broken[] {
-  const missing = NEEDS.flatMap(({ when, words, paths }) =>
-    when(facts)
-      ? paths.filter((path) => isMissing(facts, path)).map((path): Broken => [path, `Is required ${words}.`])
-      : [],
-  );
-  return [...sessionRule(facts), ...missing];
 }
 
 interface Need {
@@ -209,9 +204,10 @@ const NEEDS: readonly Need[] = [
 ];
 
 // Where a whole object is missing, that is said once, not again for each of its members.
-function isMissing(facts: Facts, path: string): boolean {
+function isMissing(body: unknown, path: string): boolean {
   const [parent = ''] = path.split('.');
-  return !facts.has(path) && (parent === path || facts.has(parent));
+  const has = (name: string): boolean => ownValue(body, name.split('.')) !== undefined;
+  return !has(path) && (parent === path || has(parent));
 }
 
 function sessionRule({ type, sessionType }: Facts): Broken[] {

@@ -123,13 +123,6 @@ export function yieldsToken({ code, newNumber, newYear }: CardUpdate = {}): bool
   return code === 'UPD_CORRECTED' || (code?.startsWith('UPD_') === true && changed);
 }
 
-/** A test card of 3-D Secure, and what happens when it is authenticated. */
-export interface ThreeDsCard {
-  readonly number: string;
-  readonly network: string;
-  readonly scenario: ScenarioName;
-}
-
 /** The service's published test cards, in its order. A card's position decides its token id: append only. */
 export const TEST_CARDS: readonly TestCard[] = rowsOf(updaterCards).map(
   ([number = '', month = '', year = '', network = '', code, newNumber, newMonth, newYear]) => ({
@@ -144,13 +137,11 @@ export const TEST_CARDS: readonly TestCard[] = rowsOf(updaterCards).map(
   }),
 );
 
-/** As `TEST_CARDS`, for 3-D Secure. */
-export const THREE_DS_CARDS: readonly ThreeDsCard[] = rowsOf(threeDsCards).map(
-  ([number = '', network = '', scenario = '']) => {
-    if (!isScenario(scenario)) throw new Error('a test card has an unknown scenario');
-    return { number, network, scenario };
-  },
-);
+/** As `TEST_CARDS`, for 3-D Secure, with what happens when a card is authenticated. */
+export const THREE_DS_CARDS = rowsOf(threeDsCards).map(([number = '', network = '', scenario = '']) => {
+  if (!isScenario(scenario)) throw new Error('a test card has an unknown scenario');
+  return { number, network, scenario };
+});
 
 function isScenario(name: string): name is ScenarioName {
   return Object.hasOwn(SCENARIOS, name);

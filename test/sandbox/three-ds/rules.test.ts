@@ -167,14 +167,12 @@ describe('the rules between fields', () => {
   });
 
   it('do not take inherited names for members or types', () => {
-    const facts = {
-      category: 'constructor',
-      type: 'toString',
-      decoupled: 1,
-      sessionType: 'customer',
-      has: () => false,
-    } as const;
-    expect(brokenConditions(facts)).toEqual([]);
+    const body = {
+      authentication_category: 'constructor',
+      authentication_type: 'toString',
+      request_decoupled_challenge: 1,
+    };
+    expect(brokenConditions(body, 'customer')).toEqual([]);
   });
 });
 
