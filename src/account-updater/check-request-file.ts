@@ -1,6 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
 import {
+  CR,
+  LF,
   LONGEST_LINE,
   Problems,
   REQUEST_LIMITS,
@@ -45,9 +47,6 @@ export async function checkRequestFile(
   if (last !== undefined) scan.lastLine(last);
   return scan.finish(bytes);
 }
-
-const LF = 10;
-const CR = 13;
 
 class RequestFileScan implements LineReader {
   readonly #limits: RequestLimits;

@@ -1,13 +1,6 @@
 import { containsCardNumber } from '../security/card-number.ts';
-import { LONGEST_LINE } from './request-file.ts';
+import { CR, LF, LONGEST_LINE } from './request-file.ts';
 import type { RepeatedTokens } from './token-table.ts';
-
-/** How far the fast path went. */
-export interface FastRows {
-  /** Offset behind the last row taken. */
-  readonly end: number;
-  readonly rows: number;
-}
 
 /** Where the fast path must stop. */
 export interface Capacity {
@@ -19,7 +12,7 @@ export interface Capacity {
 /**
  * The fast path over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
  * rows from `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends
- * there. All that it takes, `checkRow` finds nothing in; a test holds them together.
+ * there. All that it takes, `checkRow` finds nothing in; a test holds them together. `end` is behind the last row taken.
  */
 export function takeFastRows(
   bytes: Uint8Array,
@@ -27,7 +20,7 @@ export function takeFastRows(
   room: Capacity,
   firstLine: number,
   tokens: RepeatedTokens,
-): FastRows {
+): { rows: number; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let row = start;
   let rows = 0;
@@ -61,8 +54,6 @@ function closed(bytes: Uint8Array, start: number, end: number): number {
   return bytes[end] === QUOTE ? end + 1 : ODD;
 }
 
-const LF = 10;
-const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;

@@ -5,6 +5,7 @@ import { csvRow } from '../output/csv.ts';
 import { RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { fileSource } from '../transfer/source.ts';
 import type { ResultsFile, RunRecord } from './record.ts';
+import { LF } from './request-file.ts';
 import { readResults } from './result-codes.ts';
 import { hashOf, lastByteOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -17,8 +18,6 @@ export interface MergeOptions {
   /** Called when the draft is whole and on the disk, before it gets its name. */
   readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
-
-const LF = 10;
 
 /**
  * Puts the results of all parts, in the order of the input, into one file: whole or not at all. Parts with the same

@@ -4,7 +4,7 @@ import { twoDigitMonth, twoDigitYear } from './prepare-columns.ts';
 import { ResultCursor } from './reconcile.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
-import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from './result-codes.ts';
+import { type Actions, groupOf, readResults, type ResultRow, type RowGroup, wrongResults } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
 /** What became of one row of a request. */
@@ -63,14 +63,8 @@ function replacement(request: RequestRow, result: PackedResult): string {
   if (UUID.test(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;
-  throw new SvcError(
-    'checksum_mismatch',
-    `row ${row} of the results gives a new token that is not allowed in a request file: ${finding.problem}`,
-    {
-      hint: 'Download the results again; if that changes nothing, contact support with the job id.',
-      next: ['au', 'download', '<run>', '--force'],
-    },
-  );
+  const what = 'gives a new token that is not allowed in a request file';
+  throw wrongResults(`row ${row} of the results ${what}: ${finding.problem}`);
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

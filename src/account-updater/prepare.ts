@@ -11,7 +11,7 @@ import {
   type PreparedColumn,
 } from './prepare-columns.ts';
 import { type PreparedRows, RowPreparer } from './prepare-row.ts';
-import { LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
+import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader } from './request-rules.ts';
 import { copiedPieces } from './result-codes.ts';
 
@@ -100,8 +100,6 @@ async function prepareFrom(
 }
 
 type ParsedRow = Readonly<{ record: readonly string[]; raw: string }>;
-const LF = 10;
-const CR = 13;
 
 async function* watched(
   source: AsyncIterable<Uint8Array>,

@@ -214,18 +214,17 @@ function shape(members: Readonly<Record<string, Check>>): Check {
   return (value) => isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
 }
 
+function each(names: string, check: Check): Readonly<Record<string, Check>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, check]));
+}
+
 const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
 
 const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
 
 const PART: Readonly<Record<string, Check>> = {
-  ...Object.fromEntries(['number', 'first_row', 'rows', 'start', 'end', 'bytes'].map((name) => [name, isCount])),
-  ...Object.fromEntries(
-    ['creating_since', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at', 'seen', 'job'].map((name) => [
-      name,
-      optional(isText),
-    ]),
-  ),
+  ...each('number first_row rows start end bytes', isCount),
+  ...each('creating_since sent sent_at expires_at missing_since done_at seen job', optional(isText)),
   sha256: isText,
   state: (value) => STATES.has(value),
   results: optional(isResults),
@@ -243,23 +242,9 @@ function isPart(value: unknown): boolean {
 
 const RECORD: Readonly<Record<string, Check>> = {
   version: (value) => value === 1,
-  id: isText,
-  created_at: isText,
-  profile: isText,
-  base_url: isText,
-  input: shape({
-    name: isText,
-    sha256: isText,
-    path: optional(isText),
-    rows: isCount,
-    bytes: isCount,
-    header_bytes: isCount,
-  }),
-  out: optional(isText),
-  tenant_id: optional(isText),
-  cycle: optional(isText),
-  abandoned_at: optional(isText),
-  pruned_at: optional(isText),
+  ...each('id created_at profile base_url', isText),
+  input: shape({ ...each('name sha256', isText), path: optional(isText), ...each('rows bytes header_bytes', isCount) }),
+  ...each('out tenant_id cycle abandoned_at pruned_at', optional(isText)),
   also_at: optional(listOf(isText)),
   results: optional(isResults),
   writing: optional(isResults),

@@ -9,6 +9,9 @@ export const REQUEST_HEADER = REQUEST_COLUMNS.join(',');
 /** What the service takes in one file: 30 MB, and about 300 thousand rows. */
 export const REQUEST_LIMITS: RequestLimits = { bytes: MAX_REQUEST_FILE_BYTES, rows: MAX_REQUEST_FILE_ROWS };
 
+export const LF = 10;
+export const CR = 13;
+
 /** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
 export const LONGEST_LINE = 16_384;
 
@@ -80,12 +83,6 @@ export class Problems {
   }
 }
 
-/** A token that occurs earlier in the file. */
-export interface Duplicate {
-  readonly line: number;
-  readonly firstLine: number;
-}
-
 /** Rows that fit into one upload: the header, then the file's bytes from `start` to `end`. */
 export interface RequestFilePart {
   /** The first row of the part; the file's first row is 1. */
@@ -119,7 +116,7 @@ export interface RequestFileCheck {
   readonly duplicates: {
     /** How many rows repeat the token of a row above. */
     readonly count: number;
-    readonly first: readonly Duplicate[];
+    readonly first: readonly { readonly line: number; readonly firstLine: number }[];
     /** The last line compared, where there were too many different tokens to compare all; else undefined. */
     readonly comparedTo: number | undefined;
   };

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { LONGEST_LINE } from './request-file.ts';
+import { LF, LONGEST_LINE } from './request-file.ts';
 
 /** Receives a file in whole lines. */
 export interface LineReader {
@@ -63,8 +63,6 @@ export class LineBlocks {
     this.#long = false;
   }
 }
-
-const LF = 10;
 
 /** The cells of one line, or what is wrong with its quotes. */
 export type SplitCells =

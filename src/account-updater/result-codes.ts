@@ -53,9 +53,13 @@ export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGen
 }
 
 function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>): SvcError {
-  const hint = 'Download the results again; if that changes nothing, contact support with the job id.';
-  return new SvcError('checksum_mismatch', `the result file ${problem}`, {
-    hint,
+  return wrongResults(`the result file ${problem}`, facts);
+}
+
+/** Results that cannot be right. */
+export function wrongResults(message: string, facts?: Readonly<Record<string, unknown>>): SvcError {
+  return new SvcError('checksum_mismatch', message, {
+    hint: 'Download the results again; if that changes nothing, contact support with the job id.',
     next: ['au', 'download', '<run>', '--force'],
     facts,
   });
@@ -272,21 +276,15 @@ export async function summarizeResults(
   };
 }
 
-/** A row of a result file, and the group that it belongs to. */
-export interface GroupedRow {
-  readonly group: RowGroup;
-  /** The header of every group: the interface's columns, then all others of the file. */
-  readonly header: string;
-  /** The row below that header, with its line end. */
-  readonly line: string;
-}
-
-/** Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. */
+/**
+ * Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. The
+ * header is the same for every row: the interface's columns, then all others of the file. Lines have their ends.
+ */
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,
   actions: Actions,
   excelSafe = false,
-): AsyncGenerator<readonly GroupedRow[], void> {
+): AsyncGenerator<readonly { group: RowGroup; header: string; line: string }[], void> {
   let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
     const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);

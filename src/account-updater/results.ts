@@ -11,6 +11,7 @@ import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
 import type { PartResults, RunPart, RunRecord } from './record.ts';
+import { CR, LF } from './request-file.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -90,9 +91,6 @@ export async function lastByteOf(file: string): Promise<number> {
   for await (const [last = LF] of end.open()) return last;
   return LF;
 }
-
-const LF = 10;
-const CR = 13;
 
 async function addressOf(client: Client, id: string): Promise<URL> {
   const job = await readJob(client, id);

@@ -1,16 +1,8 @@
-import type { Duplicate, RequestFileCheck } from './request-file.ts';
+import type { RequestFileCheck } from './request-file.ts';
 
 const FEWEST_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
 const LOAD = 0.75;
-
-/** How a table remembers tokens. */
-export interface TokenTableOptions {
-  /** How many 32-bit words of hash distinguish tokens. */
-  readonly words: 2 | 3;
-  /** The table grows to this many slots. */
-  readonly mostSlots?: number | undefined;
-}
 
 /**
  * A number above 0 for each token, found by the token's hash: four bytes a slot for each word of the hash, and four for
@@ -28,7 +20,8 @@ export class TokenTable {
   // The hash of the last token found: without a new object for each of millions of tokens.
   readonly #hash = new Int32Array(3);
 
-  constructor({ words, mostSlots = Infinity }: TokenTableOptions) {
+  /** 32-bit words of hash that distinguish tokens, and the slots that the table grows to. */
+  constructor({ words, mostSlots = Infinity }: { words: 2 | 3; mostSlots?: number }) {
     this.#words = words;
     this.#fields = words + 1;
     this.#mostSlots = mostSlots;
@@ -132,7 +125,7 @@ const MOST_TOKENS = 2 ** 19;
  * reports that.
  */
 export class RepeatedTokens {
-  readonly #first: Duplicate[] = [];
+  readonly #first: { line: number; firstLine: number }[] = [];
   #count = 0;
   #comparedTo: number | undefined;
   readonly #table: TokenTable;

@@ -73,19 +73,12 @@ function queryFrom(cursor: string): Query {
   return { [cursor.slice(0, at)]: cursor.slice(at + 1) };
 }
 
-/** Where a request goes below the base URL, as it was typed. */
-export interface EndpointPath {
-  /** Begins with a slash; already percent-encoded. */
-  readonly path: string;
-  /** What followed a question mark. */
-  readonly query: URLSearchParams;
-}
-
 /**
- * Reads a typed path such as `/logs?size=5`. It can lead to nothing but endpoints below the base URL.
+ * Reads a typed path such as `/logs?size=5`. It can lead to nothing but endpoints below the base URL. The path begins
+ * with a slash and is percent-encoded as it was typed.
  * @throws SvcError `usage`, which never repeats what was typed
  */
-export function readEndpointPath(typed: string): EndpointPath {
+export function readEndpointPath(typed: string): { path: string; query: URLSearchParams } {
   // Git Bash turns /logs into C:/Program Files/Git/logs.
   if (/^[a-z]:[/\\]/i.test(typed))
     throw wrong('must be a path at the service, and is one of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
