@@ -14,7 +14,6 @@ import { LineBlocks, type LineReader } from './request-lines.ts';
 import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
 import { RepeatedTokens } from './token-table.ts';
 
-/** How a request file is checked. */
 export interface CheckOptions {
   /** The most that one upload may hold; by default what the service takes. */
   readonly limits?: RequestLimits | undefined;

@@ -84,7 +84,6 @@ export async function* jobPages(client: Client): AsyncGenerator<readonly Account
   }
 }
 
-/** What turns polls into events. */
 export function pollReporter<T>(
   client: Client,
   job: string,
@@ -97,7 +96,6 @@ export function pollReporter<T>(
   };
 }
 
-/** The job ended without results. */
 export function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];
   const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
@@ -149,7 +147,6 @@ export type PollResult<T> = { readonly seen: T } | { readonly reason: string };
 /** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
 export type WakeUp = (signal: AbortSignal) => Promise<void>;
 
-/** How to poll something until it is done. */
 export interface PollOptions<T> {
   readonly poll: () => Promise<T>;
   readonly isDone: (seen: T) => boolean;

@@ -10,7 +10,6 @@ import { readResults } from './result-codes.ts';
 import { hashOf, lastByteOf } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** How parts are put together. */
 export interface MergeOptions {
   readonly overwrite: boolean;
   /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
@@ -90,7 +89,6 @@ async function* united(parts: readonly string[]): AsyncGenerator<string> {
   }
 }
 
-/** Where the results of a run are to go. */
 export interface Destination {
   readonly out: string;
   /** Whether a file that is there may be replaced. */

@@ -83,7 +83,6 @@ export class PackedResults {
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
 
-  /** Takes in the next row of the results. */
   add(row: ResultRow): void {
     const { token, result_code, new_token, new_expiration_year, new_expiration_month } = row;
     const slot = this.#last.find(token);
@@ -116,7 +115,6 @@ export class PackedResults {
 export interface ResultsByToken {
   /** The result, or undefined at once where there is none. */
   take(token: string): Promise<PackedResult> | PackedResult | undefined;
-  /** Closes the results. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,6 @@ import { type EarlierJob, hasUnknown, type RunPart, type RunRecord, sentOf } fro
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant } from './tenant-proof.ts';
 
-/** What following a run's jobs needs. */
 export interface RunWork extends RunOptions {
   readonly client: Client;
   readonly record: RunRecord;
@@ -15,7 +14,6 @@ export interface RunWork extends RunOptions {
   readonly save: () => void;
 }
 
-/** Work on a run that is held. */
 export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'>, options: RunOptions = {}): RunWork {
   return { ...options, client, record: run.record, save: () => run.save() };
 }

@@ -22,7 +22,6 @@ export interface Mismatch {
   readonly type: 'not_requested' | 'duplicate';
 }
 
-/** Results compared with their request. */
 export interface Reconciliation {
   /** Rows of the request. */
   readonly requested: number;

@@ -110,7 +110,6 @@ export interface RunRecord {
   pruned_at?: string;
 }
 
-/** The request file of a run. */
 export interface RunInput {
   /** As the operator called it. */
   readonly name: string;
@@ -122,7 +121,6 @@ export interface RunInput {
   readonly header_bytes: number;
 }
 
-/** What the parts of a run come to. */
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
 
 /** `failed` only when nothing else is left to do; `completed` when every part's results are here. */
@@ -179,7 +177,6 @@ export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): RunPart[] 
   }));
 }
 
-/** The text of a record, as it is stored. */
 export function recordText(record: RunRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;
 }

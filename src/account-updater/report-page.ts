@@ -3,7 +3,6 @@ import { countText, formatNumber } from '../output/time.ts';
 import { CLASS_NAMES, percentOf, type Report, type ReportCode, shownCode, sumOf, wholeOf } from './report-view.ts';
 import { namedCounts } from './result-codes.ts';
 
-/** What a page is about besides its numbers. */
 export interface PageSubject {
   /** In milliseconds since the epoch. */
   readonly madeAt: number;
@@ -61,7 +60,6 @@ function columnSection({ extra_columns: names }: Report): string {
   return `<section><h2>Unknown columns</h2><p>${items}</p></section>\n`;
 }
 
-/** How many rows there are of each class. */
 function classSection(report: Report): string {
   const { updated, warned, errors: error, unknown, request } = report;
   const counts = { updated, warned, error, unknown };

@@ -5,7 +5,6 @@ import { fieldPaths, type Palette, type Tone, type View } from '../output/view.t
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from './result-codes.ts';
 
-/** What a result file says, in numbers. */
 export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   readonly file: string;
   readonly codes: readonly ReportCode[];
@@ -23,7 +22,6 @@ export interface ReportCode extends CodeCount {
   readonly share: number;
 }
 
-/** Results compared with their request. */
 export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'duplicates' | 'mismatches'> {
   readonly file: string;
   readonly rows: number;
@@ -31,7 +29,6 @@ export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'dupli
   readonly matched_by: MatchedBy;
 }
 
-/** How a report is shown to programs. */
 export const reportView: View<Report> = {
   name: 'report',
   fields: fieldPaths(`
@@ -61,7 +58,6 @@ const TONES: Readonly<Record<ResultClass, Tone>> = { updated: 'good', warned: 'w
 const BAR_COLUMNS = 16;
 const CODE_COLUMNS = 40;
 
-/** How a report is drawn. */
 interface ChartOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
@@ -93,7 +89,6 @@ function groupLines(name: string, codes: readonly ReportCode[], report: Report, 
   return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
 }
 
-/** What there is to do, in numbers. */
 function stepLines(report: Report, { plain }: ChartOptions): string[] {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const width = Math.max(...counts.map(({ name }) => name.length));
@@ -111,12 +106,10 @@ export function wholeOf({ rows, request }: Pick<Report, 'rows' | 'request'>): nu
   return rows + (request?.unchanged ?? 0);
 }
 
-/** A share of all rows in words. */
 export function percentOf(count: number, report: Pick<Report, 'rows' | 'request'>): string {
   return fixedPercent(count === 0 ? 0 : count / wholeOf(report));
 }
 
-/** What a line of the chart shows. */
 type ChartCode = Pick<CodeCount, 'code' | 'class' | 'count' | 'action'> & { readonly share?: number };
 
 /** A line for each result code: its count, its share where it is given, a bar, and what it asks for. */

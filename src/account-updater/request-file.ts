@@ -1,6 +1,5 @@
 import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS, REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 
-/** Name of a column of the request file. */
 export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
 
 /** The first line of a request file, without its line end. */
@@ -98,7 +97,6 @@ export interface RequestFilePart {
   readonly sha256: string;
 }
 
-/** What the check of a request file shows. */
 export interface RequestFileCheck {
   /** Whether nothing is wrong. A file over the limits can still be `ok`: it then has several parts. */
   readonly ok: boolean;
@@ -109,9 +107,7 @@ export interface RequestFileCheck {
   readonly sha256: string;
   /** The first problems, in the order of lines. */
   readonly problems: readonly Problem[];
-  /** How many problems there are in all. */
   readonly problemCount: number;
-  /** How many problems there are by rule. */
   readonly problemsByRule: Readonly<Partial<Record<Rule, number>>>;
   readonly duplicates: {
     /** How many rows repeat the token of a row above. */

@@ -5,7 +5,6 @@ import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Ru
 import { splitCells } from './request-lines.ts';
 import { countText } from '../output/time.ts';
 
-/** What the first line shows. */
 export interface CheckedHeader {
   readonly findings: readonly Finding[];
   /** How to read the lines below: as rows in the known columns, as cells of unknown meaning, or not at all. */

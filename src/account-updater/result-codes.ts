@@ -65,7 +65,6 @@ export function wrongResults(message: string, facts?: Readonly<Record<string, un
   });
 }
 
-/** Name of a known column of the result file. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /** One row of a result file: the known columns, empty where the file has none, and all others as they came. */
@@ -76,7 +75,6 @@ export type ResultRow = Readonly<Record<ResultColumn, string>> & {
   readonly row: number;
 };
 
-/** Where the columns are. */
 interface ResultHeader {
   /** The index of each known column; -1 where the file has none. */
   readonly indexes: Readonly<Record<ResultColumn, number>>;
@@ -134,13 +132,10 @@ export const ROW_GROUPS = {
   keep: 'nothing to do',
 } as const;
 
-/** A group of rows with the same thing to do. */
 export type RowGroup = keyof typeof ROW_GROUPS;
 
-/** How many rows there are in each group. */
 export type GroupCounts = Readonly<Record<RowGroup, number>>;
 
-/** The groups in their order. */
 export const GROUPS = Object.keys(ROW_GROUPS) as RowGroup[];
 
 /** No row in any group, for counting. */
@@ -159,11 +154,9 @@ export function namedCounts(
   );
 }
 
-/** What is known of one result code. */
 export interface ResultCode {
   readonly class: ResultClass;
   readonly meaning: string;
-  /** What the operator should do. */
   readonly action: string;
   /** Of its rows, those of an update without a new token aside. */
   readonly group: RowGroup;

@@ -15,7 +15,6 @@ import { CR, LF } from './request-file.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** How to download. */
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
   /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */

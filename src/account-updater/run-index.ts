@@ -65,7 +65,6 @@ function directoryIn(file: string): string | undefined {
   }
 }
 
-/** What a run starts with. */
 export interface NewRun {
   readonly profile: string;
   readonly baseUrl: string;

@@ -17,7 +17,6 @@ export interface Spooled {
   remove(): Promise<void>;
 }
 
-/** Copies standard input into a private file. */
 export async function spoolInput(system: System, signal: AbortSignal): Promise<Spooled> {
   const spooled = await createSpool(system);
   try {

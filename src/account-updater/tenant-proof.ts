@@ -50,7 +50,6 @@ export class TenantProof {
     return recorded === this.#asserted ? 'same' : 'other';
   }
 
-  /** The key's tenant, where it is known. */
   async tenant(): Promise<string | undefined> {
     const [first, second] = await this.#tenants();
     return second === undefined ? (first ?? this.#asserted) : undefined;

@@ -161,7 +161,6 @@ export class RepeatedTokens {
     if (this.#length === batch.length) this.#settle();
   }
 
-  /** What was found so far. */
   found(): RequestFileCheck['duplicates'] {
     this.#settle();
     return { count: this.#count, first: this.#first, comparedTo: this.#comparedTo };

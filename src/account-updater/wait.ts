@@ -17,7 +17,6 @@ import { hasUnknown, needsFile, progressOf, statusOf } from './record.ts';
 import { pollRun } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** How to wait. */
 export interface WaitOptions extends RunOptions {
   /** Longest wait in milliseconds; a production job takes up to seven days, and eight is the default. */
   readonly limitMs?: number | undefined;
@@ -110,7 +109,6 @@ function doubtMissing(run: RunDirectory): void {
   if (missing.length > 0) run.save();
 }
 
-/** Parts of the run failed. */
 export function failedRunError({ record, submitWords }: RunDirectory): SvcError {
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const problems = failed.map(
@@ -145,7 +143,6 @@ export function unfinishedError({ record, name, submitWords }: RunDirectory): Sv
   });
 }
 
-/** The run is not completed. */
 export function pendingRunError({ record, name }: RunDirectory): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
     next: ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],

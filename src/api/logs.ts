@@ -121,7 +121,6 @@ export function isReadable(log: Log): boolean {
   return isUsual || readExact(text).isReadable;
 }
 
-/** What is unusual about an entry, if anything is. */
 export function oddityOf(log: Log): LogOddity | undefined {
   return oddities.get(log);
 }

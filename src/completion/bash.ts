@@ -133,7 +133,6 @@ export function header({ kind, open }: Candidates): string {
   return open ? `${kind} nospace` : kind;
 }
 
-/** Lines as a script reads them. */
 export function lines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');
 }

@@ -8,7 +8,6 @@ export interface SandboxKey {
   readonly permissions: readonly Permission[];
   /** Number of the application that the key belongs to. */
   readonly application: number;
-  /** Whether it is refused as expired. */
   readonly expired: boolean;
 }
 
@@ -24,7 +23,6 @@ const MANAGEMENT = [
 const THREE_DS = ['3ds:session:create', '3ds:session:read', '3ds:session:authenticate', 'token:create'] as const;
 const ACCOUNT_UPDATER = ['account-updater:job:create', 'account-updater:job:read'] as const;
 
-/** What a key may do. */
 export type Permission = (typeof MANAGEMENT | typeof THREE_DS | typeof ACCOUNT_UPDATER)[number];
 
 /** The management key that may do everything of its kind. */
@@ -59,7 +57,6 @@ export function keyTypeOf(permission: Permission): KeyType {
   return MANAGEMENT.some((own) => own === permission) ? 'management' : 'private';
 }
 
-/** Finds a key by the header's value. */
 export function findKey(value: string | undefined): SandboxKey | undefined {
   return SANDBOX_KEYS.find((key) => key.value === value);
 }

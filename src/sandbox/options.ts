@@ -7,7 +7,6 @@ import type { TenantType } from '../schema/tenant.ts';
 /** Stands before the sandbox at the wire: responds or breaks the exchange itself, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
-/** How to run a sandbox. */
 export interface SandboxOptions {
   /** Where the state is; created if missing. Several sandboxes may share it. */
   readonly directory: string;
@@ -44,7 +43,6 @@ export interface SandboxOptions {
   readonly intercept?: Interceptor | undefined;
 }
 
-/** A sandbox that accepts requests. */
 export interface RunningSandbox {
   /** Base URL, without a slash at the end. */
   readonly url: string;

@@ -69,13 +69,11 @@ const SIZE = queryParameter('size', 'most results a page', {
   default: DEFAULT_PAGE_SIZE,
 });
 
-/** The query of a list that is paged by cursor. */
 export const CURSOR_QUERY: readonly QueryParameter[] = [
   queryParameter('start', 'cursor: pagination.next of the page before'),
   SIZE,
 ];
 
-/** The query of a list that is paged by number. */
 export const OFFSET_QUERY: readonly QueryParameter[] = [
   queryParameter('page', 'page number', { type: 'integer', minimum: 1, default: 1 }),
   SIZE,

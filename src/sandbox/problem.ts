@@ -31,7 +31,6 @@ export function invalidFields(errors: FieldErrors): HTTPException {
   return problem(400, 'One or more validation errors occurred.', { members: { errors } });
 }
 
-/** The error for something that does not exist, or no longer does. */
 export function notFound(what: string): HTTPException {
   return problem(404, `${what} was not found.`);
 }

@@ -12,10 +12,8 @@ import type { StoreFiles } from './store/files.ts';
 export interface Service {
   readonly state: SandboxState;
   readonly files: StoreFiles;
-  /** The objects of the buckets. */
   readonly objects: ObjectFiles;
   readonly processing: Processing;
-  /** Undefined without rate limits. */
   readonly limits: RateLimits | undefined;
   /** Milliseconds from the upload until processing begins, and until the result is ready. */
   readonly speed: { readonly pickup: number; readonly processing: number };

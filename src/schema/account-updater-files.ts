@@ -14,7 +14,6 @@ export const RESULT_COLUMNS = [
   'result_code',
 ] as const;
 
-/** Known states of a job. */
 export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
 /** How long a job waits for its request file before it is removed, in milliseconds. */

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { JOB_STATUSES } from './account-updater-files.ts';
 import { cursorPageSchema, text } from './response.ts';
 
-/** A known state of a job. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /**

@@ -6,10 +6,8 @@ z.config(z.locales.en());
 /** Text that may be missing. */
 export const text = z.nullish(z.string());
 
-/** Results a page when no size is asked for. */
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** The most results a page can hold. */
 export const MAX_PAGE_SIZE = 100;
 
 /** A page of a cursor-paginated list (logs, Account Updater jobs). At the end `next` is null, empty or absent. */

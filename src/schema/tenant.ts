@@ -4,7 +4,6 @@ import { text } from './response.ts';
 /** The two types of key: `management` for logs and the tenant, `private` for 3DS and the Account Updater. */
 export type KeyType = 'management' | 'private';
 
-/** A known tenant type. */
 export type TenantType = 'production' | 'test';
 
 /** The longest tenant name that the service takes, in characters. */
@@ -65,7 +64,6 @@ export interface TenantBody {
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Numbers of one token type. */
 const tokenTypeMetricsSchema = z.looseObject({ count: z.number(), last_created_at: text });
 
 /** Answer of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
@@ -78,5 +76,4 @@ export const usageReportSchema = z.looseObject({
 });
 export type UsageReport = z.infer<typeof usageReportSchema>;
 
-/** Which tenant it is. */
 export type TenantFacts = Pick<Tenant, 'id' | 'name' | 'type'>;

@@ -7,7 +7,6 @@ import {
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../system.ts';
 
-/** How a command of the operator's is started. */
 export interface CommandOptions {
   readonly env: Environment;
   readonly cwd: string;
@@ -102,7 +101,6 @@ export interface ChildEnd {
   readonly problem?: string | undefined;
 }
 
-/** When a program is ended early. */
 interface ChildLimits {
   /** Longest run in milliseconds; without it there is none. */
   readonly limitMs?: number | undefined;

@@ -33,7 +33,6 @@ const DECOUPLED: Condition = {
   holds: ({ decoupled, sessionType }) => decoupled === true || sessionType === 'merchant',
 };
 
-/** What is wrong with a field that the interface does not have. */
 export const UNKNOWN_MEMBER = 'is not a field of the interface';
 
 /** Every conditional rule of the interface about fields that are needed. */

@@ -85,7 +85,6 @@ async function processRows(
   return { rows: line - 1, errors: line < 2 ? ['The file holds no rows.'] : [] };
 }
 
-/** Why a request file cannot be processed. */
 class FileProblem extends Error {}
 
 function checkHeader(text: string): undefined {
@@ -158,10 +157,8 @@ export interface RequestRow {
   readonly merchant: string;
 }
 
-/** What is needed of the card behind a token. */
 export type VaultCard = Pick<Card, 'month' | 'year' | 'refreshed'> & { readonly update?: CardUpdate | undefined };
 
-/** What a result row says. */
 export interface Outcome {
   readonly code: ResultCode;
   readonly newToken: boolean;

@@ -24,7 +24,6 @@ export class Processing {
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** Makes the results of the jobs that are due. */
   async settle(jobs: readonly Job[], now: number): Promise<void> {
     for (const job of jobs) if (isDue(job, now)) await this.#processOnce(job);
   }
@@ -36,7 +35,6 @@ export class Processing {
     this.#stop.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
-  /** Ends work in the background. */
   async close(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled(this.#running.values());

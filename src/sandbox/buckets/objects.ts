@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { linkNew } from '../state/journal.ts';
 import { STORE } from './signature.ts';
 
-/** What is known of an object. */
 export interface StoredObject {
   readonly key: string;
   readonly bytes: number;

@@ -29,7 +29,6 @@ export async function serveBuckets({ state, objects }: Service, request: Request
   }
 }
 
-/** A request, and the object that it is about. */
 interface ObjectCall {
   readonly objects: ObjectFiles;
   readonly request: Request;

@@ -181,7 +181,6 @@ function address(text = ''): string {
   return text;
 }
 
-/** A scenario: faults, and the seed of their chances. */
 export interface Scenario {
   readonly faults: readonly Fault[];
   readonly seed?: number | undefined;

@@ -95,7 +95,6 @@ function content(shape: Shape, example?: unknown): Json {
   return { schema: reference(shape), ...(example !== undefined && { example }) };
 }
 
-/** The pre-signed addresses of the store. */
 export const STORE_ADDRESSES = [
   { method: 'PUT', path: '/store/requests/:object', summary: 'Upload a request file' },
   { method: 'GET', path: '/store/results/:object', summary: 'Download a result file' },
@@ -148,7 +147,6 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** The shapes that endpoints share, by name. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   AccountUpdaterJob: accountUpdaterJobSchema,
   AccountUpdaterJobPage: accountUpdaterJobPageSchema,

@@ -13,7 +13,6 @@ import { requestObject, resultObject, signedAddress } from '../store/files.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
 
-/** How long a download address lives, in milliseconds. */
 const DOWNLOAD_LIFE_MS = 15 * 60 * 1000;
 
 /** Endpoints of the Account Updater. Its files go to and from the store. */

@@ -11,7 +11,6 @@ import { TENANT_ROUTES } from './tenant.ts';
 import { THREE_DS_ROUTES } from './three-ds.ts';
 import { TOKEN_ROUTES } from './tokens.ts';
 
-/** Every endpoint of the API that the sandbox has. */
 export const API_ROUTES: readonly ApiRoute[] = [
   ...LOG_ROUTES,
   ...TENANT_ROUTES,

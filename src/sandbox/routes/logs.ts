@@ -23,7 +23,6 @@ const LOG_RETENTION_MS = 24 * 3_600_000;
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Endpoints of the audit logs. */
 export const LOG_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',

@@ -2,7 +2,6 @@ import type { Log } from '../../schema/log.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, kept, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
-/** A kind of entity in the sandbox's tenant. */
 export interface EntityKind {
   readonly value: string;
   readonly displayName: string;
@@ -10,7 +9,6 @@ export interface EntityKind {
   readonly count: number;
   /** Share of the generated logs, out of the sum of all weights. */
   readonly weight: number;
-  /** The id of entity `index`. */
   id(seed: number, index: number): string;
 }
 
@@ -28,12 +26,10 @@ export const ENTITY_KINDS: readonly EntityKind[] = [
   kind('threeds_session', '3DS Session', 0, 0, () => ''),
 ];
 
-/** The id of the sandbox's tenant. */
 export function tenantId(seed: number): string {
   return uuidOf(seed, NAMESPACE.tenant);
 }
 
-/** The id of the user that owns the tenant. */
 export function ownerId(seed: number): string {
   return uuidOf(seed, NAMESPACE.user);
 }
@@ -43,12 +39,10 @@ export function applicationId(seed: number, number: number): string {
   return uuidOf(seed, NAMESPACE.application, number);
 }
 
-/** Chooses a kind by weight. */
 function kindOf(hash: number): EntityKind | undefined {
   return KIND_BY_WEIGHT[hash % KIND_BY_WEIGHT.length];
 }
 
-/** Chooses an entity of a kind. */
 function entityId(kind: EntityKind, seed: number, hash: number): string {
   return idsOf(kind)(seed)[mix(hash) % kind.count] ?? '';
 }

@@ -29,7 +29,6 @@ export function uuidFromHex(digits: string): string {
   ].join('-');
 }
 
-/** Hex digits of an unsigned integer, padded to `width`. */
 export function hex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0');
 }

@@ -18,7 +18,6 @@ interface Events {
   /** From here on the sandbox's clock runs this far ahead of the real one. */
   clock: { readonly offset: number };
   job: CreationEvent;
-  /** A request file was uploaded. */
   upload: {
     readonly job: string;
     readonly bytes: number;
@@ -117,7 +116,6 @@ interface Events {
   };
 }
 
-/** An event that creates something. */
 export interface CreationEvent {
   /** Identifies what was created to the process that wrote the line. */
   readonly nonce: string;
@@ -131,7 +129,6 @@ export interface PostedDevice {
   readonly device_info?: Readonly<Record<string, unknown>>;
 }
 
-/** A line of the journal, of any type. */
 export type JournalEvent = {
   /** `at` is in milliseconds of the sandbox's clock. */
   [Type in keyof Events]: Events[Type] & { readonly type: Type; readonly at: number };

@@ -34,7 +34,6 @@ export class SandboxState {
     return this.#world;
   }
 
-  /** The sandbox's time. */
   now(): number {
     return this.#realNow() + this.world.clockOffset;
   }
@@ -50,7 +49,6 @@ export class SandboxState {
     return this.world;
   }
 
-  /** Writes an event and applies it. */
   record(event: JournalEvent): World {
     this.#journal.append(event);
     return this.refresh();

@@ -13,7 +13,6 @@ export interface World {
   auditInOrder: boolean;
   /** Oldest first. */
   readonly tenantChanges: EventOf<'tenant'>[];
-  /** Set once the tenant is deleted. */
   deleted?: EventOf<'tenant-deleted'>;
   /** Webhook addresses, each with the time from which it receives events. */
   readonly webhooks: Map<string, number>;
@@ -39,7 +38,6 @@ export function newWorld(start: EventOf<'start'>): World {
   };
 }
 
-/** Something that an event created. */
 export interface Entity<Event extends CreationEvent> {
   /** Counted from 1 in the order of the journal. */
   readonly number: number;
@@ -56,7 +54,6 @@ export interface Job extends Entity<EventOf<'job'>> {
   result?: EventOf<'result'>;
 }
 
-/** A 3DS session. */
 export interface Session extends Entity<EventOf<'3ds-session'>> {
   /** The first visit of the method page. */
   visit?: EventOf<'3ds-method'>;
@@ -74,7 +71,6 @@ export interface Delivery {
   accepted: boolean;
 }
 
-/** Applies one event. */
 export function apply(world: World, event: JournalEvent): void {
   switch (event.type) {
     case 'start':
@@ -189,7 +185,6 @@ function addToSession(session: Session | undefined, event: SessionChange): void 
   else session.visit ??= event;
 }
 
-/** The key of `deliveries`. */
 export function deliveryName(url: string, event: string): string {
   return `${event} ${url}`;
 }
@@ -213,7 +208,6 @@ export function isDue({ upload, result }: Job, now: number): boolean {
   return upload !== undefined && result === undefined && now - upload.at >= upload.processing;
 }
 
-/** When a job's upload address expires. */
 export function uploadDeadline({ created }: Job): number {
   return created.at + UPLOAD_LIFE_MS;
 }

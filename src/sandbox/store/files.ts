@@ -23,7 +23,6 @@ export function storeFiles(directory: string) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       return join(directory, `${randomUUID()}${DRAFT_ENDING}`);
     },
-    /** Removes a draft, if it is still there. */
     discard: (draft: string): void => rmSync(draft, { force: true }),
     /** Removes drafts that killed processes left. `now` is the file system's time. */
     sweep(now: number): void {
@@ -36,12 +35,10 @@ export function storeFiles(directory: string) {
   };
 }
 
-/** The store's path of a job's request file. */
 export function requestObject(job: string): string {
   return `/store/requests/${job}.csv`;
 }
 
-/** The store's path of a job's result file. */
 export function resultObject(job: string): string {
   return `/store/results/${job}.csv`;
 }
@@ -54,7 +51,6 @@ export function jobOfObject(path: string): string | undefined {
 /** What an address allows: one method on one object, until a time. */
 export interface Grant {
   readonly method: string;
-  /** Path of the object. */
   readonly object: string;
   /** Milliseconds; rounded up to a whole second in the address. */
   readonly expires: number;

@@ -35,12 +35,10 @@ export function refusalResponse(error: unknown, request: Request): Response {
 
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
 
-/** A response with an XML document. */
 export function xmlResponse(text: string, status = 200, headers: Texts = {}): Response {
   return textResponse(status, text, { 'content-type': 'application/xml', ...headers });
 }
 
-/** An XML element that holds text. */
 export function xmlElement(name: string, text: string): string {
   const escaped = text.replaceAll(/[&<>"\r\n]/g, (sign) => XML_ESCAPES[sign] ?? `&#${sign.charCodeAt(0)};`);
   return `<${name}>${escaped}</${name}>`;
@@ -83,7 +81,6 @@ export async function receiveBody({ body, headers }: Request, path: string, star
   return hashes;
 }
 
-/** Content to send. */
 export interface SentFile {
   readonly path: string;
   /** Where the content begins in the file, and its length. */

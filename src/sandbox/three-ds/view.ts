@@ -19,7 +19,6 @@ import { eciOf, NETWORKS, scenarioOf } from '../vault/test-cards.ts';
 import { outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
-/** The response to the creation of a session. */
 export function createdView(service: Service, session: Session): CreatedSession {
   const { created, id } = session;
   return {
@@ -35,7 +34,6 @@ export function createdView(service: Service, session: Session): CreatedSession 
   };
 }
 
-/** The response to the read of a session. */
 export function sessionView(service: Service, session: Session, now: number): ThreeDsSession {
   const { seed } = service.state.world.start;
   const { created, id, authentication } = session;
@@ -130,7 +128,6 @@ export function resultView(authenticated: Authenticated): AuthenticationResult {
   });
 }
 
-/** The response to a read of the challenge result. */
 export function challengeResultView(authenticated: Authenticated): ChallengeResult {
   const { service, session, authentication, now } = authenticated;
   const { challenge } = outcomeOf(session, authentication, now);

@@ -94,7 +94,6 @@ export function findCard(world: World, token: string, at: number): Card | undefi
   return created !== undefined && created.at <= at ? newCard(created) : undefined;
 }
 
-/** Finds the card behind a token intent. */
 export function findIntentCard(world: World, intent: string): Card | undefined {
   const index = threeDsPositions(world.start.seed).intents.get(intent);
   return index === undefined ? undefined : threeDsCard(index);

@@ -3,7 +3,6 @@ import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
 import { text as updaterCards } from '../data/account-updater-cards.csv';
 import { text as threeDsCards } from '../data/three-ds-cards.csv';
 
-/** A card network as 3-D Secure knows it. */
 export interface Network {
   /** The registered application provider identifier: how SDKs name a network's directory server. */
   readonly directoryServer: string;
@@ -49,11 +48,9 @@ const RANGES: readonly (readonly [RegExp, string])[] = [
   [/^35(2[89]|[3-8])/, 'jcb'],
 ];
 
-/** How an authentication goes. */
 export interface Scenario {
   /** How it ends, after a challenge when the cardholder does as asked. */
   readonly ends: Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge' | 'informational'>;
-  /** The type of challenge; absent without one. */
   readonly challenge?: 'dynamic' | 'out-of-band';
   /** Whether the issuer insists on the challenge. */
   readonly mandated?: boolean;
@@ -87,7 +84,6 @@ export const SCENARIOS = {
   'Internal 3DS Server Error': { ends: 'unavailable', breaks: '3ds-server' },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
-/** A published name of a scenario. */
 export type ScenarioName = keyof typeof SCENARIOS;
 
 /** The scenario of every card that is no test card of 3-D Secure. */
@@ -114,7 +110,6 @@ export interface TestCard {
   readonly newYear: string | undefined;
 }
 
-/** What the card networks report of a card. */
 export type CardUpdate = Partial<Pick<TestCard, 'code' | 'newNumber' | 'newMonth' | 'newYear'>>;
 
 /** Whether an update creates a new token. A conversion to another brand may change nothing on the card. */

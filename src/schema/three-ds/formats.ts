@@ -19,17 +19,14 @@ export function digits(description: string, example: string): z.ZodMiniString {
   return matching(/^\d+$/, description, example);
 }
 
-/** Text of a form that a pattern tells. */
 export function matching(pattern: RegExp, description: string, example: string): z.ZodMiniString {
   return textThat(z.regex(pattern), description, example);
 }
 
-/** Text that passes a check. */
 export function textThat(check: z.core.$ZodCheck<string>, description: string, example: string): z.ZodMiniString {
   return z.string().check(check, z.meta({ description, examples: [example] }));
 }
 
-/** A real date, written YYYYMMDD. */
 export function day(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8}$/, `${what}, a real date written YYYYMMDD`, example);
 }
@@ -39,22 +36,18 @@ export function looseDay(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8,9}$/, `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`, example, 8);
 }
 
-/** A real minute in UTC, written YYYYMMDDhhmm. */
 export function minute(what: string, example: string): z.ZodMiniString {
   return written(/^\d{12}$/, `${what}, a real time in UTC written YYYYMMDDhhmm`, example);
 }
 
-/** A real second in UTC, written YYYYMMDDhhmmss. */
 export function second(what: string, example: string): z.ZodMiniString {
   return written(/^\d{14}$/, `${what}, a real time in UTC written YYYYMMDDhhmmss`, example);
 }
 
-/** ISO 3166-1 numeric. */
 export function country(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 3166-1 numeric code of 3 digits`, '840');
 }
 
-/** ISO 4217 numeric. */
 export function currency(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
 }
@@ -64,7 +57,6 @@ export function flag(description: string): z.ZodMiniBoolean {
   return z.boolean().check(z.meta({ description, examples: [true] }));
 }
 
-/** One of a closed few. */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   description: string,

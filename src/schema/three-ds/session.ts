@@ -88,7 +88,6 @@ export const authenticationSchema = z.extend(challengeResultSchema, {
   whitelist_status_source: text,
 });
 
-/** A 3DS session. */
 export const threeDsSessionSchema = z.looseObject({
   id: z.string(),
   tenant_id: text,

@@ -69,7 +69,6 @@ export const SESSION_TYPES_BY_AUTHENTICATION_TYPE = {
 
 export type AuthenticationType = keyof typeof SESSION_TYPES_BY_AUTHENTICATION_TYPE;
 
-/** Kinds of transaction in `purchase_info.transaction_type`. */
 export const TRANSACTION_TYPES = [
   'purchase',
   'check-acceptance',
@@ -78,7 +77,6 @@ export const TRANSACTION_TYPES = [
   'prepaid-activation-load',
 ] as const;
 
-/** Values of `merchant_info.risk_info.delivery_time_frame`. */
 export const DELIVERY_TIME_FRAMES = [
   'electronic-delivery',
   'same-day-shipping',
@@ -86,7 +84,6 @@ export const DELIVERY_TIME_FRAMES = [
   'two-or-more-day-shipping',
 ] as const;
 
-/** Values of `merchant_info.risk_info.shipping_method`. */
 export const SHIPPING_METHODS = [
   'ship-to-billing-address',
   'ship-to-verified-address',
@@ -97,24 +94,18 @@ export const SHIPPING_METHODS = [
   'other',
 ] as const;
 
-/** Values of `cardholder_info.account_type`. */
 export const ACCOUNT_TYPES = ['debit', 'credit'] as const;
 
 const LONGER_AGES = ['less-than-30-days', '30-to-60-days', 'more-than-60-days'] as const;
 
-/** Values of `account_age` and `payment_account_created`. */
 export const ACCOUNT_AGES = ['no-account', 'created-this-transaction', ...LONGER_AGES] as const;
 
-/** Values of `account_last_changed`. */
 export const ACCOUNT_CHANGES = ['changed-this-transaction', ...LONGER_AGES] as const;
 
-/** Values of `account_pwd_last_changed`. */
 export const PASSWORD_CHANGES = ['no-change', 'changed-this-transaction', ...LONGER_AGES] as const;
 
-/** Values of `shipping_address_first_used`. */
 export const SHIPPING_ADDRESS_USES = ['this-transaction', ...LONGER_AGES] as const;
 
-/** Values of `cardholder_info.authentication_info.method`. */
 export const CARDHOLDER_AUTHENTICATION_METHODS = [
   'no-login',
   'username-password',
@@ -126,5 +117,4 @@ export const CARDHOLDER_AUTHENTICATION_METHODS = [
   'src-assurance-data',
 ] as const;
 
-/** Values of `cardholder_info.prior_authentication_info.method`. */
 export const PRIOR_AUTHENTICATION_METHODS = ['frictionless', 'challenged', 'avs-verified', 'other'] as const;

@@ -92,7 +92,6 @@ function namesSession(form: URLSearchParams, session: Session): boolean {
 /** The code that is right on every challenge page. The page shows it. */
 export const RIGHT_CODE = '123456';
 
-/** Shows a challenge. */
 export function showChallenge(visit: Visit): Promise<Response> {
   return pageResponse(challengePage(challengedIn(visit)));
 }

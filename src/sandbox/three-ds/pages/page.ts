@@ -67,7 +67,6 @@ export interface Visit {
   readonly request: Request;
   /** Address of the browser, if known. */
   readonly remoteAddress: string;
-  /** The session in the path. */
   readonly id: string;
   /** The secret part of the path, if any. */
   readonly token: string;
@@ -110,7 +109,6 @@ export function liveSession({ state }: Service, id: string, now: number): Sessio
   );
 }
 
-/** Reads a form that a browser posts. */
 export async function readForm({ request }: Visit): Promise<URLSearchParams> {
   return new URLSearchParams(await request.text());
 }
@@ -118,7 +116,6 @@ export async function readForm({ request }: Visit): Promise<URLSearchParams> {
 const NO_SUCH_PAGE = ['No such page', 'Check that the whole address was copied.'] as const;
 const EXPIRED = ['This page has expired', 'Go back to the merchant and start again. Nothing was charged.'] as const;
 
-/** A page with a title and a sentence. */
 export function plainPage(status: number, title: string, text: string): Page {
   return {
     status,
@@ -139,7 +136,6 @@ export function pageAddress(service: Service, page: PageName, { id }: Session): 
   return `${service.origin()}/acs/${page}/${id}/${pageToken(service, page, id)}`;
 }
 
-/** The address that a completed method is notified to. */
 export function notificationAddress(service: Service, session: Session): string {
   return `${service.origin()}/3ds/sessions/${session.id}/method-notification`;
 }
