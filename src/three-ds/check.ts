@@ -1,14 +1,12 @@
 import type * as z from 'zod/mini';
 import { isObject } from '../schema/json-value.ts';
-import { authenticateSchema } from '../schema/three-ds/authenticate.ts';
+import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authenticate.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { containsCardNumber } from '../security/card-number.ts';
 import { nearest } from '../security/typed-word.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
 import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
 import { exampleBody } from './template.ts';
-
-const MOST_ITEMS = 1000;
 
 /**
  * Everything that is wrong with the body of an authenticate request, in the order of the interface.
@@ -17,9 +15,8 @@ const MOST_ITEMS = 1000;
  */
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
   const list = ownValue(body, ['message_extensions']);
-  // The schema gathers the issues of all items on the stack.
-  if (Array.isArray(list) && list.length > MOST_ITEMS)
-    return [{ path: 'message_extensions', rule: `must have at most ${MOST_ITEMS} items` }];
+  if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
+    return [{ path: 'message_extensions', rule: `must have at most ${MAX_EXTENSIONS} items` }];
   const combination = combinationOf(body, sessionType);
   const examples = exampleBody(combination);
   const issues = authenticateSchema.safeParse(body).error?.issues ?? [];

@@ -1,9 +1,9 @@
 import type { HTTPException } from 'hono/http-exception';
-import { type AuthenticateRequest, authenticateSchema } from '../../schema/three-ds/authenticate.ts';
+import { type AuthenticateRequest, authenticateSchema, MAX_EXTENSIONS } from '../../schema/three-ds/authenticate.ts';
 import { fieldAt, type FieldType, ownValue } from '../../schema/three-ds/fields.ts';
 import { currencyName } from '../../schema/three-ds/formats.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../../schema/three-ds/values.ts';
-import { invalidFields, problem } from '../problem.ts';
+import { invalid, invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
@@ -82,6 +82,9 @@ function amountText(amount: string, exponent: number, currency: string): string 
 
 /** Checks the body of an authenticate request: a 400 names every violation. Members that are not known are ignored. */
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
+  const list = ownValue(body, ['message_extensions']);
+  if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
+    throw invalid('message_extensions', `Must have at most ${MAX_EXTENSIONS} items.`);
   removeUnknownMembers(body);
   const parsed = authenticateSchema.safeParse(body);
   const broken = [

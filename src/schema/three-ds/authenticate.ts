@@ -187,6 +187,9 @@ export const authenticateSchema = z.strictObject({
     z.array(messageExtensionSchema).check(z.meta({ description: 'data for requirements outside the standard format' })),
   ),
 });
+/** The most `message_extensions` that are checked: the schema gathers the issues of all items on the stack. */
+export const MAX_EXTENSIONS = 1000;
+
 export type AuthenticateRequest = z.infer<typeof authenticateSchema>;
 
 function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[] {

@@ -238,6 +238,14 @@ describe('the fields', () => {
     });
   });
 
+  it('that are too many items to check are refused in a short response', async () => {
+    const on = await threeDsSandbox();
+    const { id } = await on.start('Successful Frictionless Authentication');
+    const answer = await on.authenticate(id, { message_extensions: Array.from({ length: 400_000 }, () => 1) });
+    const { errors } = (await answer.json()) as Problem;
+    expect([answer.status, errors]).toEqual([400, { message_extensions: ['Must have at most 1000 items.'] }]);
+  });
+
   it('are read from an object only', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication');
