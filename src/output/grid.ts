@@ -175,7 +175,10 @@ function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: numbe
 
 /** One object as aligned `field  value` lines: the chosen fields, or the known ones that it has and then new ones. */
 export async function drawRecord<T>(value: T, chosen: readonly string[] | undefined, options: RenderOptions<T>) {
-  const columns = (chosen ?? pathsOf(value, options)).map((path) => columnFor(options.view, path));
+  const paths = chosen ?? pathsOf(value, options);
+  const columns = paths
+    .map((path) => columnFor(options.view, path))
+    .filter(({ repeats }) => chosen !== undefined || repeats?.(value) !== true);
   const { lines, ruler } = await measureCells([value], columns, options);
   const known = new Set(options.view.fields);
   const labels = columns.map((column) => cleanText(known.has(column.path) ? labelOf(column) : column.path));

@@ -135,7 +135,8 @@ export const submissionView: View<Submission> = {
     { path: 'status', kind: 'status', paint: toneOf },
     { path: 'rows', kind: 'number' },
     { path: 'file', kind: 'text', priority: 2 },
-    { path: 'job', kind: 'id', priority: 1 },
+    { path: 'job', kind: 'id', priority: 1, repeats: ({ job }) => job === null },
+    { path: 'jobs', kind: 'text', priority: 1, repeats: ({ job }) => job !== null },
   ],
 };
 

@@ -93,6 +93,14 @@ describe('the same file again', () => {
     expect(uploads()).toBe(2);
   });
 
+  it('shows people its job once, and programs the job and the list', async () => {
+    const shown = await svc('au submit tokens.csv -o table');
+    expect(shown.stdout).toMatch(/^job +[0-9a-f-]{36}$/m);
+    expect(shown.stdout).not.toMatch(/^jobs/m);
+    const { job, jobs } = JSON.parse((await svc('au submit tokens.csv')).stdout) as { job: string; jobs: string[] };
+    expect(jobs).toEqual([job]);
+  });
+
   it('R36 is one run when two terminals begin it at once', async () => {
     const both = await Promise.all([svc('au submit tokens.csv'), svc('au submit tokens.csv')]);
     expect(both.every(({ code }) => code === 0 || code === 3)).toBe(true);
