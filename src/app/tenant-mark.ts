@@ -6,7 +6,7 @@ import { baseUrlText } from '../config/values.ts';
 import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';
 import { cleanText } from '../output/text.ts';
-import type { Palette, Tone } from '../output/view.ts';
+import { type Palette, plainPalette, type Tone } from '../output/view.ts';
 import type { TenantFacts } from '../schema/tenant.ts';
 import type { Context } from './command.ts';
 
@@ -17,7 +17,9 @@ export function tenantTone(type: unknown): Tone {
 
 /** The visible mark of the tenant's type, TEST or PRODUCTION, safe for a terminal. */
 export function tenantMark(type: string, palette: Palette): string {
-  return palette[tenantTone(type)](palette.strong(` ${cleanText(type).toUpperCase()} `));
+  const word = cleanText(type).toUpperCase();
+  // Room for the background.
+  return palette === plainPalette ? word : palette[tenantTone(type)](palette.strong(` ${word} `));
 }
 
 /** The tenant's mark, name and id on one line, safe for a terminal. */

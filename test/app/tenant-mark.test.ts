@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { confirmCost, reportTenant } from '../../src/app/tenant-mark.ts';
+import { confirmCost, reportTenant, tenantMark } from '../../src/app/tenant-mark.ts';
 import { rememberTenant } from '../../src/config/cache.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { Messages } from '../../src/output/messages.ts';
 import { createPalette } from '../../src/output/terminal.ts';
+import { plainPalette } from '../../src/output/view.ts';
 import type { Environment } from '../../src/system.ts';
 import { outputOver, Sink } from '../output/streams.ts';
 
@@ -59,6 +60,10 @@ describe('the mark of the tenant', () => {
     expect(mark.startsWith('\u001b[1m\u001b[7m\u001b[31m')).toBe(true);
     expect(stripVTControlCharacters(mark)).toBe(' PRODUCTION  Acme (1)\n');
     expect(await marked('test', URL_TEXT, {})).toBe('');
+  });
+
+  it('is a bare word where there is no color to give it a background', () => {
+    expect(tenantMark('production', plainPalette)).toBe('PRODUCTION');
   });
 
   it('shows a tenant that is not known as unknown, with the profile and the base URL', async () => {

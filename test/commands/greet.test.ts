@@ -36,7 +36,7 @@ describe('svc alone', () => {
     writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify({ prod: tenant }));
     const { code, stdout, stderr } = await home.svc([], { env: env() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(' PRODUCTION  Acme');
+    expect(stdout).toContain('PRODUCTION Acme');
     expect(stdout).toContain('Profile prod, https://api.example');
     expect(stdout).toMatch(/svc logs .*\n/);
     expect(stdout).toMatch(/svc au submit /);

@@ -38,7 +38,7 @@ describe('svc login', () => {
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
     const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toMatch(/ TEST {2}Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
+    expect(stderr).toMatch(/TEST Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
     expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
     expect(stderr).not.toContain('sandbox-management-key');
     expect(JSON.parse(config())).toMatchObject({
@@ -185,7 +185,7 @@ describe('svc whoami', () => {
     const { svc, config, env } = await place();
     await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
     const shown = (await svc('whoami -o table')).stdout;
-    expect(shown).toMatch(/^ TEST {2}Sandbox \(/);
+    expect(shown).toMatch(/^TEST Sandbox \(/);
     expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
     expect(shown).toMatch(/\n {2}may +log:read, tenant:read\n {2}may not +report:read\nprivate key +missing\n/);
     expect(shown).toMatch(/\noutput +set by --output\n$/);
@@ -209,7 +209,7 @@ describe('svc whoami', () => {
     await svc('login --no-check --management-key-stdin', 'sandbox-management-key');
     expect((await svc('')).stdout).not.toContain('Sandbox');
     await svc('whoami');
-    expect((await svc('')).stdout).toContain('TEST  Sandbox');
+    expect((await svc('')).stdout).toContain('TEST Sandbox');
   });
 
   it('ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {

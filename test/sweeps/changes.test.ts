@@ -67,7 +67,7 @@ describe('the mark of the tenant', () => {
         return run(words, [], { env, ...(argv && { argv }) });
       });
       // These have just read the tenant, and know better.
-      const mark = words.startsWith('tenant ') ? ' TEST  ' : ' PRODUCTION  ';
+      const mark = words.startsWith('tenant ') ? 'TEST ' : 'PRODUCTION ';
       const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));
       expect({ words, changes: sent.length > 0 || UNSEEN.has(words), marked: stderr.includes(mark) }).toEqual({
         words,

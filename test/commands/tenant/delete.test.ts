@@ -22,7 +22,7 @@ describe('svc tenant delete, for a script', () => {
     expect(methods(server)).toBe('GET DELETE');
     expect(server.ledger[1]).toMatchObject({ path: '/tenants/self', bodyBytes: 0 });
     expect(stdout).toBe('');
-    expect(stderr).toBe(` TEST  Acme QA (${TENANT.id})\ndeleted the TEST tenant "Acme QA" (${TENANT.id})\n`);
+    expect(stderr).toBe(`TEST Acme QA (${TENANT.id})\ndeleted the TEST tenant "Acme QA" (${TENANT.id})\n`);
   });
 
   it.each([

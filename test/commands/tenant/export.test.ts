@@ -50,7 +50,7 @@ describe('svc tenant diff', () => {
     expect([shown.code, methods(shown.server)]).toEqual([10, 'GET']);
     expect(shown.stdout).toBe(
       [
-        ' TEST  Renamed (4c0a2f6e-0000-4000-8000-000000000001)',
+        'TEST Renamed (4c0a2f6e-0000-4000-8000-000000000001)',
         '  name',
         '  - "Renamed"',
         '  + "Acme QA"',

@@ -47,7 +47,7 @@ describe('svc tenant update', () => {
     const { stderr } = await update(['--name', 'Acme\u202eQ', '--set', 'brand_new_setting=8', '--dry-run']);
     expect(stderr).toBe(
       [
-        ' TEST  Acme QA (4c0a2f6e-0000-4000-8000-000000000001)',
+        'TEST Acme QA (4c0a2f6e-0000-4000-8000-000000000001)',
         '  name',
         '  - "Acme QA"',
         String.raw`  + "Acme\u202eQ"`,
