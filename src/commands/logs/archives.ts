@@ -51,10 +51,12 @@ export async function withByteProgress<T>(
 
 interface Reading {
   readonly label: string;
-  readonly segments: readonly Segment[];
+  /** Or what is to be read of them. */
+  readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 
 interface Counting extends Reading, CountOptions {
+  readonly segments: readonly Segment[];
   readonly store: ArchiveStore;
   readonly index: readonly IndexRef[];
   /** Set where more is needed of entries than what they are counted by, as by `readSegment`. */

@@ -63,7 +63,7 @@ export async function searchArchive(
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
 ): Promise<void> {
   const bounds = intervalOf(input, context.clock.now());
-  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp }] = await Promise.all([
+  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/archive/search.ts'),
     import('../../logs/archive/index/lookup.ts'),
@@ -79,7 +79,8 @@ export async function searchArchive(
     context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
   let read = 0;
-  const shown = await withByteProgress(context, { label: 'search', segments }, (onBytes) =>
+  const parts = segments.map((segment) => partToRead(index, segment));
+  const shown = await withByteProgress(context, { label: 'search', segments: parts }, (onBytes) =>
     print(
       searchSegments(store, {
         ...bounds,

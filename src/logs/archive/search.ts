@@ -3,7 +3,7 @@ import type { Log } from '../../schema/log.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { Tail } from '../follow.ts';
 import type { LogSource } from '../read-range.ts';
-import { columnsToRead, type Lookup } from './index/lookup.ts';
+import { type Lookup, partToRead } from './index/lookup.ts';
 import type { Bounds } from './manifest.ts';
 import { readSegment, type ReadSegmentOptions } from './read-segment.ts';
 import type { Segment } from './record.ts';
@@ -55,8 +55,7 @@ export async function* searchSegments(store: ArchiveStore, options: SearchOption
 }
 
 function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions): Lane {
-  const columns = options.index && columnsToRead(options.index, segment.sha256);
-  const entries = columns?.wanted.reduce((sum, at) => sum + (columns.columns[at]?.[1] ?? 0), 0) ?? segment.entries;
+  const { columns, entries } = partToRead(options.index, segment);
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
     isSegment: true,

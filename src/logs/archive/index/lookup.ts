@@ -1,3 +1,4 @@
+import type { Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { type Group, type IndexedSegment, IndexFile } from './file.ts';
 import { BLOCK_WORDS, blocksOf, type IdKey, keyOf, mayHold, placeOf } from './filter.ts';
@@ -21,10 +22,13 @@ export interface Lookup {
   readonly damaged: number;
 }
 
-/** What to read of a segment; undefined for all of it, also where that is faster. */
-export function columnsToRead({ bySegment }: Lookup, sha256: string): IndexedColumns | undefined {
-  const found = bySegment.get(sha256);
-  return found && found.wanted.length * 4 <= found.columns.length ? found : undefined;
+/** What to read of a segment, and how much that is: columns, or all of it, also where that is faster. */
+export function partToRead(index: Lookup | undefined, { sha256, bytes, entries }: Segment) {
+  const columns = index?.bySegment.get(sha256);
+  if (!columns || columns.wanted.length * 4 > columns.columns.length) return { columns: undefined, bytes, entries };
+  const sum = (member: 0 | 1): number =>
+    columns.wanted.reduce((all, at) => all + (columns.columns[at]?.[member] ?? 0), 0);
+  return { columns, bytes: sum(0), entries: sum(1) };
 }
 
 const SIDE_BY_SIDE = 16;
