@@ -1,6 +1,8 @@
 import { type Context, defineCommand } from '../../app/command.ts';
+import { option } from '../../app/hint.ts';
 import { argument, flag, type Input, integer, text, value } from '../../app/parameter.ts';
 import { listPrinter } from '../../app/print.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import type { Manifest } from '../../logs/archive/manifest.ts';
 import type { Lane } from '../../logs/archive/search.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
@@ -168,7 +170,11 @@ export const history = defineCommand({
   async run(context, { id: entityId, archive, entityType, retention }) {
     const input = { ...NO_FILTERS, entityType, entityId, retention };
     const print = await listPrinter(context, logView);
-    if (archive !== undefined) return searchArchive(context, { ...input, dir: archive, live: true }, print);
+    if (archive !== undefined)
+      return searchArchive(context, { ...input, dir: archive, live: true }, print).catch((error: unknown) => {
+        const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
+        throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
+      });
     const [{ liveLane }, { serviceLogs }, entry] = await Promise.all([
       import('../../logs/archive/search.ts'),
       import('../../logs/read-range.ts'),
@@ -194,6 +200,14 @@ export const history = defineCommand({
     return firstRequest(entityFilter({ entityType, entityId }));
   },
 });
+
+/** An error that asks to log in names this command, too. */
+function orWithoutKey(error: unknown, words: readonly string[]): unknown {
+  if (!isSvcError(error) || error.next?.[0] !== 'login') return error;
+  const { code, message, next, facts } = error;
+  const hint = `${error.hint ?? ''} To read the archive alone, no key is needed.`;
+  return new SvcError(code, message, { hint, next, facts, alternatives: [words] });
+}
 
 async function* logsIn(batches: AsyncIterable<readonly { readonly log: Log }[]>): AsyncGenerator<readonly Log[]> {
   for await (const batch of batches) yield batch.map(({ log }) => log);

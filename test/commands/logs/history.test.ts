@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { systemClock } from '../../../src/system.ts';
 import { filesIn, TENANT } from '../../logs/archive/build.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { logAgo, startLogServer } from './log-server.ts';
 
 const HOUR = 3_600_000;
@@ -74,6 +74,20 @@ describe('svc logs history', () => {
     const { stdout, stderr } = await svc('history', 'one', '--archive', 'audit', '--retention', '70h');
     expect(messages(stdout)).toEqual(['archived', 'since then']);
     expect(stderr).not.toContain('may be missing');
+  });
+
+  it('without a key, names the search of the archive alone, which needs none', async () => {
+    const { server, cwd, svc } = await world();
+    server.logs.push(about('one', HOUR, 'first'));
+    await svc('archive', 'audit');
+    const noKey = { baseUrl: new URL(server.url), cwd, env: { SVC_API_KEY: '' } };
+    const argv = ['logs', 'history', 'one', '--archive', 'audit'];
+    const result = await svcHere(argv, noKey);
+    const search = 'logs search audit --entity-id one';
+    expect(errorIn(result)).toMatchObject({ exit_code: 3, next: 'svc login', alternatives: [`svc ${search}`] });
+    const offline = await svcHere(search.split(' '), { cwd });
+    expect([offline.code, messages(offline.stdout)]).toEqual([0, ['first']]);
+    expect(errorIn(await svcHere(argv.slice(0, 3), noKey))).not.toHaveProperty('alternatives');
   });
 
   it('prints as logs do, and ends with 5 where no archive is', async () => {
