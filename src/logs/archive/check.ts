@@ -12,6 +12,7 @@ import {
   dayOf,
   entryTime,
   isRawSegment,
+  MISSING,
   type Segment,
   segmentName,
   tenantFolder,
@@ -41,7 +42,7 @@ export async function checkSegment(
   const findings: Finding[] = [];
   const add = (problem: Problem, message: string): void => void findings.push({ problem, path, message });
   if (!path.endsWith(`/${name}`) || !FOLDERS.test(path)) add('unfit', `its name should be ${name}`);
-  if (file === undefined) add('missing', 'it is missing');
+  if (file === undefined) add('missing', MISSING);
   else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
     add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
@@ -60,9 +61,9 @@ async function checkContent(
   try {
     for await (const block of readLines(store, segment, options)) content.add(block);
   } catch (error) {
-    if (isSvcError(error, 'not_found')) return [['missing', 'it is missing']];
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
-    return [['changed', error.message.replace(`${segment.path} was changed: `, '')]];
+    const message = error.message.replace(`${segment.path} was changed: `, '');
+    return [[message === MISSING ? 'missing' : 'changed', message]];
   }
   return content.problems().map((words) => ['unfit', words]);
 }

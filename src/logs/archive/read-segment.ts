@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { logFromLine, oddityOf } from '../../api/logs.ts';
-import { SvcError, systemCodeOf } from '../../errors.ts';
+import { isSvcError, SvcError, systemCodeOf } from '../../errors.ts';
 import type { Log } from '../../schema/log.ts';
 import { shortHash } from './index/file.ts';
 import type { IndexedColumns } from './index/lookup.ts';
 import { unlessDamaged } from './index/upkeep.ts';
-import { isRawSegment, type Segment } from './record.ts';
+import { isRawSegment, MISSING, type Segment } from './record.ts';
 import { HEADER_BYTES } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -75,7 +75,7 @@ const LINE_END = 0x0a;
 /**
  * The lines of a segment in blocks of whole ones, in flat memory. Whether the file was changed is known only at the
  * end: read to the end.
- * @throws SvcError `checksum_mismatch` when it was, `not_found` when it is gone
+ * @throws SvcError `checksum_mismatch` when it was, or is gone
  */
 export async function* readLines(
   store: ArchiveStore,
@@ -178,6 +178,7 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
   try {
     yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
+    if (isSvcError(error, 'not_found')) throw changed(path, MISSING);
     throw systemCodeOf(error)?.startsWith('Z_') === true ? changed(path, 'it cannot be decompressed') : error;
   } finally {
     gunzip.destroy();

@@ -192,6 +192,9 @@ export function parseRecord(text: string, path: string): Link {
   return { record: result.data, path, sha256: sha256Of(text) };
 }
 
+/** What is said of a file that is gone. */
+export const MISSING = 'it is missing';
+
 export function damaged(path: string, problem: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} is damaged: ${problem}`, {
     hint: 'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',

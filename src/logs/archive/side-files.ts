@@ -12,6 +12,7 @@ import {
   damaged,
   type Link,
   MANIFEST,
+  MISSING,
   type RecordContent,
   type SideFile,
   sideNumber,
@@ -27,8 +28,6 @@ const MAX_INLINE = 20;
 
 /** After so many records their content is copied into one file: a search reads this instead of them. */
 const CHECKPOINT_EVERY = 256;
-
-const MISSING = 'it is missing';
 
 const passedSchema = positionSchema.shape.passed;
 const contentsSchema = z.array(contentSchema);

@@ -164,14 +164,19 @@ describe('svc logs stats of an archive', () => {
     expect(await all()).toEqual(before);
   });
 
-  it('ends with 12 where a file that is read was changed, and with 5 where no archive is', async () => {
+  it('R33 ends with 12 where a file has another size or is gone, by the index and without, and with 5 where no archive is', async () => {
     const { top } = await archive();
     const segment = filesIn(top).findLast((file) => file.startsWith('tenant=')) ?? '';
+    const reports = async () =>
+      [await stats([top, '--entity-id', 'any']), await stats([top])].map((each) => errorIn(each));
+    const found = (problem: string): object => ({ exit_code: 12, message: `${segment} was changed: ${problem}` });
     fs.appendFileSync(path.join(top, segment), 'x');
-    expect((await stats([top, '--entity-id', 'any'])).code).toBe(12);
-    expect((await stats([top])).code).toBe(0);
+    const unreadable = found('it cannot be decompressed');
+    expect(await reports()).toMatchObject([unreadable, unreadable]);
+    fs.rmSync(path.join(top, segment));
+    expect(await reports()).toMatchObject([found('it is missing'), found('it is missing')]);
     fs.rmSync(path.join(top, '_index'), { recursive: true });
-    expect((await stats([top])).code).toBe(12);
+    expect(await reports()).toMatchObject([found('it is missing'), found('it is missing')]);
     expect((await stats([path.join(top, 'none')])).code).toBe(5);
   });
 });

@@ -10,7 +10,7 @@ import { unlessDamaged } from './upkeep.ts';
 
 const SIDE_BY_SIDE = 4;
 
-/** Counts segments by their tallies, and gives those that have none: their entries must be counted one by one. */
+/** Counts segments by their tallies. Gives those that are to be read: without one, or with a file gone or of another size. */
 export async function countTallies(
   store: ArchiveStore,
   refs: readonly IndexRef[],
@@ -19,7 +19,9 @@ export async function countTallies(
 ): Promise<readonly Segment[]> {
   // Two segments of late entries can be equal.
   const left = new Map<string, number>();
-  for (const { sha256 } of segments) left.set(sha256, (left.get(sha256) ?? 0) + 1);
+  const sizes = await sizesOf(store, segments);
+  const isThere = ({ path, bytes }: Segment): boolean => sizes.get(path) === bytes;
+  for (const { sha256 } of segments.filter(isThere)) left.set(sha256, (left.get(sha256) ?? 0) + 1);
   const files = sideBySide(indexOf(segments, refs), SIDE_BY_SIDE, (ref) =>
     unlessDamaged(readTallies(store, ref, left)),
   );
@@ -33,7 +35,17 @@ export async function countTallies(
         if (isWithin(bucket, interval)) onGroup(log, { ...bucket, count: bucket.count * times });
     }
   }
-  return segments.filter(({ sha256 }) => left.has(sha256));
+  return segments.filter((segment) => !isThere(segment) || left.has(segment.sha256));
+}
+
+/** The sizes of the regular files where segments are. */
+async function sizesOf(store: ArchiveStore, segments: readonly Segment[]): Promise<ReadonlyMap<string, number>> {
+  const paths = segments.map(({ path }) => path).toSorted();
+  const [first = '', last = ''] = [paths[0], paths.at(-1)];
+  const [, prefix] = /^(.*).*\n\1/.exec(`${first}\n${last}`) ?? [];
+  const sizes = new Map<string, number>();
+  if (prefix) for await (const { path, bytes, irregular } of store.list(prefix)) if (!irregular) sizes.set(path, bytes);
+  return sizes;
 }
 
 /** The tallies from the first segment to the last one that is to be counted. */

@@ -95,14 +95,14 @@ export async function removeMerged(store: ArchiveStore, added: readonly IndexRef
 }
 
 /**
- * What work gives; undefined where a file of the index is damaged or gone, which some buckets call forbidden.
+ * What work gives; undefined where a file of the index is damaged, unreadable, or gone, which some buckets call forbidden.
  * @throws any other error
  */
 export async function unlessDamaged<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden')) return undefined;
+    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden', 'local')) return undefined;
     throw error;
   }
 }

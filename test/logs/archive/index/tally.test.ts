@@ -3,10 +3,12 @@ import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, option, record } from 'fast-check';
 import { expect, test } from 'vitest';
+import { SvcError } from '../../../../src/errors.ts';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
 import { IndexCheck } from '../../../../src/logs/archive/index/check.ts';
 import { countTallies } from '../../../../src/logs/archive/index/count.ts';
 import { type BuiltTally, IndexFile, shortHash } from '../../../../src/logs/archive/index/file.ts';
+import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
 import { entriesOf, TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
 import { ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
@@ -59,7 +61,7 @@ test('R69 counts by the index are those of the entries, whatever the range, and 
 
 test('segments whose counts the index has are not opened, in merged files neither; the others are', async () => {
   const { top, store } = await buildArchive(START, hours(18));
-  for (const file of filesIn(top).filter((each) => each.startsWith('tenant='))) fs.rmSync(path.join(top, file));
+  for (const file of segmentFiles(top)) fs.writeFileSync(file, Buffer.alloc(fs.statSync(file).size));
   const { rows, left } = await counted(store, { since: START, until: START + 18 * HOUR });
   expect([rows[0]?.count, left]).toEqual([18 * 7, 0]);
   const { index, segments } = await readManifest(store);
@@ -68,6 +70,29 @@ test('segments whose counts the index has are not opened, in merged files neithe
   expect((await countTallies(store, index, inRange, options)).map(({ path: file }) => file)).toEqual([
     segments[0]?.path,
   ]);
+});
+
+test('R33 segments whose files are gone, cut or no files any more are not counted by the index, and so found', async () => {
+  const { top, store } = await buildArchive(START, hours(18));
+  const [gone = '', cut = '', link = ''] = segmentFiles(top);
+  fs.rmSync(gone);
+  fs.truncateSync(cut, 40);
+  fs.renameSync(link, `${top}/.moved`);
+  fs.symlinkSync(`${top}/.moved`, link);
+  const { index, segments } = await readManifest(store);
+  const left = await countTallies(store, index, segments, { ...WHOLE, onGroup: () => undefined });
+  expect(left.map(({ path: file }) => path.join(top, file))).toEqual([gone, cut, link]);
+  expect(await countTallies(store, index, [], { ...WHOLE, onGroup: () => undefined })).toEqual([]);
+});
+
+test('R69 files of an index that cannot be read are as good as none', async () => {
+  const { top, store } = await buildArchive(START, hours(18));
+  const { rows } = await counted(store, WHOLE);
+  const unreadable = openStore(top);
+  unreadable.readRange = (file) => Promise.reject(new SvcError('local', `${file} could not be read (EACCES)`));
+  expect(await counted(unreadable, WHOLE)).toEqual({ rows, left: 18 });
+  const { index } = await readManifest(store);
+  expect(await lookUp(unreadable, index, [['a1']])).toEqual({ bySegment: new Map(), damaged: index.length });
 });
 
 test('equal segments of late entries count as often as they are listed', async () => {
@@ -150,6 +175,10 @@ async function found(store: ArchiveStore, tally: BuiltTally): Promise<string[]> 
   const range = { from: 1, to: 1, day: '2026-01-05' };
   const ref = await store.lock(() => writeIndex(store, range, [partOf('a'.repeat(64), columns, tally)]));
   return (await (await IndexCheck.open(store, [ref])).findings()).map(({ message }) => message);
+}
+
+function segmentFiles(top: string): string[] {
+  return filesIn(top).flatMap((file) => (file.startsWith('tenant=') ? path.join(top, file) : []));
 }
 
 /** All counts of a range: by the index, and by reading what is left. */
