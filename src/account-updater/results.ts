@@ -6,7 +6,7 @@ import { moveIntoPlace } from '../files/path.ts';
 import { countText } from '../output/time.ts';
 import { downloadFile, type DownloadResult, UnprovenDownload } from '../transfer/download.ts';
 import type { Flaw, Proof } from '../transfer/receive.ts';
-import { fileSource, hashFile, type UploadSource } from '../transfer/source.ts';
+import { fileSource, hashFile } from '../transfer/source.ts';
 import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
@@ -61,7 +61,8 @@ export async function flawsOf(file: string, proof: Proof, rowsSent: number | und
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
-    const rows = await countRows(source);
+    let rows = 0;
+    for await (const batch of readResults(source.open())) rows += batch.length;
     if (rowsSent !== undefined && rows > rowsSent)
       flaws.push({
         rule: 'row_count',
@@ -75,12 +76,6 @@ export async function flawsOf(file: string, proof: Proof, rowsSent: number | und
   if (!isLengthKnown && ![LF, CR].includes(await lastByteOf(file)))
     flaws.push({ rule: 'end', problem: 'ends within a line' });
   return flaws;
-}
-
-async function countRows(source: UploadSource): Promise<number> {
-  let count = 0;
-  for await (const rows of readResults(source.open())) count += rows.length;
-  return count;
 }
 
 /** The last byte of a file; a line feed where it is empty. */

@@ -73,14 +73,12 @@ export class TenantProof {
   async #tenants(): Promise<readonly string[]> {
     const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
     if (listed.size > 0) return [...listed];
-    this.#self ??= this.#readSelf();
-    const self = await this.#self;
+    const self = await (this.#self ??= this.#readSelf());
     return self === undefined ? [] : [self];
   }
 
   #list(): Promise<readonly AccountUpdaterJob[]> {
-    this.#newest ??= this.#readNewest();
-    return this.#newest;
+    return (this.#newest ??= this.#readNewest());
   }
 
   async #readNewest(): Promise<readonly AccountUpdaterJob[]> {

@@ -55,6 +55,12 @@ export class Client {
   readonly baseUrl: URL;
   /** Hides a value in all that is shown from now on. */
   readonly addSecret: (value: string) => void;
+  readonly logs: Logs;
+  readonly tenant: Tenant;
+  readonly accountUpdater: AccountUpdater;
+  readonly threeDs: ThreeDs;
+  /** Endpoints that no resource describes. */
+  readonly any: AnyEndpoint;
   readonly #core: HttpCore;
   readonly #closing = new AbortController();
 
@@ -78,27 +84,11 @@ export class Client {
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
     });
-  }
-
-  get logs(): Logs {
-    return new Logs(this.#core);
-  }
-
-  get tenant(): Tenant {
-    return new Tenant(this.#core);
-  }
-
-  get accountUpdater(): AccountUpdater {
-    return new AccountUpdater(this.#core);
-  }
-
-  get threeDs(): ThreeDs {
-    return new ThreeDs(this.#core);
-  }
-
-  /** Endpoints that no resource describes. */
-  get any(): AnyEndpoint {
-    return new AnyEndpoint(this.#core);
+    this.logs = new Logs(this.#core);
+    this.tenant = new Tenant(this.#core);
+    this.accountUpdater = new AccountUpdater(this.#core);
+    this.threeDs = new ThreeDs(this.#core);
+    this.any = new AnyEndpoint(this.#core);
   }
 
   /** The service's time in milliseconds since the epoch, as its responses show it. */

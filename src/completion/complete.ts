@@ -35,16 +35,15 @@ export async function candidatesFor(
 }
 
 async function candidatesAt(at: ParseState, program: Completable, current: string, sources: Sources) {
-  if (at.help) return chosen(helpWords(at, program), current);
+  if (at.help) return chosen([...commandsAt(at), ...(at.next === program.tree ? program.topics : [])], current);
   if (at.pending) return valuesOf(at.pending, current, '', sources);
   if (!at.argumentsOnly) {
     const [name = ''] = current.split('=', 1);
     if (/^--[^=]+=/.test(current)) return joinedValue(at, name, current, sources);
     if (current.startsWith('-') && current !== '') return chosen(options(at, current), current);
   }
-  const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
-  if (at.next === program.tree) commands.push(['help', 'help on a command or a topic']);
-  const named = chosen(commands, current);
+  const help: Suggestion[] = at.next === program.tree ? [['help', 'help on a command or a topic']] : [];
+  const named = chosen([...commandsAt(at), ...help], current);
   if (named.candidates.length > 0) return named;
   const declared = argumentsOf(at.command);
   const last = declared.at(-1);
@@ -54,9 +53,8 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
 }
 
-function helpWords(at: ParseState, { topics, tree }: Completable): Suggestion[] {
-  const commands = at.next.map(({ name, summary }): Suggestion => [name, summary]);
-  return at.next === tree ? [...commands, ...topics] : commands;
+function commandsAt(at: ParseState): Suggestion[] {
+  return at.next.map(({ name, summary }) => [name, summary]);
 }
 
 // Options that were given are left out, unless they may be repeated.

@@ -34,10 +34,7 @@ export function offsetPageSchema<Item extends z.ZodMiniType>(item: Item) {
 }
 
 /** What `cursorPageSchema` reads. */
-export interface CursorPage<Item> {
-  pagination?: { next?: string | null | undefined; page_size?: number | null | undefined } | null | undefined;
-  data: Item[];
-}
+export type CursorPage<Item> = z.output<ReturnType<typeof cursorPageSchema<z.ZodMiniType<Item>>>>;
 
 /** An error body (RFC 9457). The interface shows none, so nothing in it is relied on. */
 export const problemSchema = z.looseObject({

@@ -155,26 +155,20 @@ function elsewhere(key: string): string | undefined {
 }
 
 function ruleOf(field: Field, value: unknown): string {
-  if (!hasKind(field, value)) return `must be ${TYPE_NAMES[field.kind]}: ${field.description}`;
+  const [kind, isOfKind] = KINDS[field.kind];
+  if (!isOfKind(value)) return `must be ${kind}: ${field.description}`;
   if (field.choices !== undefined) return `must be one of ${field.choices.join(', ')}`;
   return value === '' ? `must not be empty: ${field.description}` : `must be ${field.description}`;
 }
 
-const TYPE_NAMES: Readonly<Record<Field['kind'], string>> = {
-  text: 'a string',
-  flag: 'true or false, without quotes',
-  number: 'a number, without quotes',
-  object: 'an object',
-  list: 'an array',
-  free: 'an object',
+const KINDS: Readonly<Record<Field['kind'], readonly [name: string, isOfKind: (value: unknown) => boolean]>> = {
+  text: ['a string', (value) => typeof value === 'string'],
+  flag: ['true or false, without quotes', (value) => typeof value === 'boolean'],
+  number: ['a number, without quotes', (value) => typeof value === 'number'],
+  object: ['an object', isObject],
+  list: ['an array', Array.isArray],
+  free: ['an object', isObject],
 };
-
-function hasKind({ kind }: Field, value: unknown): boolean {
-  if (kind === 'text') return typeof value === 'string';
-  if (kind === 'flag') return typeof value === 'boolean';
-  if (kind === 'number') return typeof value === 'number';
-  return kind === 'list' ? Array.isArray(value) : isObject(value);
-}
 
 function exampleOf(field: Field): unknown {
   if (field.kind === 'free') return {};

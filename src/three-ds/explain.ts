@@ -33,13 +33,8 @@ export function meantName(word: string): string | undefined {
   return nearest(plainName(word), new Set(MEANINGS.map(({ name }) => name)));
 }
 
-/** What an authentication status means; undefined for one that is new. */
-export function statusMeaning(status: unknown): Meaning | undefined {
-  return MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);
-}
-
 /** What a reason or a cancel reason means; undefined for one that is new. */
-export function reasonMeaning(reason: unknown): Meaning | undefined {
+function reasonMeaning(reason: unknown): Meaning | undefined {
   return MEANINGS.find(({ kind, name }) => name === reason && kind.endsWith('reason'));
 }
 
@@ -63,7 +58,7 @@ export function isOpen({ authentication_status: status }: Outcome): boolean {
 export function outcomeLines(outcome: Outcome): string[] {
   const status = outcome.authentication_status;
   if (status === undefined || status === null || status === '') return ['nothing was authenticated yet'];
-  const meaning = statusMeaning(status);
+  const meaning = MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);
   if (meaning === undefined)
     return [
       `${status}: a status that this version does not know`,

@@ -12,7 +12,7 @@ import {
   xmlResponse,
 } from '../store/responses.ts';
 import { type ObjectFiles, objectHead, type StoredObject } from './objects.ts';
-import { checkSignature } from './signature.ts';
+import { checkSignature, decodedPart } from './signature.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
@@ -42,11 +42,7 @@ interface ObjectCall {
 
 function objectLocation(path: string): { bucket: string; key: string } {
   const [, bucket = '', ...rest] = path.split('/');
-  try {
-    return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(rest.join('/')) };
-  } catch {
-    throw new StoreRefusal(400, 'InvalidURI', 'The address could not be read.');
-  }
+  return { bucket: decodedPart(bucket), key: decodedPart(rest.join('/')) };
 }
 
 async function serveObject(call: ObjectCall): Promise<Response> {

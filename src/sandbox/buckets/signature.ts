@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { decodedUri } from '../../schema/address.ts';
 import { StoreRefusal } from '../store/responses.ts';
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
@@ -126,12 +127,11 @@ function order(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function decodedPart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new StoreRefusal(400, 'InvalidURI', 'The address could not be read.');
-  }
+/** A part of an address, decoded. Throws the refusal of a store where it cannot be. */
+export function decodedPart(text: string): string {
+  const decoded = decodedUri(text);
+  if (decoded === undefined) throw new StoreRefusal(400, 'InvalidURI', 'The address could not be read.');
+  return decoded;
 }
 
 // Everything but the unreserved characters, which encodeURIComponent takes for a few more.

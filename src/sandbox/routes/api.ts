@@ -2,6 +2,7 @@ import type { Context, Env, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
+import { parsedJson } from '../../schema/json-value.ts';
 import { findKey, keyTypeOf, type SandboxKey } from '../keys.ts';
 import { invalid, jsonResponse, problem } from '../problem.ts';
 import { type ApiRoute, type AuditNote, auditNote, recordAudit, type Service } from '../service.ts';
@@ -83,11 +84,9 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
 
 function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw invalid('body', 'Must be JSON.');
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw invalid('body', 'Must be JSON.');
+  return value;
 }
 
 /** The key of a request. Throws a 401 for none, an unknown or expired one, and one whose tenant was deleted. */

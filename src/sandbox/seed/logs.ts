@@ -2,18 +2,8 @@ import type { Log } from '../../schema/log.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, kept, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
-export interface EntityKind {
-  readonly value: string;
-  readonly displayName: string;
-  /** How many entities the generated logs are about. */
-  readonly count: number;
-  /** Share of the generated logs, out of the sum of all weights. */
-  readonly weight: number;
-  id(seed: number, index: number): string;
-}
-
 /** Everything that a log can be about: the response of GET /logs/entity-types. */
-export const ENTITY_KINDS: readonly EntityKind[] = [
+export const ENTITY_KINDS = [
   kind('application', 'Application', 6, 10, (seed, index) => applicationId(seed, index + 1)),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
   kind('card', 'Card', TEST_CARDS.length, 30, cardToken),
@@ -54,7 +44,11 @@ const idsOf = kept((kind: EntityKind) =>
 
 const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 
-function kind(value: string, displayName: string, count: number, weight: number, id: EntityKind['id']): EntityKind {
+type EntityKind = ReturnType<typeof kind>;
+type IdOf = (seed: number, index: number) => string;
+
+/** The generated logs are about so many entities of the kind; the weight is its share of them, out of the sum of all. */
+function kind(value: string, displayName: string, count: number, weight: number, id: IdOf) {
   return { value, displayName, count, weight, id };
 }
 

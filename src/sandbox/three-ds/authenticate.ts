@@ -176,25 +176,14 @@ const NEEDS: readonly Need[] = [
   },
   {
     words: 'for payment, recurring-transaction and installment-transaction',
-    paths: [
-      'purchase_info',
-      'purchase_info.amount',
-      'purchase_info.currency',
-      'purchase_info.exponent',
-      'purchase_info.date',
-    ],
+    paths: withMembers('purchase_info', 'amount', 'currency', 'exponent', 'date'),
     when: (facts) => isPayment(facts) || isRecurring(facts) || isInstallment(facts),
   },
   {
     words: 'when authentication_category is payment',
     paths: [
       'purchase_info.transaction_type',
-      'merchant_info',
-      'merchant_info.mid',
-      'merchant_info.acquirer_bin',
-      'merchant_info.name',
-      'merchant_info.country_code',
-      'merchant_info.category_code',
+      ...withMembers('merchant_info', 'mid', 'acquirer_bin', 'name', 'country_code', 'category_code'),
     ],
     when: isPayment,
   },
@@ -205,6 +194,10 @@ const NEEDS: readonly Need[] = [
     when: isRecurring,
   },
 ];
+
+function withMembers(path: string, ...members: readonly string[]): string[] {
+  return [path, ...members.map((name) => `${path}.${name}`)];
+}
 
 // Where a whole object is missing, that is said once, not again for each of its members.
 function isMissing(body: unknown, path: string): boolean {

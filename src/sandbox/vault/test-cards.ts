@@ -1,4 +1,4 @@
-import { RESULT_CODES, type ResultCode } from '../../schema/account-updater-files.ts';
+import { RESULT_CODES } from '../../schema/account-updater-files.ts';
 import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
 import { text as updaterCards } from '../data/account-updater-cards.csv';
 import { text as threeDsCards } from '../data/three-ds-cards.csv';
@@ -94,22 +94,6 @@ export function scenarioOf(name: ScenarioName): Scenario {
   return SCENARIOS[name];
 }
 
-/** A test card of the Account Updater, and what the card networks report of it. */
-export interface TestCard {
-  readonly number: string;
-  /** 2 digits. */
-  readonly month: string;
-  /** 4 digits. */
-  readonly year: string;
-  /** Empty for a network that does not take part. */
-  readonly network: string;
-  /** Undefined for a card without an update: its row is left out of the result. */
-  readonly code: ResultCode | undefined;
-  readonly newNumber: string | undefined;
-  readonly newMonth: string | undefined;
-  readonly newYear: string | undefined;
-}
-
 export type CardUpdate = Partial<Pick<TestCard, 'code' | 'newNumber' | 'newMonth' | 'newYear'>>;
 
 /** Whether an update creates a new token. A conversion to another brand may change nothing on the card. */
@@ -118,8 +102,14 @@ export function yieldsToken({ code, newNumber, newYear }: CardUpdate = {}): bool
   return code === 'UPD_CORRECTED' || (code?.startsWith('UPD_') === true && changed);
 }
 
-/** The service's published test cards, in its order. A card's position decides its token id: append only. */
-export const TEST_CARDS: readonly TestCard[] = rowsOf(updaterCards).map(
+export type TestCard = (typeof TEST_CARDS)[number];
+
+/**
+ * The service's published test cards of the Account Updater, in its order, and what the card networks report of them. A
+ * card's position decides its token id: append only. Months have 2 digits and years 4. A network that does not take part
+ * is empty; a card without a code has no update, and its row is left out of the result.
+ */
+export const TEST_CARDS = rowsOf(updaterCards).map(
   ([number = '', month = '', year = '', network = '', code, newNumber, newMonth, newYear]) => ({
     number,
     month,

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { WebhookDelivery } from '../../schema/account-updater.ts';
-import { isLoopbackHost } from '../../schema/address.ts';
+import { isLoopback, readAddress } from '../../schema/address.ts';
 import type { Ledger } from '../ledger.ts';
 import type { SandboxOptions } from '../options.ts';
 import { tenantId } from '../seed/logs.ts';
@@ -169,9 +169,9 @@ function timedEvent({ start }: World, { topic, kind, at, number, repeat = 0, dat
 }
 
 /** Whether a webhook may have this address: loopback, without encryption. */
-export function isWebhookAddress(url: string): boolean {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
-  return protocol === 'http:' && isLoopbackHost(hostname);
+export function isWebhookAddress(text: string): boolean {
+  const url = readAddress(text);
+  return url?.protocol === 'http:' && isLoopback(url);
 }
 
 /** Posts JSON. Resolves to the status (0 without a response in time) and the bytes received; never rejects. */
