@@ -21,6 +21,8 @@ export interface LogServer {
   delayMs: number;
   /** What the applications are answered with: themselves, a status, or nothing at all. */
   onApplications: () => readonly unknown[] | number | undefined;
+  /** Called before the first page of a list is answered. */
+  onList: () => void;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export async function startLogServer(): Promise<LogServer> {
       response.writeHead(typeof found === 'number' ? found : 200).end(JSON.stringify({ data: found }));
       return;
     }
+    if (!query.has('start')) served.onList();
     cursorAge = query.has('start') ? cursorAge + 1 : 0;
     if (cursorAge >= served.pagesPerCursor) {
       response.writeHead(410).end('{"title":"the cursor has expired"}');
@@ -76,6 +79,7 @@ export async function startLogServer(): Promise<LogServer> {
     aheadMs: 0,
     delayMs: 0,
     onApplications: () => 404,
+    onList: () => undefined,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
