@@ -1,15 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { linkNew } from '../state/journal.ts';
 import { STORE } from './signature.ts';
@@ -39,15 +29,15 @@ export class ObjectFiles {
   }
 
   hasBucket(bucket: string): boolean {
-    return bucket === STORE.bucket || existsSync(join(this.#directory, bucket));
+    return bucket === STORE.bucket || fs.existsSync(join(this.#directory, bucket));
   }
 
   createBucket(bucket: string): void {
-    mkdirSync(join(this.#directory, bucket), { recursive: true, mode: 0o700 });
+    fs.mkdirSync(join(this.#directory, bucket), { recursive: true, mode: 0o700 });
   }
 
   buckets(): string[] {
-    const found = existsSync(this.#directory) ? readdirSync(this.#directory) : [];
+    const found = fs.existsSync(this.#directory) ? fs.readdirSync(this.#directory) : [];
     return [...new Set([STORE.bucket, ...found])].toSorted();
   }
 
@@ -61,7 +51,7 @@ export class ObjectFiles {
   keep(bucket: string, key: string, draft: string, isNew: boolean): boolean {
     const path = this.#path(bucket, key);
     if (isNew) return linkNew(draft, path);
-    renameSync(draft, path);
+    fs.renameSync(draft, path);
     return true;
   }
 
@@ -70,14 +60,14 @@ export class ObjectFiles {
   }
 
   remove(bucket: string, key: string): void {
-    rmSync(this.#path(bucket, key), { force: true });
+    fs.rmSync(this.#path(bucket, key), { force: true });
   }
 
   /** Every object of a bucket, in order of the keys' bytes. */
   list(bucket: string): StoredObject[] {
     const directory = join(this.#directory, bucket);
-    if (!existsSync(directory)) return [];
-    const names = readdirSync(directory).filter((name) => !name.endsWith(DRAFT_ENDING));
+    if (!fs.existsSync(directory)) return [];
+    const names = fs.readdirSync(directory).filter((name) => !name.endsWith(DRAFT_ENDING));
     const found = names.flatMap((name) => readHead(join(directory, name)) ?? []);
     return found.toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
   }
@@ -95,14 +85,14 @@ export function objectHead(key: string, md5: string, at: number): Buffer {
 }
 
 function readHead(file: string): StoredObject | undefined {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  if (fs.statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const head = Buffer.alloc(HEAD_BYTES);
-  const descriptor = openSync(file, 'r');
+  const descriptor = fs.openSync(file, 'r');
   try {
-    readSync(descriptor, head, 0, HEAD_BYTES, 0);
+    fs.readSync(descriptor, head, 0, HEAD_BYTES, 0);
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
   const { key, md5, at } = JSON.parse(head.toString('utf8')) as Pick<StoredObject, 'key' | 'md5' | 'at'>;
-  return { key, md5, at, bytes: statSync(file).size - HEAD_BYTES, file, start: HEAD_BYTES };
+  return { key, md5, at, bytes: fs.statSync(file).size - HEAD_BYTES, file, start: HEAD_BYTES };
 }

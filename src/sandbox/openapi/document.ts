@@ -1,22 +1,11 @@
-import {
-  accountUpdaterJobPageSchema,
-  accountUpdaterJobSchema,
-  EVENT_TYPES,
-  webhookDeliverySchema,
-} from '../../schema/account-updater.ts';
+import * as jobs from '../../schema/account-updater.ts';
 import { type JsonSchema, jsonSchemas } from '../../schema/json-schema.ts';
-import { entityTypeListSchema, entityTypeSchema, logPageSchema, logSchema } from '../../schema/log.ts';
+import * as logs from '../../schema/log.ts';
 import { problemSchema, type Shape } from '../../schema/response.ts';
-import { tenantSchema, tenantUpdateSchema, usageReportSchema } from '../../schema/tenant.ts';
+import * as tenants from '../../schema/tenant.ts';
 import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
-import {
-  authenticationResultSchema,
-  challengeResultSchema,
-  createdSessionSchema,
-  createSessionSchema,
-  threeDsSessionSchema,
-} from '../../schema/three-ds/session.ts';
-import { applicationPageSchema, cardTokenSchema, createCardTokenSchema } from '../../schema/vault.ts';
+import * as sessions from '../../schema/three-ds/session.ts';
+import * as vault from '../../schema/vault.ts';
 import { keyTypeOf } from '../keys.ts';
 import { API_ROUTES } from '../routes/api.ts';
 import type { ApiRoute } from '../service.ts';
@@ -122,10 +111,10 @@ function storeOperation({ method, path, summary }: (typeof STORE_ADDRESSES)[numb
 }
 
 function webhooks(): Json {
-  const names = [...EVENT_TYPES, 'tenant.updated', 'tenant.deleted'];
+  const names = [...jobs.EVENT_TYPES, 'tenant.updated', 'tenant.deleted'];
   const post = {
     security: [],
-    requestBody: { content: { 'application/json': content(webhookDeliverySchema, EXAMPLES['webhook']?.request) } },
+    requestBody: { content: { 'application/json': content(jobs.webhookDeliverySchema, EXAMPLES['webhook']?.request) } },
     responses: { '2XX': { description: 'Accepted. Anything else is retried.' } },
   };
   return Object.fromEntries(
@@ -148,26 +137,26 @@ function operationId(method: string, path: string): string {
 }
 
 const SHAPES: Readonly<Record<string, Shape>> = {
-  AccountUpdaterJob: accountUpdaterJobSchema,
-  AccountUpdaterJobPage: accountUpdaterJobPageSchema,
-  ApplicationPage: applicationPageSchema,
+  AccountUpdaterJob: jobs.accountUpdaterJobSchema,
+  AccountUpdaterJobPage: jobs.accountUpdaterJobPageSchema,
+  ApplicationPage: vault.applicationPageSchema,
   AuthenticateRequest: authenticateSchema,
-  AuthenticationResult: authenticationResultSchema,
-  CardToken: cardTokenSchema,
-  ChallengeResult: challengeResultSchema,
-  CreateCardToken: createCardTokenSchema,
-  CreateSession: createSessionSchema,
-  CreatedSession: createdSessionSchema,
-  EntityType: entityTypeSchema,
-  EntityTypeList: entityTypeListSchema,
-  Log: logSchema,
-  LogPage: logPageSchema,
+  AuthenticationResult: sessions.authenticationResultSchema,
+  CardToken: vault.cardTokenSchema,
+  ChallengeResult: sessions.challengeResultSchema,
+  CreateCardToken: vault.createCardTokenSchema,
+  CreateSession: sessions.createSessionSchema,
+  CreatedSession: sessions.createdSessionSchema,
+  EntityType: logs.entityTypeSchema,
+  EntityTypeList: logs.entityTypeListSchema,
+  Log: logs.logSchema,
+  LogPage: logs.logPageSchema,
   Problem: problemSchema,
-  Tenant: tenantSchema,
-  TenantUpdate: tenantUpdateSchema,
-  ThreeDsSession: threeDsSessionSchema,
-  UsageReport: usageReportSchema,
-  WebhookDelivery: webhookDeliverySchema,
+  Tenant: tenants.tenantSchema,
+  TenantUpdate: tenants.tenantUpdateSchema,
+  ThreeDsSession: sessions.threeDsSessionSchema,
+  UsageReport: tenants.usageReportSchema,
+  WebhookDelivery: jobs.webhookDeliverySchema,
 };
 
 /** A reference to the schema of a shape. Throws for a shape without a name. */

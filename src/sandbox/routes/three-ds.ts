@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
 import {
-  type AuthenticationResult,
   authenticationResultSchema,
-  type ChallengeResult,
   challengeResultSchema,
-  type CreatedSession,
   createdSessionSchema,
   createSessionSchema,
-  type ThreeDsSession,
   threeDsSessionSchema,
 } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
@@ -45,7 +41,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
     permission: '3ds:session:read',
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'read' },
     response: threeDsSessionSchema,
-    handle: (call): ThreeDsSession => sessionView(call.service, sessionOf(call), call.now),
+    handle: (call) => sessionView(call.service, sessionOf(call), call.now),
   },
   {
     method: 'POST',
@@ -68,20 +64,20 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-async function create(call: Call): Promise<CreatedSession> {
+async function create(call: Call) {
   const session = await createSession(call);
   call.created(session.id);
   return createdView(call.service, session);
 }
 
-async function authenticated(call: Call): Promise<AuthenticationResult> {
+async function authenticated(call: Call) {
   const { service, now } = call;
   const session = sessionOf(call);
   const authentication = await authenticate(call, session);
   return resultView({ service, session, authentication, now });
 }
 
-function challengeResult(call: Call): ChallengeResult {
+function challengeResult(call: Call) {
   const { service, now } = call;
   const session = sessionOf(call);
   if (session.authentication === undefined) throw notFound('A challenge result of the 3DS session');

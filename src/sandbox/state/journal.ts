@@ -1,20 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { type EventOf, type JournalEvent, readEvent } from './events.ts';
 
@@ -30,13 +15,13 @@ export class Journal {
   /** Creates the journal unless it exists: of several processes exactly one succeeds. */
   begin(start: EventOf<'start'>): void {
     const draft = `${this.#path}.${randomUUID()}`;
-    writeFileSync(draft, `${JSON.stringify(start)}\n`, { mode: 0o600, flag: 'wx' });
+    fs.writeFileSync(draft, `${JSON.stringify(start)}\n`, { mode: 0o600, flag: 'wx' });
     linkNew(draft, this.#path);
   }
 
   /** The events since the last read; all of them where `fresh`, as after a reset. Undefined without a journal. */
   read(): { fresh: boolean; events: JournalEvent[] } | undefined {
-    const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
+    const inode = fs.statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) return undefined;
     const fresh = this.#file?.inode !== inode;
     if (fresh) this.#open();
@@ -51,41 +36,41 @@ export class Journal {
     if (this.#file === undefined) throw new Error('the journal is not open');
     // The leading line end closes an incomplete line that a killed process may have left.
     const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
-    if (writeSync(this.#file.descriptor, line) < line.length) throw new Error('the journal cannot grow');
+    if (fs.writeSync(this.#file.descriptor, line) < line.length) throw new Error('the journal cannot grow');
   }
 
   /** Closes the file; a later `read` opens it again. */
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file.descriptor);
+    if (this.#file !== undefined) fs.closeSync(this.#file.descriptor);
     this.#file = undefined;
   }
 
   #open(): void {
     this.close();
-    const descriptor = openSync(this.#path, 'a+', 0o600);
-    this.#file = { descriptor, inode: fstatSync(descriptor).ino, read: 0 };
+    const descriptor = fs.openSync(this.#path, 'a+', 0o600);
+    this.#file = { descriptor, inode: fs.fstatSync(descriptor).ino, read: 0 };
   }
 }
 
 /** Gives a complete draft its name, and returns false if there is such a file: of several processes one succeeds. */
 export function linkNew(draft: string, path: string): boolean {
   try {
-    linkSync(draft, path);
+    fs.linkSync(draft, path);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(draft, { force: true });
+    fs.rmSync(draft, { force: true });
   }
 }
 
 /** The text from an offset up to the last line end, and where that is. */
 function completeLines(descriptor: number, from: number): { text: string; end: number } {
-  const size = fstatSync(descriptor).size;
+  const size = fs.fstatSync(descriptor).size;
   if (size <= from) return { text: '', end: from };
   const buffer = Buffer.alloc(size - from);
-  const length = readSync(descriptor, buffer, 0, buffer.length, from);
+  const length = fs.readSync(descriptor, buffer, 0, buffer.length, from);
   const end = buffer.subarray(0, length).lastIndexOf(0x0a) + 1;
   return { text: buffer.toString('utf8', 0, end), end: from + end };
 }
@@ -105,11 +90,11 @@ export function statePaths(directory: string) {
 
 /** Creates the directory, for its owner alone. Throws when it holds anything but a sandbox. */
 export function prepareDirectory(paths: StatePaths): void {
-  mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
-  if (!existsSync(paths.journal) && !readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
+  fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
+  if (!fs.existsSync(paths.journal) && !fs.readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
     throw new Error(`${paths.directory} holds other files than a sandbox's`);
-  if ((statSync(paths.directory).mode & 0o077) !== 0) chmodSync(paths.directory, 0o700);
-  mkdirSync(paths.files, { recursive: true, mode: 0o700 });
+  if ((fs.statSync(paths.directory).mode & 0o077) !== 0) fs.chmodSync(paths.directory, 0o700);
+  fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
 const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects)/;
@@ -117,7 +102,7 @@ const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects)/;
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
   const { journal, files, objects, ledger } = statePaths(directory);
-  for (const path of [journal, files, objects]) rmSync(path, { recursive: true, force: true });
+  for (const path of [journal, files, objects]) fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
-  if (existsSync(ledger)) truncateSync(ledger);
+  if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

@@ -14,21 +14,7 @@ import {
   text,
   textThat,
 } from './formats.ts';
-import {
-  ACCOUNT_AGES,
-  ACCOUNT_CHANGES,
-  ACCOUNT_TYPES,
-  AUTHENTICATION_CATEGORIES,
-  CARDHOLDER_AUTHENTICATION_METHODS,
-  CHALLENGE_PREFERENCE_CODES,
-  DELIVERY_TIME_FRAMES,
-  PASSWORD_CHANGES,
-  PRIOR_AUTHENTICATION_METHODS,
-  SESSION_TYPES_BY_AUTHENTICATION_TYPE,
-  SHIPPING_ADDRESS_USES,
-  SHIPPING_METHODS,
-  TRANSACTION_TYPES,
-} from './values.ts';
+import * as values from './values.ts';
 
 const messageExtensionSchema = anyOf('data for requirements outside the standard format', {
   id: text('the id of the extension', 'A000000802'),
@@ -43,7 +29,7 @@ const purchaseInfoSchema = anyOf('what is paid for, how much and when', {
   currency: currency('the currency of the amount'),
   exponent: matching(/^[0-4]$/, 'the ISO 4217 minor units of the currency, one digit from 0 to 4', '2'),
   date: second('the date of the purchase', '20260131093000'),
-  transaction_type: oneOf(TRANSACTION_TYPES, 'the kind of transaction'),
+  transaction_type: oneOf(values.TRANSACTION_TYPES, 'the kind of transaction'),
   installment_count: digits('the maximum number of installments, digits', '12'),
   recurring_expiration: day('the date of the final authorization', '20301231'),
   recurring_frequency: digits('the minimum number of days between authorizations, digits', '28'),
@@ -51,14 +37,14 @@ const purchaseInfoSchema = anyOf('what is paid for, how much and when', {
 
 const riskInfoSchema = anyOf('what tells the issuer how risky the purchase is', {
   delivery_email: text('the address that an electronic delivery goes to', 'ann@example.com'),
-  delivery_time_frame: oneOf(DELIVERY_TIME_FRAMES, 'how soon the goods arrive'),
+  delivery_time_frame: oneOf(values.DELIVERY_TIME_FRAMES, 'how soon the goods arrive'),
   gift_card_amount: digits('the total of gift cards bought, digits', '5000'),
   gift_card_count: digits('the number of gift cards bought, digits', '1'),
   gift_card_currency: currency('the currency of the gift cards'),
   pre_order_purchase: flag('whether the goods are not yet available'),
   pre_order_date: day('the date from which the goods are available', '20260301'),
   reordered_purchase: flag('whether the cardholder bought the same before'),
-  shipping_method: oneOf(SHIPPING_METHODS, 'how the goods are shipped'),
+  shipping_method: oneOf(values.SHIPPING_METHODS, 'how the goods are shipped'),
 });
 
 /** `merchant_info` of an authenticate request. Needed when the category is payment. */
@@ -85,31 +71,31 @@ const requestorInfoSchema = z
   .check(z.meta({ description: 'who asks for the authentication' }));
 
 const accountInfoSchema = anyOf("the cardholder's account with the merchant", {
-  account_age: oneOf(ACCOUNT_AGES, 'how long the account exists'),
-  account_last_changed: oneOf(ACCOUNT_CHANGES, 'when the account was last changed'),
+  account_age: oneOf(values.ACCOUNT_AGES, 'how long the account exists'),
+  account_last_changed: oneOf(values.ACCOUNT_CHANGES, 'when the account was last changed'),
   account_change_date: day('the date of the last change of the account', '20251101'),
   account_created_date: looseDay('the date on which the account was made', '20240517'),
-  account_pwd_last_changed: oneOf(PASSWORD_CHANGES, 'when the password was last changed'),
+  account_pwd_last_changed: oneOf(values.PASSWORD_CHANGES, 'when the password was last changed'),
   account_pwd_change_date: day('the date of the last change of the password', '20251101'),
   purchase_count_half_year: digits('the number of purchases in the last six months, digits', '4'),
   transaction_count_day: digits('the number of transactions in the last 24 hours, digits', '1'),
   payment_account_age: day('the date on which the payment method was added', '20240517'),
   transaction_count_year: digits('the number of transactions in the last year, digits', '9'),
-  payment_account_created: oneOf(ACCOUNT_AGES, 'how long the payment method is on file'),
-  shipping_address_first_used: oneOf(SHIPPING_ADDRESS_USES, 'when the shipping address was first used'),
+  payment_account_created: oneOf(values.ACCOUNT_AGES, 'how long the payment method is on file'),
+  shipping_address_first_used: oneOf(values.SHIPPING_ADDRESS_USES, 'when the shipping address was first used'),
   shipping_address_usage_date: day('the date of the first use of the shipping address', '20240517'),
   shipping_account_name_match: flag('whether the shipping name is the name on the account'),
   suspicious_activity_observed: flag('whether suspicious activity was seen on the account'),
 });
 
 const authenticationInfoSchema = anyOf('how the cardholder signed in with the merchant', {
-  method: oneOf(CARDHOLDER_AUTHENTICATION_METHODS, 'how the cardholder signed in'),
+  method: oneOf(values.CARDHOLDER_AUTHENTICATION_METHODS, 'how the cardholder signed in'),
   timestamp: minute('the time of the sign-in', '202601310925'),
   data: text('what proves the sign-in', 'reference of the sign-in'),
 });
 
 const priorAuthenticationInfoSchema = anyOf('an earlier 3DS authentication of the cardholder', {
-  method: oneOf(PRIOR_AUTHENTICATION_METHODS, 'how the cardholder was authenticated earlier'),
+  method: oneOf(values.PRIOR_AUTHENTICATION_METHODS, 'how the cardholder was authenticated earlier'),
   timestamp: minute('the time of the earlier authentication', '202512310925'),
   reference_id: text('the ACS transaction id of the earlier transaction', 'd7c1ee99-9478-44a6-b1f2-391e29c6b340'),
   data: text('what proves the earlier authentication', 'reference of the authentication'),
@@ -134,7 +120,7 @@ const addressSchema = anyOf('an address of the cardholder', {
 const cardholderInfoSchema = z
   .strictObject({
     account_id: z.optional(text("the cardholder's reference in the merchant's system", 'customer-42')),
-    account_type: z.optional(oneOf(ACCOUNT_TYPES, 'the kind of account')),
+    account_type: z.optional(oneOf(values.ACCOUNT_TYPES, 'the kind of account')),
     account_info: z.optional(accountInfoSchema),
     authentication_info: z.optional(authenticationInfoSchema),
     prior_authentication_info: z.optional(priorAuthenticationInfoSchema),
@@ -155,11 +141,11 @@ const cardholderInfoSchema = z
  */
 export const authenticateSchema = z.strictObject({
   authentication_category: oneOf(
-    AUTHENTICATION_CATEGORIES,
+    values.AUTHENTICATION_CATEGORIES,
     'whether money is exchanged, or cards are only added to accounts',
   ),
   authentication_type: oneOf(
-    keysOf(SESSION_TYPES_BY_AUTHENTICATION_TYPE),
+    keysOf(values.SESSION_TYPES_BY_AUTHENTICATION_TYPE),
     'what is authenticated; the session type decides which are allowed',
   ),
   request_decoupled_challenge: z.optional(
@@ -173,7 +159,9 @@ export const authenticateSchema = z.strictObject({
         z.meta({ description: 'the minutes that a decoupled challenge may take, a whole number', examples: [60] }),
       ),
   ),
-  challenge_preference: z.optional(oneOf(keysOf(CHALLENGE_PREFERENCE_CODES), 'whether a challenge is wished for')),
+  challenge_preference: z.optional(
+    oneOf(keysOf(values.CHALLENGE_PREFERENCE_CODES), 'whether a challenge is wished for'),
+  ),
   purchase_info: z.optional(purchaseInfoSchema),
   merchant_info: z.optional(merchantInfoSchema),
   requestor_info: requestorInfoSchema,
