@@ -23,6 +23,7 @@ let inFront = 0;
 let input: System['stdin'] | undefined;
 let output: System['stdout'] | undefined;
 let errors: System['stderr'] | undefined;
+let ending: AbortSignal | undefined;
 
 const system: System = {
   env: process.env,
@@ -41,7 +42,10 @@ const system: System = {
     return (errors ??= standardStream(2, () => process.stderr));
   },
   clock: systemClock,
-  signal: endingSignal(),
+  /** First read where a command begins: completion, help and --version end before anyone could end them. */
+  get signal() {
+    return (ending ??= endingSignal());
+  },
   prepareForWork,
   yieldTerminal,
   isAlive,
@@ -52,20 +56,20 @@ const LONG_MS = 100;
 void start();
 
 async function start(): Promise<void> {
-  setTimeout(prepareForLongWork, LONG_MS).unref();
   // Not process.exit: it would cut output that is still on its way into a pipe.
   process.exitCode = await main(process.argv.slice(2), system);
   // A pipe whose writer stays would keep the process alive; after a signal, so would one whose reader stands still.
   input?.destroy();
-  if (system.signal.aborted) process.exit();
+  if (ending?.aborted) process.exit();
 }
 
 /** The first signal asks the command to end in order; a second one ends the process at once. */
 function endingSignal(): AbortSignal {
+  setTimeout(prepareForLongWork, LONG_MS).unref();
   const controller = new AbortController();
-  for (const [name, ending] of Object.entries(ENDINGS)) {
+  for (const [name, { code, words }] of Object.entries(ENDINGS)) {
     process.on(name, () => {
-      const error = new SvcError(ending.code, ending.words);
+      const error = new SvcError(code, words);
       if (controller.signal.aborted && !(name === 'SIGINT' && inFront > 0)) process.exit(error.exitCode);
       controller.abort(error);
     });

@@ -1,5 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { Endpoints } from '../http/core.ts';
+import type { HttpCore } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
@@ -18,14 +18,21 @@ export interface LogFilter {
 }
 
 /** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
-export class Logs extends Endpoints {
+export class Logs {
+  // Not of `Endpoints`: completion reads what is declared here, and needs no client for that.
+  readonly #core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.#core = core;
+  }
+
   /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
-    return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
+    return cursorPages(this.#core, options, listLogsRequest(filter), logsFrom);
   }
 
   entityTypes(): Promise<EntityType[]> {
-    return this.core.call(entityTypesRequest());
+    return this.#core.call(entityTypesRequest());
   }
 }
 

@@ -81,10 +81,14 @@ export class HttpCore {
 
   /** The same, with the text that the value came in. */
   async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
-    const loading = Promise.resolve(typeof request.shape === 'function' ? request.shape() : request.shape);
+    const succeeding = this.#succeed(request);
+    // While the request is on its way.
+    const loading = new Promise(setImmediate).then(() =>
+      typeof request.shape === 'function' ? request.shape() : request.shape,
+    );
     // A request that fails never reads it.
     loading.catch(() => undefined);
-    const { facts, response } = await this.#succeed(request);
+    const { facts, response } = await succeeding;
     return { value: readResponse(facts, await loading, response), text: response.text };
   }
 

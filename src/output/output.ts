@@ -33,7 +33,7 @@ interface OutputOptions {
 export class Output {
   readonly #stream: OutputStream;
   readonly #options: OutputOptions;
-  readonly #gone = new AbortController();
+  #gone: AbortController | undefined;
   #failure: Error | undefined;
   #isClosed: boolean | undefined;
 
@@ -56,6 +56,8 @@ export class Output {
 
   /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
   get readerGone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
     return this.#gone.signal;
   }
 
@@ -106,7 +108,7 @@ export class Output {
   #fail(error: unknown): Error {
     if (error instanceof SvcError) return (this.#failure ??= error);
     this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
-    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
+    if (this.#failure instanceof ReaderGone) this.#gone?.abort(this.#failure);
     return this.#failure;
   }
 }

@@ -23,10 +23,15 @@ describe('the module aliases of rolldown.config.ts', () => {
   });
 
   it('empty modules that the packages still load', () => {
-    const loaded = { client: ['./client-h2.js', 'node:http', 'node:assert'], 'client-h1': ['../web/fetch/body.js'] };
+    const loaded = {
+      client: ['./client-h2.js', 'node:http', 'node:assert'],
+      'client-h1': ['../web/fetch/body.js', '../llhttp/constants.js'],
+    };
     for (const [name, modules] of Object.entries(loaded))
       for (const module of modules)
         expect(source(`undici/lib/dispatcher/${name}.js`)).toContain(`require('${module}')`);
+    const used = source('undici/lib/dispatcher/client-h1.js').match(/\bconstants\.[A-Z]\w+/g);
+    expect(new Set(used)).toEqual(new Set(['constants.ERROR', 'constants.TYPE']));
     expect(http.maxHeaderSize).toBe(16_384);
     expect(source('commander/lib/command.js')).toContain("require('node:child_process')");
   });
