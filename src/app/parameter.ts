@@ -145,13 +145,7 @@ const words: ValueParser<string> = (value) => {
 };
 
 /** Comma-separated names, each once. */
-export const names: ValueParser<readonly string[]> = (value) => [
-  ...new Set(
-    words(value)
-      .split(',')
-      .map((name) => name.trim()),
-  ),
-];
+export const names: ValueParser<readonly string[]> = (value) => [...new Set(words(value.trim()).split(/\s*,\s*/))];
 
 export function duration(text: string): number {
   const ms = parseDuration(text);

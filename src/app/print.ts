@@ -117,17 +117,13 @@ export function pageSizeFor(input: PagingInput, filtered = false): number | unde
   return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
 }
 
-/** How much of a list is wanted: so many items, where given, and no page once so many were read. */
-interface Bounds {
-  readonly limit: number | undefined;
-  readonly all?: boolean;
-  readonly mostRead?: number;
-}
-
-/** The items that are wanted, page by page: the first page only, or up to the limit, or all. Counts into `seen`. */
+/**
+ * The items that are wanted, page by page: the first page only, or up to the limit, or all, and no page once so many
+ * were read. Counts into `seen`.
+ */
 export async function* wanted<T>(
   pages: AsyncIterable<Page<T>>,
-  input: Bounds,
+  input: { readonly limit: number | undefined; readonly all?: boolean; readonly mostRead?: number },
   seen: ListProgress,
   keep: (item: T) => boolean = () => true,
 ): AsyncGenerator<readonly T[]> {

@@ -32,12 +32,7 @@ export async function openSummary(context: Context, named: string | undefined): 
       throw caught;
     } finally {
       const summary = await describe();
-      const whole = isSvcError(error) ? { ...summary, ...outcome(error, summary.facts, context) } : summary;
-      append(
-        context,
-        file,
-        markdownOf(whole, (line) => context.out.redact(line)),
-      );
+      append(context, file, isSvcError(error) ? { ...summary, ...outcome(error, summary.facts, context) } : summary);
     }
   };
 }
@@ -48,7 +43,8 @@ function outcome(error: SvcError, facts: Summary['facts'], { globals, system }: 
   return { facts: [...facts, ['reason', reason]], commands };
 }
 
-function append(context: Context, file: string, markdown: string): void {
+function append(context: Context, file: string, summary: Summary): void {
+  const markdown = markdownOf(summary, (line) => context.out.redact(line));
   // Without O_NONBLOCK a pipe that nobody reads would hold the command up.
   const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = fs.constants;
   try {

@@ -60,7 +60,9 @@ export const login = defineCommand({
     const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
     const place: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
-    const keys = given.length > 0 ? await checkAll(context, given, place) : await askAll(context, place);
+    // Of keys that were not typed all are accepted, or none is stored.
+    for (const key of given) await checkedKey(context, key, place);
+    const keys = given.length > 0 ? given : await askAll(context, place);
     if (keys.length === 0)
       throw new SvcError('usage', 'no key was given, so nothing was stored', {
         hint: 'Give at least one key, or use --sandbox, which needs none.',
@@ -101,12 +103,6 @@ async function askBaseUrl(context: Context): Promise<URL> {
   return askForText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
     parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
   );
-}
-
-/** Keys that were not typed: all are accepted, or none is stored. */
-async function checkAll(context: Context, given: readonly GivenKey[], place: LoginTarget): Promise<GivenKey[]> {
-  for (const key of given) await checkedKey(context, key, place);
-  return [...given];
 }
 
 async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {

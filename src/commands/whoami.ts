@@ -1,5 +1,5 @@
 import { READ_PERMISSIONS } from '../api/any-endpoint.ts';
-import { inspectKey, isAboutKey, type KeyReport, type Verdict } from '../app/check-key.ts';
+import { inspectKey, isAboutKey, type KeyReport } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { isForPeople, recordPrinter } from '../app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../app/tenant-mark.ts';
@@ -10,7 +10,7 @@ import { SvcError } from '../errors.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { formatDuration, parseTime } from '../output/time.ts';
 import { fieldPaths, MARKS, type View } from '../output/view.ts';
-import type { KeyType, TenantFacts } from '../schema/tenant.ts';
+import type { KeyType } from '../schema/tenant.ts';
 
 const whoamiView: View<Identity> = {
   name: 'identity',
@@ -56,7 +56,10 @@ export const whoami = defineCommand({
   },
 });
 
-function rowOf(context: Context, keys: readonly KeyReport[]): Identity {
+/** What is known of a profile and its keys. */
+type Identity = ReturnType<typeof rowOf>;
+
+function rowOf(context: Context, keys: readonly KeyReport[]) {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
   const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
@@ -78,7 +81,8 @@ function rowOf(context: Context, keys: readonly KeyReport[]): Identity {
   };
 }
 
-function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]): KeyRow {
+/** A key, where it comes from, and what the service says of it; `stored_at` is null too where an earlier version stored it. */
+function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
   const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
@@ -110,25 +114,6 @@ function noKeys(profile: string): SvcError {
     hint: 'Set them in the environment, or store them.',
     next: ['login'],
   });
-}
-
-/** A key, where it comes from, and what the service says of it. */
-export interface KeyRow {
-  readonly state: Verdict | 'missing' | 'unusable';
-  readonly from: string | null;
-  /** When it was stored; null where it is not stored, or an earlier version stored it. */
-  readonly stored_at: string | null;
-  readonly problem: string | null;
-}
-
-export interface Identity {
-  readonly profile: string;
-  readonly base_url: string | null;
-  readonly tenant: TenantFacts | null;
-  readonly management_key: KeyRow;
-  readonly private_key: KeyRow;
-  readonly permissions: Readonly<Record<string, string | null>>;
-  readonly origins: Readonly<Record<string, string>>;
 }
 
 const LABEL = 'management key  '.length;
@@ -176,7 +161,7 @@ function keyLines({ permissions, ...row }: Identity, kind: KeyType, context: Con
 }
 
 // The age of a key that an environment variable or a command gives is not known here.
-function ageOf({ from, stored_at }: KeyRow, { clock, settings }: Context): string {
+function ageOf({ from, stored_at }: Identity['private_key'], { clock, settings }: Context): string {
   if (from !== `profile ${settings.profile.value}`) return '';
   const at = parseTime(stored_at ?? '');
   return at === undefined ? ', age unknown' : `, stored ${formatDuration(clock.now() - at)} ago`;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
 import type { LockHost } from '../files/lock.ts';
+import { isExecutable } from '../files/path.ts';
 import type { KeyType } from '../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
@@ -162,7 +163,7 @@ export function readConfig(system: PathsHost): ConfigFile {
   if (directory === undefined) return absent(undefined);
   return readOrAbsent(path.join(directory, CONFIG_FILE_NAME), (code) => {
     // A home that is not ours to enter, as in a container that runs as another user, has no settings for us.
-    if (code === 'EACCES') return !system.env['SVC_CONFIG_DIR'] && !canEnter(directory);
+    if (code === 'EACCES') return !system.env['SVC_CONFIG_DIR'] && !isExecutable(directory);
     return code === 'ENOENT' || code === 'ENOTDIR';
   });
 }
@@ -229,15 +230,6 @@ function parse(descriptor: number, file: string): Config {
   const content = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseConfig(content, file);
   throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));
-}
-
-function canEnter(directory: string): boolean {
-  try {
-    fs.accessSync(directory, fs.constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function unreadable(file: string, error: unknown): unknown {

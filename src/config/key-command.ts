@@ -24,7 +24,8 @@ export async function keyFromCommand(
   if (!/\s/.test(command.trim()) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
-  const failed = (how: string, hint?: string): SvcError => failure(command, kind, how, hint);
+  const failed = (how: string, hint = 'Run the command yourself to see what it needs.'): SvcError =>
+    new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, { hint });
   let printed = '';
   const onText = (text: string): void => {
     printed = (printed + text).slice(0, LONGEST_OUTPUT);
@@ -68,10 +69,4 @@ function firstLine(text: string): string {
 function problemOf({ code, signal, problem }: ChildEnd): string | undefined {
   if (problem !== undefined || code === 0) return problem;
   return code === undefined ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`;
-}
-
-function failure(command: string, kind: KeyType, how: string, hint?: string): SvcError {
-  return new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, {
-    hint: hint ?? 'Run the command yourself to see what it needs.',
-  });
 }

@@ -84,7 +84,7 @@ export function checkProfileName(name: string): void {
  */
 export function parseBaseUrl(text: string, origin: Origin): URL {
   const url = readAddress(text.trim());
-  const problem = url === undefined ? 'is not a valid URL (expected https://…)' : problemOf(url);
+  const problem = problemOf(url);
   if (url === undefined || problem !== undefined) {
     const code = origin.kind === 'flag' ? 'usage' : 'config';
     throw new SvcError(code, `the base URL from ${origin.name} ${problem}`, {
@@ -100,13 +100,18 @@ export function baseUrlText(url: URL): string {
   return displayHost(url) + url.pathname.replace(/\/+$/, '');
 }
 
-function problemOf(url: URL): string | undefined {
+function problemOf(url: URL | undefined): string | undefined {
+  if (url?.href.includes('?')) return 'must not contain a query';
+  if (url?.href.includes('#')) return 'must not contain a fragment';
+  return addressProblem(url);
+}
+
+/** Why nothing can be sent to an address, as the end of a sentence: https only, on this machine also http; no password. */
+export function addressProblem(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'is not a valid URL (expected https://…)';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
   if (!isSafeAddress(url)) return 'is not encrypted: only https may leave this machine';
-  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  if (url.href.includes('?')) return 'must not contain a query';
-  if (url.href.includes('#')) return 'must not contain a fragment';
-  return undefined;
+  return url.username === '' && url.password === '' ? undefined : 'must not contain a user name or password';
 }
 
 /** Where a setting came from: `--output`, `SVC_OUTPUT`, `profile prod` or `default`. */

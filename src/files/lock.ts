@@ -174,8 +174,6 @@ interface LockOwner {
   readonly birth: string | undefined;
 }
 
-const BIRTH_OR_NONE = new Set(['string', 'undefined']);
-
 /** Reads a lock's owner; undefined when there is no lock, or none that makes sense. */
 function readOwner(file: string): LockOwner | undefined {
   try {
@@ -185,7 +183,7 @@ function readOwner(file: string): LockOwner | undefined {
       /^[0-9a-f]{16}$/.test(owner.token) &&
       typeof owner.since === 'string' &&
       typeof owner.place === 'string' &&
-      BIRTH_OR_NONE.has(typeof owner.birth);
+      ['string', 'undefined'].includes(typeof owner.birth);
     return isValid ? owner : undefined;
   } catch {
     return undefined;
@@ -201,11 +199,9 @@ export function thisHost(): string {
 function hasEnded({ pid, birth }: LockOwner): boolean {
   const now = processFacts(pid);
   if (now === undefined) return false;
-  return ENDED_STATES.has(now.state) || (birth !== undefined && now.birth !== birth);
+  // A zombie, kept by a parent that never waits for its children (as in some containers).
+  return ['Z', 'X'].includes(now.state) || (birth !== undefined && now.birth !== birth);
 }
-
-// A zombie, kept by a parent that never waits for its children (as in some containers).
-const ENDED_STATES = new Set(['Z', 'X']);
 
 /** State and start time (in clock ticks since boot) of a process; undefined where there is no /proc. */
 function processFacts(pid: number): { state: string; birth: string } | undefined {

@@ -76,6 +76,16 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   return true;
 }
 
+/** Whether this user may run a file, or enter a directory. */
+export function isExecutable(path: string): boolean {
+  try {
+    fs.accessSync(path, fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
 export function syncDirectory(directory: string): void {
   let descriptor: number | undefined;

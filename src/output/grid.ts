@@ -11,11 +11,12 @@ import {
   labelOf,
   leafPaths,
   MARKS,
+  paint,
   type Palette,
   plainPalette,
   projection,
-  same,
   type RenderOptions,
+  same,
   type Tone,
   valueAt,
 } from './view.ts';
@@ -80,11 +81,6 @@ export function drawPlain(labels: readonly string[], cells: readonly Cell[], pal
 function linesBelow(cell: Cell, width: number, pen: CellStyle): string[] {
   const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
   return pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette));
-}
-
-/** `text` in its tone. */
-export function paint(text: string, tone: Tone | undefined, palette: Palette): string {
-  return tone === undefined ? text : palette[tone](text);
 }
 
 /** Columns of space between two columns of a table. */

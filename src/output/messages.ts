@@ -1,6 +1,6 @@
 import type { Output } from './output.ts';
 import { cleanText, wrapWords } from './text.ts';
-import { MARKS, type Palette, plainPalette, type Tone } from './view.ts';
+import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 
 /** How much is said on stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
@@ -92,7 +92,7 @@ export class Messages {
     const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
-    this.#send(`${gap}${painted(mark, this.#palette, markTone)}${painted(clean, this.#palette, tone)}\n`);
+    this.#send(`${gap}${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}\n`);
   }
 
   // A terminal would break a line within a word; elsewhere a line is a line.
@@ -114,8 +114,4 @@ interface NoticeStyle {
   readonly mark?: string;
   readonly markTone?: Tone;
   readonly tone?: Tone;
-}
-
-function painted(text: string, palette: Palette, tone: Tone | undefined): string {
-  return tone === undefined ? text : palette[tone](text);
 }

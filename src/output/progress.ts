@@ -87,14 +87,11 @@ export class Progress {
       const [first, ...others] = this.#tasks;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const line = first?.line(clock.now(), live.columns - more.length);
-      if (line !== undefined) await live.show(withMore(line, more), stop);
+      const bar = line?.bar && { ...line.bar, numbers: line.bar.numbers + more };
+      if (line !== undefined) await live.show({ text: bar ? line.text : line.text + more, bar }, stop);
       await clock.sleep(UPDATE_MS, stop).catch(() => {});
     }
   }
-}
-
-function withMore({ text, bar }: LiveText, more: string): LiveText {
-  return bar === undefined ? { text: text + more } : { text, bar: { ...bar, numbers: bar.numbers + more } };
 }
 
 const MINUTE = 60_000;

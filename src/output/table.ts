@@ -9,7 +9,6 @@ import {
   fitWidths,
   measureCells,
   type Measured,
-  paint,
 } from './grid.ts';
 import { asciiWidth } from './text.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type Column,
   columnFor,
   labelOf,
+  paint,
   type Palette,
   plainPalette,
   type Renderer,

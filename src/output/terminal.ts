@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import { isExecutable } from '../files/path.ts';
 import { type Environment, isOn, type OutputStream, type System } from '../system.ts';
 import type { WriteStream } from 'node:tty';
 import { LiveLine } from './live-line.ts';
@@ -155,15 +155,6 @@ export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | 
 }
 
 function isFound(program: string, env: Environment): boolean {
-  if (program.includes('/')) return isProgram(program);
-  return (env['PATH'] ?? '').split(path.delimiter).some((directory) => isProgram(path.join(directory, program)));
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  if (program.includes('/')) return isExecutable(program);
+  return (env['PATH'] ?? '').split(path.delimiter).some((directory) => isExecutable(path.join(directory, program)));
 }

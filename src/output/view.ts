@@ -21,6 +21,11 @@ export const plainPalette: Palette = {
   accent: same,
 };
 
+/** `text` in its tone. */
+export function paint(text: string, tone: Tone | undefined, palette: Palette): string {
+  return tone === undefined ? text : palette[tone](text);
+}
+
 /** The mark before a status that is good or bad. One column and a space wide. */
 export const MARKS = { good: '✓ ', bad: '✗ ' } as const;
 

@@ -4,11 +4,11 @@ import { argument, choice, flag, type Input, nameValue, repeated, text } from '.
 import { recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import {
   AUTHENTICATION_CATEGORIES,
   SESSION_TYPES,
   SESSION_TYPES_BY_AUTHENTICATION_TYPE,
-  type SessionType,
 } from '../../schema/three-ds/values.ts';
 import type { Violation } from '../../three-ds/check.ts';
 import { type Combination, sessionTypesOf, UNKNOWN_MEMBER, usualCategoryOf } from '../../three-ds/rules.ts';
@@ -76,16 +76,8 @@ export const bodyParameters = {
   allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have; every other rule still holds'),
 } as const;
 
-interface CheckedBody {
-  readonly file: string;
-  readonly valid: true;
-  readonly authentication_category: string;
-  readonly authentication_type: string;
-  /** The types of session that it can be sent to. */
-  readonly session_types: readonly SessionType[];
-}
-
-const checkedBodyView: View<CheckedBody> = {
+/** `session_types` are those that the body can be sent to. */
+const checkedBodyView: View = {
   name: 'checked body',
   fields: ['file', 'valid', 'authentication_category', 'authentication_type', 'session_types'],
   columns: [
@@ -115,7 +107,7 @@ export const validate = defineCommand({
     const body = await readBody(context, file, set, allowUnknown);
     const unknown = checkViolations(file, checkBody(body, sessionType), allowUnknown);
     const session_types = SESSION_TYPES.filter((type) => checkBody(body, type).length === unknown.length);
-    const { authentication_category, authentication_type } = body as CheckedBody;
+    const { authentication_category, authentication_type } = body as AuthenticateRequest;
     const name = bodyName(file);
     await print({ file: name, valid: true, authentication_category, authentication_type, session_types });
     if (unknown.length > 0) context.notices.warn(`unknown fields: ${pathWords(unknown)}`);

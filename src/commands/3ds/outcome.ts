@@ -38,8 +38,7 @@ export async function reportPage(context: Context, page: string | undefined, ope
   // What looks like a signed address is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
     context.notices.note('use --show-urls to see the whole address, or --open to open it');
-  if (!open) return;
-  await openPage(context, page);
+  if (open) await openPage(context, page);
 }
 
 /** Opens an address in the person's browser. Where that fails it says so: the address was printed. */

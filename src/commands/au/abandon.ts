@@ -124,18 +124,8 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   const target = moveToDamaged(directory, clock.now());
   for (const entry of entries) fs.rmSync(entry, { force: true });
   notices.success(`moved to ${target}; its file can be submitted as if it had never been submitted`);
-  return {
-    run: path.basename(directory),
-    profile: null,
-    status: 'damaged',
-    created_at: null,
-    cycle: null,
-    file: null,
-    rows: null,
-    jobs: null,
-    job_count: null,
-    progress: target,
-  };
+  const unknown = Object.fromEntries(runView.fields.map((name) => [name, null])) as Record<keyof RunRow, null>;
+  return { ...unknown, run: path.basename(directory), status: 'damaged', progress: target };
 }
 
 /** One of them may have the rows of the run. */

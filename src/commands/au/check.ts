@@ -8,21 +8,21 @@ import { listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { cleanText } from '../../output/text.ts';
 import { countText, formatNumber } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
   fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
-  columns: [
-    { path: 'file', kind: 'text' },
-    { path: 'rows', kind: 'number' },
-    { path: 'bytes', kind: 'number' },
-    { path: 'sha256', kind: 'id' },
-    { path: 'repeated_tokens', kind: 'number' },
-    { path: 'job_count', kind: 'number' },
-  ],
+  columns: simpleColumns({
+    file: 'text',
+    rows: 'number',
+    bytes: 'number',
+    sha256: 'id',
+    repeated_tokens: 'number',
+    job_count: 'number',
+  }),
 };
 
 /** A valid file, how many of its rows repeat the token of a row above, and how many jobs it takes. */

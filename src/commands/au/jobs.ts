@@ -197,8 +197,9 @@ async function* withRuns(context: Context, batches: AsyncIterable<readonly Accou
     for (const { job, number, earlier_jobs: earlier = [] } of record.parts)
       for (const id of [job, ...earlier.map((each) => each.job)])
         if (id !== undefined) known.set(id, { run: record.id, part: number });
-  const listed = (job: AccountUpdaterJob): ListedJob => ({ ...job, ...(known.get(job.id) ?? NO_RUN) });
+  const listed = (job: AccountUpdaterJob): ListedJob => ({
+    ...job,
+    ...(known.get(job.id) ?? { run: null, part: null }),
+  });
   for await (const batch of batches) yield batch.map(listed);
 }
-
-const NO_RUN = { run: null, part: null };

@@ -3,14 +3,7 @@ import { reconcile } from '../../account-updater/reconcile.ts';
 import { REQUEST_HEADER } from '../../account-updater/request-file.ts';
 import { cellsOf } from '../../account-updater/request-lines.ts';
 import { shownCode } from '../../account-updater/report-view.ts';
-import {
-  type Actions,
-  explainResultCode,
-  type GroupCounts,
-  GROUPS,
-  namedCounts,
-  noRows,
-} from '../../account-updater/result-codes.ts';
+import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../../account-updater/result-codes.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
@@ -25,17 +18,8 @@ import { fileSource } from '../../transfer/source.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf } from './runs.ts';
 
-interface NextRequest {
-  readonly file: string;
-  readonly rows: number;
-  /** Rows of the last request by what their results ask for: the numbers of `au report`. */
-  readonly groups: GroupCounts;
-  /** Rows of the last request without a result. */
-  readonly unchanged: number;
-  readonly excluded_by_code: Readonly<Record<string, number>>;
-  /** The file that lists the rows that were left out, if there is one. */
-  readonly excluded_file: string | null;
-}
+/** A request and what became of the rows of the last one, by what their results ask for: the numbers of `au report`. */
+type NextRequest = Awaited<ReturnType<typeof makeNextRequest>>;
 
 const nextRequestView: View<NextRequest> = {
   name: 'next request',
@@ -113,7 +97,7 @@ interface NextInput {
 }
 
 /** Writes the next request and what was excluded. @throws SvcError `checksum_mismatch` for results of another one */
-async function makeNextRequest(context: Context, input: NextInput): Promise<NextRequest> {
+async function makeNextRequest(context: Context, input: NextInput) {
   const { force, actions } = input;
   const targets = [input.out, input.excluded].filter((name) => name !== undefined && name !== '-');
   const [first, second] = targets.map((target) => resolvePath(context, target ?? ''));

@@ -1,24 +1,18 @@
 import type { Context } from '../../app/command.ts';
 import { noteNext, option } from '../../app/hint.ts';
+import { addressProblem } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
 import { isUnsafe } from '../../output/text.ts';
 import { countText } from '../../output/time.ts';
-import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
+import { displayHost, readAddress } from '../../schema/address.ts';
 import type { ListenerEvent, Unprocessed } from '../../webhooks/sinks.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
 export function parseTarget(text: string): URL {
   const url = readAddress(text);
-  const problem = url === undefined ? 'must be an absolute URL' : problemOf(url);
+  const problem = addressProblem(url);
   if (url !== undefined && problem === undefined) return url;
   throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
-}
-
-function problemOf(url: URL): string | undefined {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be an https or http address';
-  if (!isSafeAddress(url)) return 'must be https: only https may leave this machine';
-  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  return undefined;
 }
 
 /** What may be shown of a target: that it has a query, but not the query itself. */

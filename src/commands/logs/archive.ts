@@ -9,7 +9,7 @@ import type { DroppedMonth } from '../../logs/archive/record.ts';
 import type { Dropped } from '../../logs/archive/retention.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { countText, formatNumber, isoTime } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { gapSentence, openArchive, rangeText, sentencesText, sumOfMonths } from './archives.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 import { ArchiveNotices } from './notices.ts';
@@ -62,10 +62,7 @@ const archiveView: View<ArchiveSummary> = {
   name: 'archive run',
   fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256', ...DROPPED],
   columns: [
-    { path: 'archive', kind: 'id' },
-    { path: 'sha256', kind: 'id' },
-    { path: 'read_from', kind: 'time' },
-    { path: 'read_to', kind: 'time' },
+    ...simpleColumns({ archive: 'id', sha256: 'id', read_from: 'time', read_to: 'time' }),
     ...[...COUNTS, ...HOURS, 'record'].map((path) => ({ path, kind: 'number' }) as const),
   ],
 };
@@ -73,10 +70,7 @@ const archiveView: View<ArchiveSummary> = {
 const droppedView: View<DroppedMonth> = {
   name: 'month to drop',
   fields: ['month', 'segments', 'entries', 'bytes'],
-  columns: [
-    { path: 'month', kind: 'id' },
-    ...(['segments', 'entries', 'bytes'] as const).map((path) => ({ path, kind: 'number' }) as const),
-  ],
+  columns: simpleColumns({ month: 'id', segments: 'number', entries: 'number', bytes: 'number' }),
 };
 
 /** `svc logs archive` */

@@ -27,7 +27,9 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
   ]);
   const { system, globals, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
-  for (const value of Object.values(settings.headers)) hide(context, value);
+  // A scheme such as Bearer is no secret, and what follows it may turn up alone.
+  for (const value of Object.values(settings.headers))
+    for (const secret of [value, value.replace(/^\w+ /, '')]) context.addSecret(secret);
   const transport = createTransport(system.env);
   context.onClose(() => transport.close());
   let rejected = 0;
@@ -71,12 +73,6 @@ function refuseShaping({ globals, query }: Context): void {
   throw new SvcError('usage', `${option} cannot be combined with --to: entries are sent whole`, {
     hint: `Leave out ${option}, or choose attributes in the collector.`,
   });
-}
-
-// A scheme such as Bearer is no secret, and what follows it may turn up alone.
-function hide(context: Context, value: string): void {
-  context.addSecret(value);
-  context.addSecret(value.replace(/^\w+ /, ''));
 }
 
 function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | undefined {

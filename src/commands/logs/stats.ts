@@ -5,7 +5,7 @@ import { SvcError } from '../../errors.ts';
 import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts';
-import type { View } from '../../output/view.ts';
+import { simpleColumns, type View } from '../../output/view.ts';
 import { countEntries, gapText, openArchive, reportGaps } from './archives.ts';
 import {
   ENTITY_PARAMETERS,
@@ -40,9 +40,7 @@ const statsView: View<StatsRow> = {
   name: 'count of log entries',
   fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at'],
   columns: [
-    { path: 'by', kind: 'text' },
-    { path: 'value', kind: 'id' },
-    { path: 'count', kind: 'number' },
+    ...simpleColumns({ by: 'text', value: 'id', count: 'number' }),
     { path: 'first_at', kind: 'time', priority: 1 },
     { path: 'last_at', kind: 'time', priority: 2 },
   ],

@@ -61,9 +61,7 @@ async function reportPrinter(context: Context, warnAt: number): Promise<(report:
   if (formatOf(context, 'record') !== 'csv' || fields?.includes('token_report') === true)
     return recordPrinter(context, usageView);
   const print = await listPrinter(context, usageCsvView);
-  return async (report) => {
-    await print(once(usageRows(report)));
-  };
+  return async (report) => void (await print(once(usageRows(report))));
 }
 
 function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
@@ -136,13 +134,11 @@ function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
 }
 
 /** Metrics by token type, known or not, the type with the most tokens first. */
-function metricsByType({ token_report: report }: UsageReport): [type: string, metrics: TypeMetrics][] {
+function metricsByType({ token_report: report }: UsageReport) {
   return Object.entries(report.metrics_by_type ?? {}).toSorted(
     ([a, { count: countA }], [b, { count: countB }]) => countB - countA || (a < b ? -1 : 1),
   );
 }
-
-type TypeMetrics = NonNullable<UsageReport['token_report']['metrics_by_type']>[string];
 
 type MonthlyActive = ReturnType<typeof monthlyActive>;
 

@@ -1,5 +1,6 @@
+import { addressProblem } from '../../config/values.ts';
 import { SvcError } from '../../errors.ts';
-import { decodedUri, displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
+import { decodedUri, displayHost, readAddress } from '../../schema/address.ts';
 import type { Environment } from '../../system.ts';
 
 /** How to export, by the environment variables that OpenTelemetry's own exporters read. */
@@ -94,8 +95,6 @@ export function destinationText(url: URL): string {
 
 function problemOf(url: URL | undefined): string | undefined {
   if (url === undefined) return 'must be an address that begins with otlp+https:// or otlp+http://';
-  if (!isSafeAddress(url)) return 'must be otlp+https: only https may leave this machine';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   if (url.search !== '' || url.hash !== '') return 'must not hold a query: it could be a secret';
-  return undefined;
+  return addressProblem(url);
 }
