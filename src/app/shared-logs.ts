@@ -1,12 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { linkUnlessTaken, whileBusy, writeFlushed } from '../files/path.ts';
 import { OwnLogs, type PacedRequest, type SendLogs, type Slot, SLOT_LIFE_MS } from '../http/pacer.ts';
 import type { Clock } from '../system.ts';
 
 const SECRET_BYTES = 32;
+/** For an hour, counted from this period. */
+const LATEST_PERIOD = Math.ceil(3_600_000 / SLOT_LIFE_MS);
 
 /**
  * Logs in files that every process of this user adds lines to, so that together they stay under the limits of a key. An
@@ -37,18 +40,24 @@ export class SharedLogs implements SendLogs {
   add(request: PacedRequest, slot: Slot): void {
     this.#own.add(request, slot);
     // Each line begins with its end of line: one that was cut off spoils no other.
-    this.#tryFiles(request, ([, file]) =>
-      whileBusy(() => fs.appendFileSync(file, `\n${JSON.stringify(slot)}`, { mode: 0o600 })),
-    );
+    this.#tryFiles(request, (fileOf, period) => {
+      // What is held for longer than the newest two files tell is in later ones as well.
+      const end = Math.floor((slot.heldUntil ?? 0) / SLOT_LIFE_MS);
+      const last = Math.max(period, Math.min(end, period + LATEST_PERIOD));
+      for (let at = period; at <= last; at += 1)
+        whileBusy(() => fs.appendFileSync(fileOf(at), `\n${JSON.stringify(slot)}`, { mode: 0o600 }));
+    });
   }
 
   read(request: PacedRequest, before?: string): readonly Slot[] {
-    const slots = this.#tryFiles(request, (files) => files.flatMap((file) => slotsIn(file, this.#clock.now(), before)));
+    const slots = this.#tryFiles(request, (fileOf, period) =>
+      [period - 1, period].flatMap((at) => slotsIn(fileOf(at), this.#clock.now(), before)),
+    );
     return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : this.#own.read(request, before);
   }
 
-  /** Gives the files of the last period and of this one. */
-  #tryFiles<T>({ secret }: PacedRequest, use: (files: readonly [string, string]) => T): T | undefined {
+  /** Gives the files of a key, by period, and this period. */
+  #tryFiles<T>({ secret }: PacedRequest, use: (fileOf: (at: number) => string, period: number) => T): T | undefined {
     if (this.#isBroken || secret === undefined) return undefined;
     try {
       const name = this.#names.get(secret) ?? this.#nameOf(secret);
@@ -56,7 +65,7 @@ export class SharedLogs implements SendLogs {
       const period = Math.floor(this.#clock.now() / SLOT_LIFE_MS);
       if (period !== this.#period) removeOld(this.#directory, period - 1);
       this.#period = period;
-      return use([`${name}.${period - 1}.log`, `${name}.${period}.log`]);
+      return use((at) => `${name}.${at}.log`, period);
     } catch {
       this.#isBroken = true;
       return undefined;
@@ -84,16 +93,31 @@ function createSecret(directory: string, file: string): void {
 function removeOld(directory: string, first: number): void {
   for (const name of fs.readdirSync(directory)) {
     const period = /^[0-9a-f]{32}\.(?:(\d+)\.log|json.*)$/.exec(name);
-    if (period && Number(period[1] ?? 0) < first) fs.rmSync(path.join(directory, name), { force: true });
+    if (!period || Number(period[1] ?? 0) >= first) continue;
+    try {
+      fs.rmSync(path.join(directory, name), { force: true });
+    } catch {
+      // Another process removes it as well, or will.
+    }
   }
 }
 
 /** The slots in a file up to `before`, without what makes no sense or comes from before the clock was set back. */
 function slotsIn(file: string, now: number, before: string | undefined): Slot[] {
-  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(1) : [];
-  const slots = lines.flatMap((line) => slotOf(line, now + 1_000) ?? []);
+  const slots = linesOf(file).flatMap((line) => slotOf(line, now + 1_000) ?? []);
   const end = slots.findIndex(({ id }) => id === before);
   return end === -1 ? slots : slots.slice(0, end);
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return whileBusy(() => fs.readFileSync(file, 'utf8'))
+      .split('\n')
+      .slice(1);
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function slotOf(line: string, latest: number): Slot | undefined {

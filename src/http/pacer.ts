@@ -107,16 +107,16 @@ export class Pacer {
   ): Promise<() => void> {
     const rules = this.#applying(request).map(({ name }) => name);
     if (rules.length === 0) return () => undefined;
-    const id = this.#nextId();
     for (;;) {
       let ms = this.#delay(request);
-      const slot: Slot = { id, rules, sentAt: this.#clock.now() };
       if (ms <= 0) {
+        // Another for each attempt: its place in the log is that of the attempt.
+        const slot: Slot = { id: this.#nextId(), rules, sentAt: this.#clock.now() };
         this.#logs.add(request, slot);
         // Others may do the same in this moment: who came first goes first.
-        ms = this.#delay(request, id);
+        ms = this.#delay(request, slot.id);
         if (ms <= 0) return () => this.#logs.add(request, { ...slot, answeredAt: this.#clock.now() });
-        this.#logs.add(request, { ...slot, rules: [] });
+        this.#logs.add(request, { ...slot, rules: [], answeredAt: slot.sentAt });
       }
       onWait(ms);
       await this.#clock.sleep(this.#logs.isShared ? Math.min(ms, ASK_AGAIN_MS) : ms, signal);

@@ -1,14 +1,23 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SharedLogs } from '../../src/app/shared-logs.ts';
-import { KNOWN_RATES, type PacedRequest, Pacer } from '../../src/http/pacer.ts';
+import { KNOWN_RATES, type PacedRequest, Pacer, type Slot } from '../../src/http/pacer.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const REQUEST: PacedRequest = { key: 'management', path: '/logs', secret: 'key_canary7Qz4Xw91Lm' };
 const quiet = (): void => undefined;
+
+class RacedLogs extends SharedLogs {
+  beforeAdd: (() => void)[] = [];
+
+  override add(request: PacedRequest, slot: Slot): void {
+    if (slot.answeredAt === undefined && slot.rules.length > 0) this.beforeAdd.shift()?.();
+    super.add(request, slot);
+  }
+}
 
 /** A state directory, and processes that share it. */
 class Machine {
@@ -16,8 +25,10 @@ class Machine {
   readonly directory = path.join(mkdtempSync(path.join(tmpdir(), 'svc-pacing-')), 'pacing');
   readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
 
-  process(baseUrl = 'https://api.example/'): Pacer {
-    const logs = new SharedLogs(this.directory, this.clock, new URL(baseUrl));
+  /** `beforeAdd` is what others do once it looked and before it adds its request, one after the other. */
+  process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = []): Pacer {
+    const logs = new RacedLogs(this.directory, this.clock, new URL(baseUrl));
+    logs.beforeAdd = beforeAdd;
     return new Pacer(KNOWN_RATES, this.clock, logs);
   }
 
@@ -37,9 +48,16 @@ async function send(pacer: Pacer, times = 1): Promise<void> {
 }
 
 describe('processes that share a key', () => {
-  it('R18 and R68 stay under every limit together, though some are killed with requests on their way', async () => {
+  it('R18 and R68 stay under every limit together, though they come at once and some are killed on their way', async () => {
     const lives = fc.array(
-      fc.record({ requests: fc.nat(60), after: fc.nat(20_000), latency: fc.nat(2_000), isKilled: fc.boolean() }),
+      fc.record({
+        requests: fc.nat(60),
+        after: fc.nat(20_000),
+        latency: fc.nat(2_000),
+        isKilled: fc.boolean(),
+        // How many others come between its look and its addition, each time.
+        between: fc.array(fc.nat(6), { maxLength: 20 }),
+      }),
       { minLength: 2, maxLength: 5 },
     );
     await fc.assert(
@@ -47,26 +65,31 @@ describe('processes that share a key', () => {
         const machine = new Machine();
         const { clock } = machine;
         const sent: number[] = [];
+        const others: Promise<void>[] = [];
+        const sendOne = async (pacer: Pacer, latency: number, isKilled = false): Promise<void> => {
+          const ended = await pacer.take(REQUEST, undefined, quiet);
+          sent.push(clock.now());
+          // The service counts a request as soon as it comes; a killed process records no response.
+          await clock.sleep(latency);
+          if (!isKilled) ended();
+        };
         try {
           await Promise.all(
-            processes.map(async ({ requests, after, latency, isKilled }) => {
-              const pacer = machine.process();
+            processes.map(async ({ requests, after, latency, isKilled, between }) => {
+              const come = (count: number) => (): void => {
+                for (let n = 0; n < count; n += 1) others.push(sendOne(machine.process(), latency));
+              };
+              const pacer = machine.process(undefined, between.map(come));
               await clock.sleep(after);
-              for (let n = 0; n < requests; n += 1) {
-                const ended = await pacer.take(REQUEST, undefined, quiet);
-                sent.push(clock.now());
-                // The service counts a request as soon as it comes; a killed process records no response.
-                await clock.sleep(latency);
-                if (isKilled && n === requests - 1) return;
-                ended();
-              }
+              for (let n = 0; n < requests; n += 1) await sendOne(pacer, latency, isKilled && n === requests - 1);
             }),
           );
+          await Promise.all(others);
         } finally {
           machine.remove();
         }
         sent.sort((a, b) => a - b);
-        expect(sent).toHaveLength(processes.reduce((sum, { requests }) => sum + requests, 0));
+        expect(sent).toHaveLength(processes.reduce((sum, { requests }) => sum + requests, others.length));
         const tooMany = KNOWN_RATES.filter(({ applies }) => applies(REQUEST.key, REQUEST.path)).flatMap((rule) =>
           sent.filter((at, n) => at - (sent[n - rule.count] ?? -Infinity) < rule.windowMs),
         );
@@ -87,12 +110,43 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBeGreaterThan(before);
   });
 
+  it('R68 count what others sent since the first attempt of a request that had to wait', async () => {
+    const machine = openMachine();
+    const sendByOthers = (times: number) => (): void => {
+      for (let n = 0; n < times; n += 1) void send(machine.process());
+    };
+    sendByOthers(47)();
+    await machine.clock.sleep(1);
+    let burstAt = 0;
+    const burst = (): void => {
+      burstAt = machine.clock.now();
+      sendByOthers(48)();
+    };
+    await send(machine.process(undefined, [sendByOthers(1), burst]));
+    expect(burstAt).toBeGreaterThan(0);
+    expect(machine.clock.now() - burstAt).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it('see the responses that came since the first attempt of a request that had to wait', async () => {
+    const machine = openMachine();
+    const others = await Promise.all(
+      Array.from({ length: 47 }, () => machine.process().take(REQUEST, undefined, quiet)),
+    );
+    const before = machine.clock.now();
+    const answer = (): void => {
+      void send(machine.process());
+      void machine.clock.sleep(100).then(() => others.forEach((ended) => ended()));
+    };
+    await send(machine.process(undefined, [answer]));
+    expect(machine.clock.now() - before).toBeLessThanOrEqual(12_100);
+  });
+
   it('R17 all pause when the service refused a request of one', async () => {
     const machine = openMachine();
     const before = machine.clock.now();
-    machine.process().hold(REQUEST, 45_000);
+    machine.process().hold(REQUEST, 600_000);
     await send(machine.process());
-    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(45_000);
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(600_000);
   });
 
   it('do not count the requests of other keys and services', async () => {
@@ -121,6 +175,16 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBe(before);
     await send(pacer);
     expect(machine.clock.now() - before).toBe(10_000);
+  });
+
+  it('R68 go on together where what is old cannot be removed', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 10);
+    mkdirSync(path.join(machine.directory, `${'0'.repeat(32)}.1.log`));
+    const others = Array.from({ length: 39 }, () => machine.process());
+    const before = machine.clock.now();
+    for (const other of others) await send(other);
+    expect(machine.clock.now()).toBeGreaterThan(before);
   });
 
   it('begin again where a log is damaged or from a clock that was set back', async () => {
