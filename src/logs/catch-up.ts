@@ -217,9 +217,7 @@ export class Backfill {
     slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
     slot.reading.then(
       ({ entries }) => this.#learn(slot, entries, startedAt),
-      (error: unknown) => {
-        slot.failure = error;
-      },
+      (error: unknown) => void (slot.failure = error),
     );
   }
 

@@ -84,9 +84,7 @@ async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Pai
   });
   return {
     start: () => void spinner.start(),
-    update: ({ text }) => {
-      spinner.text = text;
-    },
+    update: ({ text }) => void (spinner.text = text),
     stop: () => void spinner.stop(),
   };
 }

@@ -61,9 +61,7 @@ export class Pager extends Writable {
     this.#child = child;
     // Its exit says enough.
     child.stdin.on('error', () => undefined);
-    const ended = new Promise<void>((resolve) => {
-      child.once('close', () => resolve()).once('error', () => resolve());
-    });
+    const ended = new Promise((resolve) => void child.once('close', resolve).once('error', resolve));
     this.#closed = ended.then(() => this.#left());
     yieldTerminal?.(this.#closed);
     const stop = (): void => this.#stop(signal.reason);

@@ -51,7 +51,6 @@ export async function withByteProgress<T>(
 
 interface Reading {
   readonly label: string;
-  /** Or what is to be read of them. */
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
+import { readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { Draft } from '../../files/draft.ts';
 import type { LockHost } from '../../files/lock.ts';
@@ -189,12 +189,7 @@ function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 }
 
-function readFailure(file: string, error: unknown): SvcError {
-  if (error instanceof SvcError) return error;
-  if (isAbsent(error)) return new SvcError('not_found', `${file} does not exist`, { cause: error });
-  const code = systemCodeOf(error) ?? 'unknown';
-  return new SvcError('local', `${file} could not be read (${code})`, {
-    hint: 'Check its permissions and its disk.',
-    cause: error,
-  });
+function readFailure(file: string, error: unknown): unknown {
+  if (!isAbsent(error)) return unreadable(file, error);
+  return new SvcError('not_found', `${file} does not exist`, { cause: error });
 }

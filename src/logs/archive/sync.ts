@@ -44,9 +44,7 @@ export class ArchiveSync {
       retentionMs,
       untilPresent: !follow,
       onEvent: (event) => this.#onEvent(event),
-      onPosition: (position) => {
-        this.#position = position;
-      },
+      onPosition: (position) => void (this.#position = position),
     });
   }
 
