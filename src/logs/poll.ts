@@ -25,8 +25,10 @@ const VERY_MANY_PAGES = 80;
 const NEARLY_MOST = 0.75;
 /** So many entries are worth to be settled; where more than so many are due, new ones have to wait for them. */
 const [WORTH_SETTLING, LATE_SETTLING] = [500, 4_500];
-/** What one command gets of a management key's limit; so many requests at most are kept for later. */
-const [MS_PER_REQUEST, MOST_LEFT] = [320, 20];
+/** What one command gets of a management key's limit in a minute, and the most that is settled at once, in pages. */
+const [MOST_REQUESTS, MOST_SETTLED, MINUTE_MS] = [187, 15, 60_000];
+/** The next poll begins so long after this one, and ends so long after its end, or a little earlier. */
+const NEXT_MS = 6_250;
 /** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
 const MS_PER_PAGE = 2_500;
 /** So many equal entries are no page that shifted. */
@@ -52,9 +54,8 @@ export class LiveWindow {
   #settledAt = -Infinity;
   /** What the next poll is to settle. */
   #settleTo = -Infinity;
-  /** How many requests are left of those that the limit had allowed by then. */
-  #left = 0;
-  #allowedAt = -Infinity;
+  /** The requests of the last minute. */
+  #sent: { readonly at: number; readonly requests: number }[] = [];
 
   constructor(source: LogSource, state: TailState, options: LiveOptions) {
     this.#source = source;
@@ -91,8 +92,7 @@ export class LiveWindow {
     const range = { from, to: wholeSecond(source.now()) };
     if (range.to <= range.from)
       return { entries: [], requests: 0, readTo: state.readTo, settleTo: settled, newest: state.newest };
-    this.#left = Math.min(MOST_LEFT, this.#left + (source.now() - this.#allowedAt) / MS_PER_REQUEST);
-    this.#allowedAt = source.now();
+    const begunAt = source.clock.now();
     const quick = await readOnce(source, range);
     const newest = newestOf(state, quick.entries, source.now());
     const settleTo = settledBy(newest, this.#options.overlapMs) ?? settled;
@@ -101,8 +101,8 @@ export class LiveWindow {
     if (quick.pages === 1 && isWhole) return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
     const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#options.isOnce ? Infinity : MAX_DOUBTS);
     const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
-    this.#left -= pages;
-    this.#settleTo = this.#nextSettled(settleTo);
+    this.#sent.push({ at: source.clock.now(), requests: pages });
+    this.#settleTo = this.#nextSettled(settleTo, this.#leftToSettle(begunAt, pages));
     return { entries, requests: pages, readTo, newest, settleTo: settled };
   }
 
@@ -111,8 +111,17 @@ export class LiveWindow {
     const { settled, readTo, newest } = this.#state;
     const { entries, pages } = await readSettled(this.#source, { from: settled, to });
     this.#settledAt = this.#source.now();
-    this.#left -= pages;
+    this.#sent.push({ at: this.#source.clock.now(), requests: pages });
     return { entries, requests: pages, readTo, newest, settleTo: to };
+  }
+
+  /** So many requests that the next poll, if it needs as many as this one, waits neither for settling nor for the limit. */
+  #leftToSettle(begunAt: number, pages: number): number {
+    const now = this.#source.clock.now();
+    this.#sent = this.#sent.filter(({ at }) => at > now - MINUTE_MS);
+    const leftAt = (time: number): number =>
+      this.#sent.reduce((left, { at, requests }) => (at > time - MINUTE_MS ? left - requests : left), MOST_REQUESTS);
+    return Math.min(leftAt(begunAt + NEXT_MS), leftAt(now + NEXT_MS) - pages, MOST_SETTLED);
   }
 
   get #isNearlyMost(): boolean {
@@ -131,15 +140,16 @@ export class LiveWindow {
   }
 
   /**
-   * Up to where to settle next, if that pays yet. Where each request counts, no more than there are requests left for, or
-   * what is new would have to wait, and so much that the last page is nearly full.
+   * Up to where to settle next, if that pays yet. Where each request counts, no more than there are requests left for,
+   * unless it is late, and so much that the last page is nearly full.
    */
-  #nextSettled(dueTo: number): number {
+  #nextSettled(dueTo: number, left: number): number {
     const { settled, readTo, passed } = this.#state;
     const due = (passed.total * (dueTo - settled)) / (readTo - settled);
     if (dueTo - settled < this.#options.overlapMs / 4 && !(due >= WORTH_SETTLING)) return settled;
     if (this.#options.isOnce || !this.#isNearlyMost) return dueTo;
-    const most = Math.max(WORTH_SETTLING, Math.floor(this.#left) * PAGE) + Math.max(0, due - LATE_SETTLING) / 8;
+    const most = Math.max(left * PAGE, (due - LATE_SETTLING) / 8);
+    if (most < WORTH_SETTLING) return settled;
     let [best, least, count] = [dueTo, Infinity, 0];
     for (let to = settled + SECOND_MS; to <= dueTo; to += SECOND_MS) {
       count += passed.countOf(to - SECOND_MS);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
+import { KNOWN_RATES, OwnLogs, Pacer } from '../../src/http/pacer.ts';
 import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
 import { beginAt } from '../../src/logs/entry.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../src/logs/follow.ts';
@@ -75,6 +76,26 @@ function lateOne(index: number, at: number, overlapMs: number): Happening {
 
 function kinds({ events }: Seen): string[] {
   return events.map(({ kind }) => kind).filter((kind) => kind !== 'polled' && kind !== 'catching up');
+}
+
+/** The same service under the known limits of a management key that others may send with too. */
+function limited(service: ModelService): LogSource {
+  const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new OwnLogs(), { isShared: true }));
+  return {
+    clock: service.clock,
+    signal: service.signal,
+    now: () => service.now(),
+    async *pages(range, size) {
+      const pages = service.pages(range, size);
+      for (;;) {
+        const answered = await pacer.take({ key: 'management', path: '/logs' }, undefined, () => undefined);
+        const { value } = await pages.next();
+        await answered();
+        yield value;
+        if (value.next === undefined) return;
+      }
+    },
+  };
 }
 
 describe('a tail', () => {
@@ -251,6 +272,33 @@ describe('a tail', () => {
     }
     expect(latest).toBeLessThan(20 * SECOND);
   });
+
+  it('R28 keeps requests for the next poll where it settles 150 entries a second under the limit of a key', async () => {
+    let state = 3;
+    const chance = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+    let at = 0;
+    const busy = Array.from({ length: 90_000 }, (_, index) =>
+      happening((at -= (Math.log(1 - chance()) * SECOND) / 150), `one ${index}`),
+    );
+    const service = limited(new ModelService(new ModelClock(START), busy, CALM, () => 0.1));
+    const tail = new Tail(service, { begin: beginAt(START), overlapMs: 60 * SECOND, retentionMs: HOUR });
+    const words: string[] = [];
+    let latest = 0;
+    for await (const batch of tail.batches()) {
+      const now = service.now();
+      if (now > START + 580 * SECOND) break;
+      words.push(...batch.map(({ message }) => message ?? ''));
+      if (now < START + 90 * SECOND) continue;
+      for (const { created_at: at } of batch) latest = Math.max(latest, now - Date.parse(at));
+    }
+    expect(words.toSorted()).toEqual(
+      busy
+        .slice(0, words.length)
+        .map((one) => one.words)
+        .toSorted(),
+    );
+    expect(latest).toBeLessThan(10 * SECOND);
+  }, 60_000);
 
   describe('of a log that is too busy to be read twice', () => {
     const overlapMs = 30 * SECOND;
