@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
@@ -47,6 +48,8 @@ export class Pages<T> implements AsyncIterable<T> {
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
       // Reported when its turn comes, if it does.
       ahead?.catch(() => undefined);
+      // It is sent, which takes undici a turn of the loop, before this page is worked on.
+      if (ahead) await setImmediate().then(() => setImmediate());
       yield page;
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
