@@ -124,7 +124,8 @@ export function isReadable(log: Log): boolean {
   const source = sourceOf(log);
   const text = logText(log);
   // Half characters are the only thing that such a text can hold and some readers reject.
-  const isUsual = (source === undefined || isPlain(log, source)) && !text.includes(String.raw`\ud`);
+  const hasHalves = text.includes('\\') && text.includes(String.raw`\ud`);
+  const isUsual = (source === undefined || isPlain(log, source)) && !hasHalves;
   return isUsual || readExact(text).isReadable;
 }
 

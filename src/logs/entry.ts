@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isLossy, logText } from '../api/logs.ts';
+import { isLossy, logFromLine, logText } from '../api/logs.ts';
 import { sourceOf } from '../json/source.ts';
 import { parseTime, SECOND_MS, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
@@ -10,19 +10,28 @@ export const DEFAULT_RETENTION_MS = 86_400_000;
 export const DEFAULT_OVERLAP_MS = 120_000;
 
 /** A log entry with what its readers need to know of it. */
-export interface Entry {
+export class Entry {
   readonly log: Log;
-  /** Stands for the whole entry: equal entries have equal keys. */
-  readonly key: string;
   /** When it was created, in epoch milliseconds. */
   readonly at: number;
+  #key: string | undefined;
+
+  constructor(log: Log) {
+    this.log = log;
+    this.at = parseTime(log.created_at) ?? NO_TIME;
+  }
+
+  /** Stands for the whole entry: equal entries have equal keys. Made when asked for, as hashing takes its time. */
+  get key(): string {
+    return (this.#key ??= fingerprint(this.log));
+  }
 }
 
 /** The time of an entry whose own cannot be read: it is never old enough to be forgotten, so it is not shown twice. */
 export const NO_TIME = Number.MAX_SAFE_INTEGER;
 
 export function entryOf(log: Log): Entry {
-  return { log, key: fingerprint(log), at: parseTime(log.created_at) ?? NO_TIME };
+  return new Entry(log);
 }
 
 export function byTime(one: Entry, other: Entry): number {
@@ -108,9 +117,11 @@ function countBy<K>(entries: readonly Entry[], valueOf: (entry: Entry) => K): Ma
 export function beyond(entries: readonly Entry[], timesOf: (entry: Entry) => number): Entry[] {
   const met = new Map<string, number>();
   return entries.filter((entry) => {
+    const times = timesOf(entry);
+    if (times === 0) return true;
     const nth = (met.get(entry.key) ?? 0) + 1;
     met.set(entry.key, nth);
-    return nth > timesOf(entry);
+    return nth > times;
   });
 }
 
@@ -125,33 +136,57 @@ export function replaced(entries: readonly Entry[], range: TimeRange, better: re
 /** One line of a tally as a checkpoint keeps it. */
 export type TallyLine = readonly [key: string, at: number, count: number];
 
+/** The entries of one second, each as a line or, until somebody asks, as its text: hashing takes longer than all else. */
+class Second {
+  readonly added: (TallyLine | string)[] = [];
+  total = 0;
+  #lines = new Map<string, TallyLine>();
+  #read = 0;
+
+  /** How many there are of each among the first so many that were added. */
+  lines(length = this.added.length): ReadonlyMap<string, TallyLine> {
+    if (length < this.#read) [this.#lines, this.#read] = [new Map(), 0];
+    for (const added of this.added.slice(this.#read, length)) {
+      const line = typeof added === 'string' ? lineOf(entryOf(logFromLine(added))) : added;
+      this.added[this.#read] = line;
+      this.#read += 1;
+      const [key, at, count] = line;
+      this.#lines.set(key, [key, at, (this.#lines.get(key)?.[2] ?? 0) + count]);
+    }
+    return this.#lines;
+  }
+}
+
+function lineOf({ key, at }: Entry): TallyLine {
+  return [key, at, 1];
+}
+
 /** How many of each entry there are: a multiset, because two entries may be equal in every field and still be two. */
 export class Tally {
   /** By the second of their creation, as they are forgotten second by second. */
-  readonly #seconds = new Map<number, Map<string, TallyLine>>();
-  #total = 0;
+  readonly #seconds = new Map<number, Second>();
 
   constructor(lines: Iterable<TallyLine> = []) {
-    for (const line of lines) this.#put(line);
+    for (const line of lines) this.#put(line, line[1], line[2]);
   }
 
   get total(): number {
-    return this.#total;
+    let total = 0;
+    for (const second of this.#seconds.values()) total += second.total;
+    return total;
   }
 
   add(entry: Entry): void {
-    this.#put([entry.key, entry.at, 1]);
+    this.#put(sourceOf(entry.log)?.text ?? lineOf(entry), entry.at, 1);
   }
 
   /** How many there are of one second. */
   countOf(second: number): number {
-    let total = 0;
-    for (const [, , count] of this.#seconds.get(second)?.values() ?? []) total += count;
-    return total;
+    return this.#seconds.get(second)?.total ?? 0;
   }
 
-  count({ key, at }: Entry): number {
-    return this.#seconds.get(wholeSecond(at))?.get(key)?.[2] ?? 0;
+  count(entry: Entry): number {
+    return this.#seconds.get(wholeSecond(entry.at))?.lines().get(entry.key)?.[2] ?? 0;
   }
 
   /** Those of `entries` that go beyond what is counted here, in their order. */
@@ -161,23 +196,20 @@ export class Tally {
 
   /** Forgets what is older than this whole second. */
   forgetBefore(time: number): void {
-    for (const [second, lines] of this.#seconds) {
-      if (second >= time) continue;
-      for (const [, , count] of lines.values()) this.#total -= count;
-      this.#seconds.delete(second);
-    }
+    for (const second of this.#seconds.keys()) if (second < time) this.#seconds.delete(second);
   }
 
-  lines(): TallyLine[] {
-    return [...this.#seconds.values()].flatMap((lines) => Array.from(lines.values()));
+  /** The lines of this moment, to be asked for at any time. */
+  lines(): () => TallyLine[] {
+    const seconds = Array.from(this.#seconds.values(), (second) => [second, second.added.length] as const);
+    return () => seconds.flatMap(([second, length]) => Array.from(second.lines(length).values()));
   }
 
-  #put([key, at, count]: TallyLine): void {
-    const second = wholeSecond(at);
-    const lines = this.#seconds.get(second) ?? new Map<string, TallyLine>();
-    this.#seconds.set(second, lines);
-    this.#total += count;
-    lines.set(key, [key, at, (lines.get(key)?.[2] ?? 0) + count]);
+  #put(added: TallyLine | string, at: number, count: number): void {
+    const second = this.#seconds.get(wholeSecond(at)) ?? new Second();
+    if (second.total === 0) this.#seconds.set(wholeSecond(at), second);
+    second.added.push(added);
+    second.total += count;
   }
 }
 
@@ -228,7 +260,15 @@ export class TailState {
   }
 
   position(): TailPosition {
-    const { settled, readTo, newest, passed } = this;
-    return { settled, readTo, newest, passed: passed.lines() };
+    const { settled, readTo, newest } = this;
+    const lines = this.passed.lines();
+    return {
+      settled,
+      readTo,
+      newest,
+      get passed() {
+        return lines();
+      },
+    };
   }
 }

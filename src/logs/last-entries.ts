@@ -102,7 +102,7 @@ class BackwardReader {
     this.#passed.forgetBefore(settled);
     return {
       logs: matches.map(({ log }) => log),
-      position: { settled, readTo: this.#end, newest: this.#newest, passed: this.#passed.lines() },
+      position: { settled, readTo: this.#end, newest: this.#newest, passed: this.#passed.lines()() },
       read: this.#read,
       requests: this.#requests,
       readFrom: Math.max(0, this.#to),

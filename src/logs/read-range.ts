@@ -56,6 +56,8 @@ export class TooManyPages extends Error {
 const PAGE_SIZES = [100, 97, 89] as const;
 const MAX_READS = 8;
 const MAX_RESTARTS = 20;
+/** Stands for several pages. */
+const SEVERAL = -1;
 
 /**
  * Reads all pages of a range once. When its cursor expires, it starts over and drops what was read, so nothing is lost
@@ -88,12 +90,14 @@ export async function readOnce(
 
 /** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
-  const entries = pages.flat();
-  if (countByKey(entries).size === entries.length) return [];
+  const pageOf = new Map<number, number>();
+  for (const [page, entries] of pages.entries())
+    for (const { at } of entries) pageOf.set(at, (pageOf.get(at) ?? page) === page ? page : SEVERAL);
+  const doubtful = pages.map((page) => page.filter(({ at }) => pageOf.get(at) === SEVERAL));
   const certain = new Map<string, number>();
-  for (const page of pages)
+  for (const page of doubtful)
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));
-  return beyond(entries, ({ key }) => certain.get(key) ?? 0);
+  return beyond(doubtful.flat(), ({ key }) => certain.get(key) ?? 0);
 }
 
 /** Reads a range until two reads agree, as pages may shift meanwhile; one that never settles, in halves. */

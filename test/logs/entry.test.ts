@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { logFromLine } from '../../src/api/logs.ts';
-import { entryOf } from '../../src/logs/entry.ts';
+import { entryOf, Tally } from '../../src/logs/entry.ts';
+import type { Log } from '../../src/schema/log.ts';
 
 it('R28 an entry has the key that checkpoints and archives of earlier versions know it by', () => {
   const members = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.boolean()));
@@ -25,3 +26,23 @@ it('R28 an entry has the key that checkpoints and archives of earlier versions k
     createHash('sha256').update('[["created_at","operation"],["2026-01-31","read"]]').digest('base64url').slice(0, 22),
   );
 });
+
+it('R28 a tally gives the lines of the moment they were asked for, also where it had kept texts only', () => {
+  const [tally, plain] = [new Tally(), new Tally()];
+  const asked: [number, ReturnType<Tally['lines']>, ReturnType<Tally['lines']>][] = [];
+  for (let number = 0; number < 20; number += 1) {
+    tally.add(entryOf(logFromLine(made(number))));
+    plain.add(entryOf(JSON.parse(made(number)) as Log));
+    asked.push([number + 1, tally.lines(), plain.lines()]);
+  }
+  expect(tally.count(entryOf(logFromLine(made(7))))).toBe(4);
+  for (const [total, lines, others] of asked.toReversed()) {
+    expect(lines()).toStrictEqual(others());
+    expect(lines().reduce((sum, [, , count]) => sum + count, 0)).toBe(total);
+  }
+  expect(tally.lines()()).toStrictEqual(new Tally(tally.lines()()).lines()());
+});
+
+function made(number: number): string {
+  return `{"message":"${number % 3}","created_at":"2026-01-31T09:00:0${number % 2}Z","nested":{"b":1,"a":${number % 2}}}`;
+}
