@@ -90,7 +90,7 @@ function limited(service: ModelService): LogSource {
       for (;;) {
         const answered = await pacer.take({ key: 'management', path: '/logs' }, undefined, () => undefined);
         const { value } = await pages.next();
-        await answered();
+        answered();
         yield value;
         if (value.next === undefined) return;
       }
