@@ -13,7 +13,7 @@ import type { Messages } from '../output/messages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatDuration } from '../output/time.ts';
 import type { Interceptor } from '../sandbox/options.ts';
-import type { KeyType, TenantFacts } from '../schema/tenant.ts';
+import type { KeyType } from '../schema/tenant.ts';
 import type { Redactor } from '../security/redact.ts';
 import type { Clock, Environment, System } from '../system.ts';
 import type { ClientChoice, Context } from './command.ts';
@@ -55,7 +55,7 @@ export function createContext(deps: ContextDeps): OpenContext {
     query: undefined,
     key: (kind) => key(kind),
     client: (choice) => (choice ? open(choice) : (client ??= open({}))),
-    reportTenant: (read) => (reported ??= reportOnce(context, read)),
+    reportTenant: (read) => (reported ??= import('./tenant-mark.ts').then((mark) => mark.reportTenant(context, read))),
     storeEnvironment: () => storeEnvironment(deps, sandbox),
     onClose: (close) => void closers.push(close),
     async close() {
@@ -65,11 +65,6 @@ export function createContext(deps: ContextDeps): OpenContext {
   };
   const key = keysOf(context, deps);
   return context;
-}
-
-async function reportOnce(context: Context, read: TenantFacts | undefined): Promise<void> {
-  const { reportTenant } = await import('./tenant-mark.ts');
-  reportTenant(context, read);
 }
 
 /** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */

@@ -94,7 +94,6 @@ export function conflicting<T>(conflicts: readonly string[], parameter: Paramete
   return { ...parameter, conflicts };
 }
 
-/** Whether the option takes a value. */
 export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
 }

@@ -24,6 +24,11 @@ export function isForPeople(context: Context): boolean {
   return context.rows === undefined && formatOf(context, 'record') === 'table';
 }
 
+/** Whether what is printed may be a drawing or sentences: for a person who chose no fields. */
+export function isDrawn(context: Context): boolean {
+  return isForPeople(context) && context.globals.fields === undefined;
+}
+
 /** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
   if (context.rows) return context.rows.open(view);
@@ -93,7 +98,6 @@ export async function rendererFor<T>(
   return createRenderer(format, options);
 }
 
-/** What was given of {@link PAGING_PARAMETERS}. */
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;
 
 export interface ListProgress {

@@ -51,7 +51,8 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   });
   try {
     const context = { ...base, query: await openQuery(base, command) };
-    return firstFailure(await codesOf(profiles, run, context));
+    const codes = await codesOf(profiles, run, context);
+    return EXIT_CODE_ORDER.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0;
   } finally {
     await base.close();
   }
@@ -121,10 +122,6 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
 
 /** What a script has to see first: keys and settings, then the service, then what was found. */
 const EXIT_CODE_ORDER = [4, 3, 6, 7, 8, 9, 12, 14, 10];
-
-function firstFailure(codes: readonly number[]): number {
-  return EXIT_CODE_ORDER.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0;
-}
 
 // A table holds rows back, so that the rows of every profile decide how wide its columns are.
 const MOST_HELD = 1000;

@@ -20,7 +20,6 @@ export async function run(argv: readonly string[], system: System, program: Prog
 
 export type Invocation = HelpRequest | RunRequest;
 
-/** A command to run with its typed input. */
 export interface RunRequest {
   readonly kind: 'run';
   readonly command: Command;

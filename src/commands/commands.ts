@@ -30,17 +30,13 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
 }
 
 async function rows(tree: readonly Entry[], globals: Parameters): Promise<CommandRow[]> {
-  const all = [rootRow(globals)];
+  const root = { name: 'svc', summary: 'options that every command takes', examples: [], parameters: globals };
+  const all = [row(root, 'svc', null)];
   for (const entry of tree) {
     for (const { words, command, shorter } of await commandsBehind(entry))
       all.push(row(command, `svc ${words}`, shorter === undefined ? null : `svc ${shorter}`));
   }
   return all;
-}
-
-function rootRow(globals: Parameters): CommandRow {
-  const facts = { name: 'svc', summary: 'options that every command takes', examples: [] };
-  return row({ ...facts, parameters: globals }, 'svc', null);
 }
 
 function row(command: Omit<Command, 'run'>, words: string, shorter: string | null) {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../app/command.ts';
 import { choice, flag } from '../app/parameter.ts';
-import { isForPeople, recordPrinter } from '../app/print.ts';
+import { isDrawn, recordPrinter } from '../app/print.ts';
 import type { Shell } from '../completion/bash.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 import type { PathsHost } from '../config/paths.ts';
@@ -52,8 +52,7 @@ const install = defineCommand({
     const { file, next } = installTargetFor(shell, context.system);
     const script = shellNamed(shell)?.script() ?? '';
     const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
-    const isShort = isForPeople(context) && context.globals.fields === undefined;
-    if (isShort) await context.out.write(`${sentence(shell, file, status)}: ${next}\n`);
+    if (isDrawn(context)) await context.out.write(`${sentence(shell, file, status)}: ${next}\n`);
     else await print({ shell, file: file ?? null, status, next });
   },
 });

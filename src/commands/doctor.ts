@@ -3,7 +3,7 @@ import { READ_PERMISSIONS, type Tried } from '../api/any-endpoint.ts';
 import { inspectKey } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
 import { nextCommand } from '../app/hint.ts';
-import { isForPeople, listPrinter, once } from '../app/print.ts';
+import { isDrawn, listPrinter, once } from '../app/print.ts';
 import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/machine.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
@@ -41,8 +41,7 @@ export const doctor = defineCommand({
       context.progress.end(),
     );
     const rows = findings.map((finding) => rowOf(finding, context));
-    if (isForPeople(context) && context.globals.fields === undefined)
-      await context.out.write(drawFindings(rows, context));
+    if (isDrawn(context)) await context.out.write(drawFindings(rows, context));
     else await print(once(rows));
     const [counts, isGood] = summary(findings);
     context.notices[isGood ? 'success' : 'failure'](counts);

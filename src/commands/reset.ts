@@ -13,11 +13,7 @@ import { everyRun } from './au/runs.ts';
 import { installedCompletions } from './completion.ts';
 
 /** A file, or a directory with all that is in it. */
-interface Kept {
-  readonly kind: 'completion' | 'cache' | 'config' | 'state';
-  readonly path: string;
-  readonly files: number;
-}
+type Kept = ReturnType<typeof keptAt>;
 
 const keptView: View<Kept> = {
   name: 'kept file',
@@ -78,7 +74,7 @@ function keptBelow(directory: string): string[] {
   return ours.length === names.length ? [directory] : ours.map((name) => path.join(directory, name));
 }
 
-function keptAt(kind: Kept['kind'], file: string): Kept {
+function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string) {
   const isDirectory = fs.lstatSync(file).isDirectory();
   const inside = isDirectory ? fs.readdirSync(file, { recursive: true, withFileTypes: true }) : [];
   return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };

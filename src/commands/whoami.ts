@@ -1,7 +1,7 @@
 import { READ_PERMISSIONS } from '../api/any-endpoint.ts';
 import { inspectKey, isAboutKey, type KeyReport } from '../app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.ts';
-import { isForPeople, recordPrinter } from '../app/print.ts';
+import { isDrawn, recordPrinter } from '../app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../app/tenant-mark.ts';
 import { rememberTenant } from '../config/cache.ts';
 import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
@@ -46,7 +46,7 @@ export const whoami = defineCommand({
     const print = await recordPrinter(context, whoamiView);
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
-    const isShort = isForPeople(context) && context.globals.fields === undefined;
+    const isShort = isDrawn(context);
     if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(row.profile);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))

@@ -20,11 +20,11 @@ export type ResultStep = (typeof RESULT_STEPS)[number];
 /** The same as settings and options write it: WRN_OPT_OUT=exclude. */
 export type ChosenStep = readonly [code: string, step: ResultStep];
 
-const CODE = /^[A-Za-z0-9_]{1,64}$/;
-
 /** What is wrong with the name of a result code, if anything. Codes that are not known here are fine. */
 export function resultCodeProblem(code: string): string | undefined {
-  return CODE.test(code) ? undefined : 'is no result code: letters, digits and underscores, 64 at most';
+  return /^[A-Za-z0-9_]{1,64}$/.test(code)
+    ? undefined
+    : 'is no result code: letters, digits and underscores, 64 at most';
 }
 
 /** Reads `<code>=<step>`; undefined for anything else. */

@@ -39,7 +39,6 @@ export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** One object a line. */
 export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
   const rows = (batch: readonly T[]): string => safeJson(batch.map((row) => `${text(row)}\n`).join(''));

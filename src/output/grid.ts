@@ -29,7 +29,6 @@ export interface Cell {
   readonly tone?: Tone | undefined;
 }
 
-/** What drawing needs beside the cells. */
 export interface CellStyle {
   readonly ruler: TextWidth;
   readonly palette: Palette;

@@ -88,7 +88,7 @@ export class Messages {
   }
 
   // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
-  #print(text: string, { mark = '', markTone, tone }: NoticeStyle): void {
+  #print(text: string, { mark = '', markTone, tone }: { mark?: string; markTone?: Tone; tone?: Tone }): void {
     const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
@@ -108,10 +108,4 @@ export class Messages {
   #send(text: string): void {
     this.#last = this.#out.write(text).catch(() => {});
   }
-}
-
-interface NoticeStyle {
-  readonly mark?: string;
-  readonly markTone?: Tone;
-  readonly tone?: Tone;
 }

@@ -234,7 +234,6 @@ export async function printList<T>(out: Output, renderer: Renderer<T>, batches: 
   return count;
 }
 
-/** Writes one object. */
 export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: T): Promise<void> {
   await out.write(await renderer.record(value));
 }

@@ -1,13 +1,8 @@
 import { cleanText } from './text.ts';
 import { text as STYLE } from './page.css';
 
-interface PageTitle {
-  readonly title: string;
-  readonly heading: string;
-}
-
 /** One self-contained page around a body of HTML: no script, nothing loaded from anywhere. */
-export function htmlPage({ title, heading }: PageTitle, body: string): string {
+export function htmlPage({ title, heading }: Readonly<Record<'title' | 'heading', string>>, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -101,7 +101,6 @@ const SPINNER_COLUMNS = 2;
 /** What is said beside the state; on narrower and narrower terminals the last ones go. */
 const FACTS = ['age', 'next poll', 'typical'] as const;
 
-/** What a poll found. */
 export interface PollState {
   /** The state in the service's word: "processing". */
   readonly state: string;

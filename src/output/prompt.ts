@@ -42,7 +42,6 @@ export class Prompts {
     return this.#ask(question, instead, false);
   }
 
-  /** Asks for a line of text. */
   async promptText(question: string, instead: string): Promise<string> {
     return this.#ask(question, instead, true);
   }

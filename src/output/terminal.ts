@@ -137,13 +137,11 @@ export function showsUnicode(env: Environment, platform: string): boolean {
   return /utf-?8/i.test(locale);
 }
 
-type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout'>;
-
 /**
  * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
  * turn pages (no terminal, a dumb one, CI), where one of them is empty or `cat`, and where there is no such program.
  */
-export function pagerFor({ env, platform, stdout }: PagerEnvironment): string | undefined {
+export function pagerFor({ env, platform, stdout }: Pick<System, 'env' | 'platform' | 'stdout'>): string | undefined {
   if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isOn(env['CI'])) return undefined;
   const named = env['SVC_PAGER'] ?? env['PAGER'];
   // Windows comes with none that shows colors.

@@ -10,7 +10,6 @@ export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'acc
 /** How a tone is painted on one stream. */
 export type Palette = Readonly<Record<Tone, (text: string) => string>>;
 
-/** No color at all. */
 export const plainPalette: Palette = {
   good: same,
   warn: same,

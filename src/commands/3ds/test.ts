@@ -8,7 +8,7 @@ import { listPrinter, once } from '../../app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../app/summary.ts';
 import { confirmCost } from '../../app/tenant-mark.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import { cleanText } from '../../output/text.ts';
+import { escapeHtml } from '../../output/page.ts';
 import { readSuite, refusedSuite, type Scenario } from '../../three-ds/suite.ts';
 import { threeDsCards } from '../sandbox/cards.ts';
 import { firstRequest } from './run.ts';
@@ -212,15 +212,9 @@ function testCase({ scenario, result, expected, got, reason, session, seconds }:
 
 function attributes(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escapeXml(String(value))}"`)
+    .map(([name, value]) => ` ${name}="${escapeHtml(String(value)).replaceAll(NOT_IN_XML, '?')}"`)
     .join('');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-// Characters that XML does not have at all are written out as escapes.
-function escapeXml(text: string): string {
-  return cleanText(text)
-    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '')
-    .replaceAll(/[\uFFFE\uFFFF]/g, '?');
-}
+// Characters that XML does not have at all.
+const NOT_IN_XML = /[\uFFFE\uFFFF]/g;

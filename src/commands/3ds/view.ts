@@ -48,8 +48,6 @@ export function statusTone(status: unknown): Tone | undefined {
   return status === 'informational' ? 'quiet' : 'warn';
 }
 
-const HIDDEN = '(hidden)';
-
 /** Device data that says nothing about a person; new members may, so they are hidden. */
 const HARMLESS_DEVICE_FIELDS = new Set([
   'browser_javascript_enabled',
@@ -74,7 +72,7 @@ export function maskedResponse<T extends object>(response: T): { shown: T; hidde
   const hide = (value: unknown): unknown => {
     if (value === undefined || value === null) return value;
     hidden += 1;
-    return HIDDEN;
+    return '(hidden)';
   };
   const walk = (name: string, value: unknown, holder: string): unknown => {
     if (SENSITIVE.has(name)) return hide(value);

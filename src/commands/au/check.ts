@@ -210,7 +210,7 @@ const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
 function annotate(context: Context, typed: string, { problems, duplicates }: RequestFileCheck): void {
   const { system, notices } = context;
   if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;
-  const file = escapeProperty(pathInRepository(context, typed));
+  const file = escapeData(pathInRepository(context, typed)).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const annotation = (level: 'error' | 'warning', line: number, words: string): string =>
     `::${level} file=${file},line=${line},title=svc au check::${escapeData(words)}\n`;
   const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
@@ -243,8 +243,4 @@ function pathInRepository(context: Pick<Context, 'system'>, typed: string): stri
 
 function escapeData(text: string): string {
   return cleanText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -16,7 +16,7 @@ import { listRuns } from '../../account-updater/run-directory.ts';
 import { knownTenant } from '../../config/cache.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, type Input, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
-import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { isDrawn, recordPrinter } from '../../app/print.ts';
 import { SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';
@@ -52,10 +52,9 @@ export const report = defineCommand({
   fields: reportView.fields,
   parameters,
   async run(context, input) {
-    const isChart = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reportView);
     const made = await makeReport(context, input);
-    if (isChart) {
+    if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
       await out.write(drawReport(made, { palette, unicode, plain, columns }));

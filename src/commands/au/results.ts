@@ -11,7 +11,7 @@ import { createSpool } from '../../account-updater/spool.ts';
 import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { isForPeople } from '../../app/print.ts';
+import { isDrawn } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/path.ts';
 import { wrapWords } from '../../output/text.ts';
@@ -163,7 +163,7 @@ export async function showResults(
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
   const done = { ...submissionOf(record), results };
-  if (isForPeople(context) && context.globals.fields === undefined) {
+  if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });
     await drawResults(context, done.rows, results);
   } else await print(done);

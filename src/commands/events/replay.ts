@@ -9,9 +9,7 @@ import type { JournalEntry } from '../../webhooks/journal.ts';
 import { displayTarget, parseTarget, replayCommand } from './report.ts';
 import { countText } from '../../output/time.ts';
 
-type ReplayRow = ReturnType<typeof rowOf>;
-
-const replayView: View<ReplayRow> = {
+const replayView: View<ReturnType<typeof rowOf>> = {
   name: 'replayed event',
   fields: ['id', 'type', 'received_at', 'outcome', 'status', 'attempts', 'reason'],
   columns: [

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, moment, optionalArgument, positiveDuration, text, value } from '../../app/parameter.ts';
-import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { isDrawn, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../../logs/archive/coverage.ts';
@@ -73,7 +73,6 @@ const droppedView: View<DroppedMonth> = {
   columns: simpleColumns({ month: 'id', segments: 'number', entries: 'number', bytes: 'number' }),
 };
 
-/** `svc logs archive` */
 export const archive = defineCommand({
   description:
     'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
@@ -135,8 +134,7 @@ export const archive = defineCommand({
       hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
     };
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
-    if (isForPeople(context) && context.globals.fields === undefined)
-      await context.out.write(summaryText(context, run, summary));
+    if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
     else await print(summary);
     return check(run, input, marginBeforeMs);
   },

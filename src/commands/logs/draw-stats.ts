@@ -40,8 +40,8 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
     return at === undefined ? [] : [{ at, count }];
   });
   const [first, last] = [hours[0], hours.at(-1)];
-  const most = hours.reduce((one, other) => (other.count > one.count ? other : one), hours[0] ?? NO_HOUR);
   if (first === undefined || last === undefined) return [];
+  const most = hours.reduce((one, other) => (other.count > one.count ? other : one), first);
   const room = Math.max(10, context.out.width - 2);
   const span = (last.at - first.at) / HOUR_MS + 1;
   const hoursAMark = HOURS_A_MARK.find((size) => span / size <= room) ?? Math.ceil(span / room);
@@ -59,8 +59,6 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
     hangingIndent('  ', 2, peak, context.out.width),
   ];
 }
-
-const NO_HOUR = { at: 0, count: 0 };
 
 function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRow[]): string[] {
   const shown = rows.slice(0, MAX_BARS);

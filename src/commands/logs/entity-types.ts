@@ -9,7 +9,6 @@ const entityTypeView: View<EntityType> = {
   columns: simpleColumns({ value: 'id', display_name: 'text' }),
 };
 
-/** `svc logs entity-types` */
 export const entityTypes = defineCommand({
   examples: [['svc logs entity-types', 'the entity types that logs are about']],
   permissions: ['log:read'],

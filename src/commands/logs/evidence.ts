@@ -1,6 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
-import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { isDrawn, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { writeWhole } from '../../files/draft.ts';
 import type { Finding } from '../../logs/archive/chain.ts';
@@ -18,12 +18,10 @@ import {
 } from './archives.ts';
 import { INTERVAL_PARAMETERS, intervalOf } from './entries.ts';
 
-const out = value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text);
-
 const parameters = {
   dir: archiveLocation,
   ...INTERVAL_PARAMETERS,
-  out,
+  out: value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text),
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
@@ -42,7 +40,6 @@ const evidenceView: View<Evidence> = {
   ],
 };
 
-/** `svc logs evidence` */
 export const evidence = defineCommand({
   description:
     'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a short script that checks all of it with sha256sum and gzip, without svc. Give the hash that is printed to the auditor separately: without it, a bundle proves only itself. The same archive and days give the same bytes.',
@@ -83,8 +80,7 @@ export const evidence = defineCommand({
       record: last.record.sequence,
       sha256: last.sha256,
     };
-    if (isForPeople(context) && context.globals.fields === undefined)
-      await context.out.write(summaryText(context, made, result));
+    if (isDrawn(context)) await context.out.write(summaryText(context, made, result));
     else await print(made);
     context.notices.warn(
       'the bundle holds the entries as the service sent them, card numbers included: keep it as safe as the archive',

@@ -53,7 +53,6 @@ const parameters = {
 type ListInput = Input<typeof parameters>;
 type Interval = ReturnType<typeof intervalOf>;
 
-/** `svc logs list`, also `svc logs` */
 export const list = defineCommand({
   description:
     'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',

@@ -1,6 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, type Input, moment, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
-import { isForPeople, recordPrinter } from '../../app/print.ts';
+import { isDrawn, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { writeWhole } from '../../files/draft.ts';
 import type { Review } from '../../logs/review-page.ts';
@@ -33,7 +33,6 @@ const reviewView: View<Review> = {
   columns: simpleColumns({ day: 'id', entries: 'number' }),
 };
 
-/** `svc logs review` */
 export const review = defineCommand({
   description:
     'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that the 30 days before do not have; and hours with more than four times the median of the day. It counts the documented fields of the entries and never reads their messages. Nothing is called new where the archive covers less than 7 of the 30 days before. Exit code 10 means that there is something of the first three kinds.',
@@ -48,7 +47,6 @@ export const review = defineCommand({
   fields: reviewView.fields,
   parameters,
   async run(context, input) {
-    const isDrawn = isForPeople(context) && context.globals.fields === undefined;
     const print = await recordPrinter(context, reviewView);
     const { html, force } = input;
     if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
@@ -60,7 +58,7 @@ export const review = defineCommand({
       const content = context.out.redact(reviewPage(made, context.clock.now()));
       await writeWhole(page, force, (draft) => draft.write(content));
     }
-    if (isDrawn) {
+    if (isDrawn(context)) {
       const { drawReview } = await import('./draw-review.ts');
       await context.out.write(drawReview(context, made));
     } else {
@@ -73,9 +71,7 @@ export const review = defineCommand({
   },
 });
 
-type ReviewInput = Input<typeof parameters>;
-
-async function makeReview(context: Context, input: ReviewInput): Promise<Review> {
+async function makeReview(context: Context, input: Input<typeof parameters>): Promise<Review> {
   const [{ readManifest }, { DayReview, PAST_DAYS }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/review.ts'),

@@ -37,7 +37,6 @@ const parameters = {
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
 type Bounds = ReturnType<typeof intervalOf>;
 
-/** `svc logs search` */
 export const search = defineCommand({
   description:
     'Entries come in order of time, oldest first; those without a readable time come last, and only without --since and --until. Files outside the time range are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
@@ -150,7 +149,6 @@ const NO_FILTERS = {
   excludeEntityType: [],
 };
 
-/** `svc logs history` */
 export const history = defineCommand({
   description:
     'Everything that is known about one entity, oldest first: what an archive has, and what the service has beyond it, without gaps or duplicates where they meet. Without --archive, only what the service still has.',

@@ -1,6 +1,6 @@
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../app/command.ts';
 import { type Input, optionalArgument, text } from '../../app/parameter.ts';
-import { isForPeople, listPrinter, once } from '../../app/print.ts';
+import { isDrawn, listPrinter, once } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { Interval, LogCounts, StatsRow } from '../../logs/count.ts';
 import type { TailEvent } from '../../logs/follow.ts';
@@ -46,7 +46,6 @@ const statsView: View<StatsRow> = {
   ],
 };
 
-/** `svc logs stats` */
 export const stats = defineCommand({
   description:
     "Counts the service's entries, or those of an archive. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
@@ -85,7 +84,7 @@ interface Counted {
 
 // Checks --fields before the first request.
 async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
-  if (isForPeople(context) && context.globals.fields === undefined) {
+  if (isDrawn(context)) {
     const { drawStats } = await import('./draw-stats.ts');
     return ({ counts, interval }) => context.out.write(drawStats(context, counts.rows(interval), interval));
   }

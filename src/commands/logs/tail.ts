@@ -16,7 +16,6 @@ import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
 import { before, endsAtPresent, parameters, readLast, resumeCommand, type TailInput } from './tail-start.ts';
 
-/** `svc logs tail` */
 export const tail = defineCommand({
   description:
     'Entries are read with an overlap, because they can arrive late; equal entries are counted, not merged. Outages do not end it; a refused key does. Options marked * are filtered client-side. A checkpoint is written after the output, or the collector, has taken the entries: what was sent since then is repeated after a crash. However it ends, the command that resumes it is printed; without --checkpoint its position is kept for seven days.',
@@ -125,6 +124,8 @@ async function openTail(context: Context, client: Client, input: TailInput, open
     import('../../logs/read-range.ts'),
     import('../../logs/entry.ts'),
   ]);
+  // To hide them could be suggested to a person, who reads along.
+  const maySuggest = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
@@ -135,17 +136,12 @@ async function openTail(context: Context, client: Client, input: TailInput, open
     idleMs: input.idleExit,
     limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
     untilPresent: endsAtPresent(context, input),
-    ownReads: input.hideOwnReads ? 'hide' : maySuggest(context, input) ? 'report' : undefined,
+    ownReads: input.hideOwnReads ? 'hide' : maySuggest ? 'report' : undefined,
     requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
     keep: isFiltered ? (log) => matches(log, input) : undefined,
   });
-}
-
-/** Whether it could be suggested to hide reads of its own: to a person, who reads along. */
-function maySuggest({ out }: Context, { checkpoint, to }: TailInput): boolean {
-  return out.isTerminal && checkpoint === undefined && to === undefined;
 }
 
 // `--since` stays in a command that runs again and again, and counts for its first run.

@@ -1,6 +1,6 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import { flag, sha256, value } from '../../app/parameter.ts';
-import { isForPeople, listPrinter } from '../../app/print.ts';
+import { isDrawn, listPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { isoRange } from '../../logs/archive/coverage.ts';
 import type { DropRecord } from '../../logs/archive/record.ts';
@@ -31,7 +31,6 @@ const archiveCheckView: View<ArchiveCheckRow> = {
   ],
 };
 
-/** `svc logs verify` */
 export const verify = defineCommand({
   description:
     'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten.',
@@ -48,7 +47,7 @@ export const verify = defineCommand({
     strict: flag('--strict', 'exit with 14 when entries may be missing'),
   },
   async run(context, { dir, expect, strict }) {
-    const hasSentences = isForPeople(context) && context.globals.fields === undefined;
+    const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
     const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);

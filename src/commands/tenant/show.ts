@@ -1,7 +1,7 @@
 import { type Context, defineCommand } from '../../app/command.ts';
 import { readDataFile } from '../../app/data-file.ts';
 import { argument, text } from '../../app/parameter.ts';
-import { isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
+import { isDrawn, isForPeople, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { headline, tenantMark, tenantTone } from '../../app/tenant-mark.ts';
 import { SvcError } from '../../errors.ts';
 import { jsonLine } from '../../output/formats.ts';
@@ -90,7 +90,7 @@ export const diff = defineCommand({
   fields: driftView.fields,
   parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
   async run(context, { file }) {
-    const forPeople = isForPeople(context) && context.globals.fields === undefined;
+    const forPeople = isDrawn(context);
     const print = forPeople ? undefined : await listPrinter(context, driftView);
     const [{ changeFromFile, drift }, data] = await Promise.all([
       import('../../tenant/change.ts'),
