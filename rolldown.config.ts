@@ -20,10 +20,10 @@ const LOADED_TOGETHER = [
     /output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
   chunk('files', /config.paths|files.(directory|draft|path)|schema.(address|json-value)/),
-  chunk('logs', /api.logs|commands.logs.(entries|list)/),
+  chunk('logs', /commands.logs.(entries|list)|schema.log-fields/),
   chunk(
     'client',
-    /api.(client|pages|resources)|app.shared-logs/,
+    /api.(any-endpoint|client|logs|pages|resources)|app.shared-logs/,
     /http.(core|exchange|pacer|receiver|request|response|retry)/,
   ),
   chunk('schemas', /schema.(response|tenant)/),

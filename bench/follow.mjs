@@ -45,9 +45,9 @@ async function bundle() {
   return import(join(directory, 'follow.mjs'));
 }
 
-async function measure({ Tail, beginAt, Pacer, OwnLogs, KNOWN_RATES }, rate) {
+async function measure({ Tail, beginAt, Pacer, SendLogs, KNOWN_RATES }, rate) {
   // As where others may send too: what is left to them is left.
-  const logs = Object.assign(new OwnLogs(), { isShared: true });
+  const logs = Object.assign(new SendLogs(), { isShared: true });
   const service = growing(rate, (clock) => new Pacer(KNOWN_RATES, clock, logs));
   const [lags, met] = [[], new Set()];
   let [requests, isDelayed, taken, switches] = [0, false, 0, 0];

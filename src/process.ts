@@ -29,7 +29,8 @@ const system: System = {
   env: process.env,
   platform: process.platform,
   home: homeDirectory(),
-  cwd: workingDirectory(),
+  // Where the directory was removed beneath us, paths relative to it fail with their own words.
+  cwd: orElse(() => process.cwd(), '/'),
   pid: process.pid,
   nodeVersion: process.versions.node,
   get stdin() {
@@ -102,20 +103,14 @@ function yieldTerminal(over: Promise<unknown>): void {
 
 function homeDirectory(): string | undefined {
   const variable = process.env['HOME'];
-  if (variable !== undefined) return variable === '' ? undefined : variable;
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
+  return variable === undefined ? orElse(homedir, undefined) : variable || undefined;
 }
 
-function workingDirectory(): string {
+function orElse<T>(find: () => T, otherwise: T): T {
   try {
-    return process.cwd();
+    return find();
   } catch {
-    // The directory was removed beneath us: paths relative to it will fail with their own words.
-    return '/';
+    return otherwise;
   }
 }
 

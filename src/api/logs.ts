@@ -1,10 +1,11 @@
 import { SvcError } from '../errors.ts';
-import type { HttpCore } from '../http/core.ts';
+import { Endpoints } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { isPlain, readExact } from '../json/exact.ts';
 import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../json/source.ts';
 import { isObject } from '../schema/json-value.ts';
 import type { EntityType, Log } from '../schema/log.ts';
+import { LOG_FIELDS } from '../schema/log-fields.ts';
 import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
 /** What the service itself can filter logs by. Times are ISO 8601. */
@@ -18,21 +19,14 @@ export interface LogFilter {
 }
 
 /** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
-export class Logs {
-  // Not of `Endpoints`: completion reads what is declared here, and needs no client for that.
-  readonly #core: HttpCore;
-
-  constructor(core: HttpCore) {
-    this.#core = core;
-  }
-
+export class Logs extends Endpoints {
   /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
-    return cursorPages(this.#core, options, listLogsRequest(filter), logsFrom);
+    return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
   }
 
   entityTypes(): Promise<EntityType[]> {
-    return this.#core.call(entityTypesRequest());
+    return this.core.call(entityTypesRequest());
   }
 }
 
@@ -73,18 +67,6 @@ function logsFrom(items: readonly unknown[], text: string): Log[] {
 
 /** What can be unusual about an entry. Its text is kept all the same. */
 export type LogOddity = 'too deep' | 'not an object' | 'other types';
-
-/** The documented fields: strings wherever they are present. */
-export const LOG_FIELDS = [
-  'tenant_id',
-  'actor_id',
-  'actor_type',
-  'entity_type',
-  'entity_id',
-  'operation',
-  'message',
-  'created_at',
-] as const;
 
 const oddities = new WeakMap<Log, LogOddity>();
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { linkUnlessTaken, whileBusy, writeFlushed } from '../files/path.ts';
-import { OwnLogs, type PacedRequest, type SendLogs, type Slot, SLOT_LIFE_MS } from '../http/pacer.ts';
+import { type PacedRequest, SendLogs, type Slot, SLOT_LIFE_MS } from '../http/pacer.ts';
 import type { Clock } from '../system.ts';
 
 const SECRET_BYTES = 32;
@@ -18,27 +18,23 @@ const LATEST_PERIOD = Math.ceil(3_600_000 / SLOT_LIFE_MS);
  * Where the files cannot be read or written, each process keeps to the limits for itself. Nothing in them is secret: a
  * file is named by an HMAC of service and key, with a random secret of the directory.
  */
-export class SharedLogs implements SendLogs {
+export class SharedLogs extends SendLogs {
+  override isShared = true;
   readonly #directory: string;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #baseUrl: URL;
-  readonly #own = new OwnLogs();
   readonly #names = new Map<string, string>();
   #period = 0;
-  #isBroken = false;
 
   constructor(directory: string, clock: Pick<Clock, 'now'>, baseUrl: URL) {
+    super();
     this.#directory = directory;
     this.#clock = clock;
     this.#baseUrl = baseUrl;
   }
 
-  get isShared(): boolean {
-    return !this.#isBroken;
-  }
-
-  add(request: PacedRequest, slot: Slot): void {
-    this.#own.add(request, slot);
+  override add(request: PacedRequest, slot: Slot): void {
+    super.add(request, slot);
     // Each line begins with its end of line: one that was cut off spoils no other.
     this.#tryFiles(request, (fileOf, period) => {
       // What is held for longer than the newest two files tell is in later ones as well.
@@ -49,16 +45,16 @@ export class SharedLogs implements SendLogs {
     });
   }
 
-  read(request: PacedRequest, before?: string): readonly Slot[] {
+  override read(request: PacedRequest, before?: string): readonly Slot[] {
     const slots = this.#tryFiles(request, (fileOf, period) =>
       [period - 1, period].flatMap((at) => slotsIn(fileOf(at), this.#clock.now(), before)),
     );
-    return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : this.#own.read(request, before);
+    return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : super.read(request, before);
   }
 
   /** Gives the files of a key, by period, and this period. */
   #tryFiles<T>({ secret }: PacedRequest, use: (fileOf: (at: number) => string, period: number) => T): T | undefined {
-    if (this.#isBroken || secret === undefined) return undefined;
+    if (!this.isShared || secret === undefined) return undefined;
     try {
       const name = this.#names.get(secret) ?? this.#nameOf(secret);
       this.#names.set(secret, name);
@@ -67,7 +63,7 @@ export class SharedLogs implements SendLogs {
       this.#period = period;
       return use((at) => `${name}.${at}.log`, period);
     } catch {
-      this.#isBroken = true;
+      this.isShared = false;
       return undefined;
     }
   }

@@ -41,21 +41,13 @@ export interface Slot {
   readonly heldUntil?: number | undefined;
 }
 
-/** Keeps what was sent with each key: in this process, or where others see it too. */
-export interface SendLogs {
+/** Keeps what was sent with each key, until the process ends. */
+export class SendLogs {
   /** Whether other processes send with the same logs. */
-  readonly isShared: boolean;
-  /** Adds a slot, or what it became. Never fails. */
-  add(request: PacedRequest, slot: Slot): void;
-  /** The slots of late with what they became, or only those that were added before the slot `before`. Never fails. */
-  read(request: PacedRequest, before?: string): readonly Slot[];
-}
-
-/** Logs that end with the process. */
-export class OwnLogs implements SendLogs {
-  readonly isShared = false;
+  readonly isShared: boolean = false;
   readonly #logs = new Map<KeyType, readonly Slot[]>();
 
+  /** Adds a slot, or what it became. Never fails. */
   add({ key }: PacedRequest, slot: Slot): void {
     const since = (slot.answeredAt ?? slot.sentAt) - LONGEST_WINDOW_MS;
     const isOfLate = ({ id, answeredAt = Infinity, heldUntil = answeredAt }: Slot): boolean =>
@@ -63,6 +55,7 @@ export class OwnLogs implements SendLogs {
     this.#logs.set(key, [...(this.#logs.get(key) ?? []).filter(isOfLate), slot]);
   }
 
+  /** The slots of late with what they became, or only those that were added before the slot `before`. Never fails. */
   read({ key }: PacedRequest, before?: string): readonly Slot[] {
     return (this.#logs.get(key) ?? []).filter(({ id }) => id !== before);
   }
@@ -90,7 +83,7 @@ export class Pacer {
   readonly #process = Math.random().toString(36).slice(2);
   #count = 0;
 
-  constructor(rules: readonly RateRule[], clock: Clock, logs: SendLogs = new OwnLogs()) {
+  constructor(rules: readonly RateRule[], clock: Clock, logs = new SendLogs()) {
     this.#rules = rules;
     this.#clock = clock;
     this.#logs = logs;

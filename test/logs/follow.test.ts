@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { KNOWN_RATES, OwnLogs, Pacer } from '../../src/http/pacer.ts';
+import { KNOWN_RATES, SendLogs, Pacer } from '../../src/http/pacer.ts';
 import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
 import { beginAt } from '../../src/logs/entry.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../src/logs/follow.ts';
@@ -80,7 +80,7 @@ function kinds({ events }: Seen): string[] {
 
 /** The same service under the known limits of a management key that others may send with too. */
 function limited(service: ModelService): LogSource {
-  const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new OwnLogs(), { isShared: true }));
+  const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new SendLogs(), { isShared: true }));
   return {
     clock: service.clock,
     signal: service.signal,

@@ -1,4 +1,4 @@
-import { LOG_FIELDS, type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
+import { type LogFilter, type LogOddity, oddityOf } from '../../api/logs.ts';
 import type { PageOptions } from '../../api/pages.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { option } from '../../app/hint.ts';
@@ -20,6 +20,7 @@ import { MAX_DEPTH } from '../../json/source.ts';
 import { countText, formatNumber, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
+import { LOG_FIELDS } from '../../schema/log-fields.ts';
 
 export const logView: View<Log> = {
   name: 'log entry',
