@@ -1,16 +1,5 @@
 import type { KeyType } from '../schema/tenant.ts';
 
-/** A key of the sandbox. Keys are fixed and no secret. */
-export interface SandboxKey {
-  /** The value of the header SVC-API-KEY. */
-  readonly value: string;
-  readonly kind: KeyType;
-  readonly permissions: readonly Permission[];
-  /** Number of the application that the key belongs to. */
-  readonly application: number;
-  readonly expired: boolean;
-}
-
 const MANAGEMENT = [
   'log:read',
   'tenant:read',
@@ -43,8 +32,13 @@ const TABLE: readonly (readonly [value: string, kind: KeyType, permissions: read
   ['sandbox-private-key-expired', 'private', [...THREE_DS, ...ACCOUNT_UPDATER]],
 ];
 
-/** Every key of the sandbox. Those after the first two lack permissions or have expired, to try refusals. */
-export const SANDBOX_KEYS: readonly SandboxKey[] = TABLE.map(([value, kind, permissions], index) => ({
+export type SandboxKey = (typeof SANDBOX_KEYS)[number];
+
+/**
+ * Every key of the sandbox: values of the header SVC-API-KEY, fixed and no secret, each with the number of its
+ * application. Those after the first two lack permissions or have expired, to try refusals.
+ */
+export const SANDBOX_KEYS = TABLE.map(([value, kind, permissions], index) => ({
   value,
   kind,
   permissions,

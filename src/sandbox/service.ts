@@ -5,6 +5,7 @@ import type { ObjectFiles } from './buckets/objects.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/logs.ts';
+import type { EventOf } from './state/events.ts';
 import type { SandboxState } from './state/state.ts';
 import type { StoreFiles } from './store/files.ts';
 
@@ -29,12 +30,7 @@ export interface SandboxEnv extends Env {
 }
 
 /** A record in the tenant's logs. */
-export interface AuditNote {
-  readonly entityType: string;
-  readonly entityId: string;
-  readonly operation: string;
-  readonly message: string;
-}
+export type AuditNote = Omit<EventOf<'audit'>, 'type' | 'at' | 'application'>;
 
 /** Writes a record into the tenant's logs. Requests to the store come without a key. */
 export function recordAudit({ state }: Service, key: SandboxKey | undefined, note: AuditNote): void {

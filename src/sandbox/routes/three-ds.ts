@@ -32,7 +32,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
     request: createSessionSchema,
     response: createdSessionSchema,
     status: 201,
-    handle: create,
+    handle: createSession,
   },
   {
     method: 'GET',
@@ -64,12 +64,6 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-async function create(call: Call) {
-  const session = await createSession(call);
-  call.created(session.id);
-  return createdView(call.service, session);
-}
-
 async function authenticated(call: Call) {
   const { service, now } = call;
   const session = sessionOf(call);
@@ -91,7 +85,7 @@ function sessionOf({ service, params, now }: Call): Session {
 }
 
 /** Creates a session from a request's body. Throws a 400 that says what is wrong, a 422 for a foreign network. */
-async function createSession({ service, key, now, json }: Call): Promise<Session> {
+async function createSession({ service, key, now, json, created }: Call) {
   const body = await json();
   const { sessionType, named, token } = readBody(body);
   const posted = postedDevice(body);
@@ -112,7 +106,9 @@ async function createSession({ service, key, now, json }: Call): Promise<Session
     scenario,
     ...(posted && { posted }),
   });
-  return sessions.createdWith(nonce);
+  const session = sessions.createdWith(nonce);
+  created(session.id);
+  return createdView(service, session);
 }
 
 type Named = EventOf<'3ds-session'>['named'];

@@ -16,8 +16,8 @@ export interface World {
   deleted?: EventOf<'tenant-deleted'>;
   /** Webhook addresses, each with the time from which it receives events. */
   readonly webhooks: Map<string, number>;
-  /** By `deliveryName`. */
-  readonly deliveries: Map<string, Delivery>;
+  /** How far the delivery of an event to an address got, by `deliveryName`. */
+  readonly deliveries: Map<string, { readonly attempts: number; readonly lastAt: number; readonly accepted: boolean }>;
   readonly tokens: Created<EventOf<'token'>, Entity<EventOf<'token'>>>;
   readonly sessions: Created<EventOf<'3ds-session'>, Session>;
 }
@@ -62,13 +62,6 @@ export interface Session extends Entity<EventOf<'3ds-session'>> {
   authentication?: EventOf<'3ds-authentication'>;
   /** Oldest first. */
   readonly answers: EventOf<'3ds-challenge'>[];
-}
-
-/** How far the delivery of an event to an address got. */
-export interface Delivery {
-  attempts: number;
-  lastAt: number;
-  accepted: boolean;
 }
 
 export function apply(world: World, event: JournalEvent): void {
