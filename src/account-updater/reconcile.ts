@@ -3,10 +3,8 @@ import { readRequest } from './request-lines.ts';
 import { readResults, type ResultRow } from './result-codes.ts';
 import { TokenTable } from './token-table.ts';
 
-/** A file that can be read from its beginning again and again. */
 export type Rereadable = Pick<UploadSource, 'open'>;
 
-/** How the two files were compared. */
 export type MatchedBy =
   /** The results are in the order of the request. */
   | 'order'
@@ -23,9 +21,7 @@ export interface Mismatch {
 }
 
 export interface Reconciliation {
-  /** Rows of the request. */
   readonly requested: number;
-  /** Rows of the results. */
   readonly answered: number;
   /** Rows of the request without a result: nothing about them changed. */
   readonly unchanged: number;
@@ -127,7 +123,6 @@ export class ResultCursor {
     return this.row === undefined ? this.#refill() : undefined;
   }
 
-  /** Closes the file. */
   async close(): Promise<void> {
     await this.#batches.return();
   }

@@ -94,7 +94,17 @@ export interface RunRecord {
   tenant_id?: string;
   /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
   cycle?: string;
-  input: RunInput;
+  /** The request file. */
+  input: {
+    /** As the operator called it. */
+    readonly name: string;
+    /** Where it was; undefined for standard input, which cannot be read again. */
+    readonly path?: string;
+    readonly rows: number;
+    readonly bytes: number;
+    readonly sha256: string;
+    readonly header_bytes: number;
+  };
   /** Where the merged results go: an absolute path. */
   out?: string;
   readonly parts: RunPart[];
@@ -108,17 +118,6 @@ export interface RunRecord {
   abandoned_at?: string;
   /** When the results that it kept were removed; it is no longer listed. */
   pruned_at?: string;
-}
-
-export interface RunInput {
-  /** As the operator called it. */
-  readonly name: string;
-  /** Where it was; undefined for standard input, which cannot be read again. */
-  readonly path?: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly header_bytes: number;
 }
 
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';

@@ -22,7 +22,6 @@ export class LineBlocks {
     this.#reader = reader;
   }
 
-  /** Takes the next chunk. */
   feed(chunk: Uint8Array): void {
     let from = 0;
     if (this.#length > 0) {
@@ -110,7 +109,6 @@ async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator
     for (let at = 0; at < chunk.length; at += SMALL) yield chunk.subarray(at, at + SMALL);
 }
 
-/** One row of a request file. */
 export interface RequestRow {
   readonly token: string;
   /** The line of the file, without its line end. */

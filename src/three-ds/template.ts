@@ -3,12 +3,14 @@ import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
 
 /** A body with the fields that this combination needs and no other, each with the example of its schema. */
-export function exampleBody(combination: Combination): Record<string, unknown> {
-  const given: Readonly<Record<string, unknown>> = {
-    authentication_category: combination.category,
-    authentication_type: combination.type,
-  };
-  return exampleOf(BODY, (field) => isNeeded(field, combination), given);
+export function exampleBody(combination: Combination, { members }: Field = BODY): Record<string, unknown> {
+  const wanted = [...members].filter(([, member]) => isNeeded(member, combination));
+  return Object.fromEntries(
+    wanted.map(([name, member]) => [
+      name,
+      member.kind === 'object' ? exampleBody(combination, member) : valueOf(member, combination),
+    ]),
+  );
 }
 
 /** The same body as JSON with a comment behind each value, for a person to go on from. */
@@ -25,22 +27,9 @@ function isNeeded({ path, required }: Field, combination: Combination): boolean 
   return required || NEEDS.some((need) => need.path === path && need.when.holds(combination));
 }
 
-function exampleOf(
-  { members }: Field,
-  isWanted: (field: Field) => boolean,
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const wanted = [...members].filter(([, member]) => isWanted(member));
-  return Object.fromEntries(
-    wanted.map(([name, member]) => [
-      name,
-      member.kind === 'object' ? exampleOf(member, isWanted, given) : valueOf(member, given),
-    ]),
-  );
-}
-
 // What a body holds is taken over only where it is a known value: an example must be right, and reveal nothing of the body.
-function valueOf({ path, choices, example }: Field, given: Readonly<Record<string, unknown>>): unknown {
+function valueOf({ path, choices, example }: Field, { category, type }: Combination): unknown {
+  const given: Readonly<Record<string, unknown>> = { authentication_category: category, authentication_type: type };
   return choices?.find((choice) => choice === given[path]) ?? example;
 }
 

@@ -141,7 +141,6 @@ function listenError(error: Error, host: string, port: number): SvcError {
   });
 }
 
-/** Stops listening. What is being received has a moment to finish. */
 async function stop(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeIdleConnections();
