@@ -52,6 +52,8 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Whether the process has had hardly a pause since this was last asked. */
+  isBusy?(): boolean;
 }
 
 /** Longest single pause that a service or a store may ask for, unless the operator says otherwise. */
@@ -61,7 +63,15 @@ export const DEFAULT_MAX_WAIT_MS = 90_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. */
-export const systemClock: Clock = { now: () => Date.now(), sleep };
+export const systemClock: Clock = { now: () => Date.now(), sleep, isBusy };
+
+let asked = { idle: 0, active: 0, utilization: 0 };
+
+function isBusy(): boolean {
+  const before = asked;
+  asked = performance.eventLoopUtilization();
+  return performance.eventLoopUtilization(asked, before).utilization > 0.9;
+}
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {

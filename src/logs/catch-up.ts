@@ -131,6 +131,8 @@ interface Shape {
   readonly keptMs: number;
 }
 
+/** So many ranges at once leave no pause where the service answers at once. */
+const FEWEST_AT_ONCE = 2;
 const USUAL_SHAPE: Shape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
 
 /**
@@ -145,9 +147,12 @@ export class Backfill {
   #plannedTo: number;
   #widthMs: number;
   #keptMs: number;
+  /** More than a busy process can take would only fill memory. */
+  #atOnce: number;
 
   constructor(source: LogSource, from: number, shape: Shape = USUAL_SHAPE) {
     this.#source = source;
+    this.#atOnce = shape.concurrency;
     this.#shape = shape;
     this.#plannedTo = from;
     this.#widthMs = shape.widthMs;
@@ -164,6 +169,8 @@ export class Backfill {
    */
   async next(end: number): Promise<TimeRange & Found> {
     this.#retry();
+    const step = this.#source.clock.isBusy?.() === true ? -1 : 1;
+    this.#atOnce = Math.min(Math.max(this.#atOnce + step, FEWEST_AT_ONCE), this.#shape.concurrency);
     for (;;) {
       this.#readAhead(end);
       const slot = this.#slots[0];
@@ -205,7 +212,7 @@ export class Backfill {
   }
 
   get #concurrency(): number {
-    return this.#keptMs > 0 ? this.#shape.concurrency : 1;
+    return this.#keptMs > 0 ? this.#atOnce : 1;
   }
 
   #begin(slot: Slot): void {

@@ -125,14 +125,6 @@ export function beyond(entries: readonly Entry[], timesOf: (entry: Entry) => num
   });
 }
 
-/** The entries, with those of one range as a better read found them. */
-export function replaced(entries: readonly Entry[], range: TimeRange, better: readonly Entry[]): Entry[] {
-  return [
-    ...entries.filter((entry) => entry.at === NO_TIME || !isIn(range, entry)),
-    ...better.filter(({ at }) => at !== NO_TIME),
-  ];
-}
-
 /** One line of a tally as a checkpoint keeps it. */
 export type TallyLine = readonly [key: string, at: number, count: number];
 
@@ -171,9 +163,7 @@ export class Tally {
   }
 
   get total(): number {
-    let total = 0;
-    for (const second of this.#seconds.values()) total += second.total;
-    return total;
+    return Array.from(this.#seconds.values()).reduce((sum, { total }) => sum + total, 0);
   }
 
   add(entry: Entry): void {

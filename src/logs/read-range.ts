@@ -5,7 +5,7 @@ import { SvcError } from '../errors.ts';
 import { isoTime, wholeSecond } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { Clock } from '../system.ts';
-import { beyond, countByKey, type Entry, entryOf, isIn, replaced, secondsOf, Tally, type TimeRange } from './entry.ts';
+import { beyond, countByKey, type Entry, entryOf, isIn, NO_TIME, secondsOf, Tally, type TimeRange } from './entry.ts';
 
 /** Where entries are read: the service, or a model of it. */
 export interface LogSource {
@@ -170,7 +170,10 @@ export async function resolved(
   let { pages } = found;
   for (const range of ranges) {
     const better = await read(range);
-    if (better) entries = replaced(entries, range, better.entries);
+    if (better) {
+      const others = entries.filter((entry) => entry.at === NO_TIME || !isIn(range, entry));
+      entries = [...others, ...better.entries.filter(({ at }) => at !== NO_TIME)];
+    }
     pages += better?.pages ?? 2;
   }
   return { entries, pages, uncertain: [] };
