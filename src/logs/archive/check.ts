@@ -5,6 +5,7 @@ import type { Log } from '../../schema/log.ts';
 import type { Bucket } from '../count.ts';
 import { LineCounter } from './count-lines.ts';
 import type { IndexCheck, IndexedContent } from './index/check.ts';
+import { keyIn, keyOf } from './index/filter.ts';
 import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 import {
@@ -72,7 +73,7 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
 const NAMES = [...COUNTED, 'created_at', 'tenant_id', 'entity_id'];
-const [ACTOR_ID, TIME, TENANT_ID, ENTITY_ID] = [3, 4, 5, 6] as const;
+const [TIME, TENANT_ID, ENTITY, ENTITY_AND_ACTOR] = [4, 5, [6], [6, 3]] as const;
 
 /** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
@@ -143,8 +144,11 @@ class Content {
     const { starts, ends } = this.#scanner;
     const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
     // A column needs an actor once, and most entries are of a few: their groups are found without making texts.
-    const actorId = indexed.hasActorOf(group) ? undefined : textAt(block, starts[ACTOR_ID], ends[ACTOR_ID]);
-    indexed.add(at, textAt(block, starts[ENTITY_ID], ends[ENTITY_ID]), actorId);
+    for (const slot of indexed.hasActorOf(group) ? ENTITY : ENTITY_AND_ACTOR) {
+      const [start = -1, end = -1] = [starts[slot], ends[slot]];
+      if (start !== -1) indexed.addId(keyIn(block, start, end) ?? keyOf(block.toString('utf8', start, end)));
+    }
+    indexed.add(at);
   }
 
   #isForeignAt(block: Buffer, start: number, end: number): boolean {
@@ -174,10 +178,6 @@ class Content {
       ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
     ];
   }
-}
-
-function textAt(block: Buffer, start = -1, end = -1): string | undefined {
-  return start === -1 ? undefined : block.toString('utf8', start, end);
 }
 
 function timeOf(time: string | null, otherwise: number): number {

@@ -5,7 +5,7 @@ import type { Segment } from '../record.ts';
 import { END_BYTES, HEADER_BYTES } from '../segment.ts';
 import type { ArchiveStore } from '../store.ts';
 import { type ColumnInfo, type Group, IndexFile, shortDigest } from './file.ts';
-import { BLOCK_BYTES, blocksOf } from './filter.ts';
+import { BLOCK_BYTES, blocksOf, type IdKey } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
 import { entriesOf, TallyBuilder } from './tally.ts';
 import { ColumnContent } from './write.ts';
@@ -104,6 +104,11 @@ export class IndexedContent {
     this.#columns = columns;
     this.#tally = tally;
     this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
+  }
+
+  /** An id of the entry that is added next. */
+  addId(key: IdKey): void {
+    this.#content.addId(key);
   }
 
   add(at: number | undefined, entityId?: string | null, actorId?: string | null): void {

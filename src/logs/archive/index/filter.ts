@@ -14,6 +14,9 @@ export function blocksOf(sizeClass: number): number {
   return SMALLEST << sizeClass;
 }
 
+/** A whole number of 32 bits with a sign: with any other the loop would be of floating-point numbers. */
+const BEGIN = 0x81_1c_9d_c5 | 0;
+
 /** What stands for an id: two numbers of 32 bits. Upper and lower case are the same, as in UUIDs. */
 export interface IdKey {
   readonly place: number;
@@ -22,9 +25,22 @@ export interface IdKey {
 
 export function keyOf(id: string): IdKey {
   const text = id.toLowerCase();
-  let [one, other] = [0x81_1c_9d_c5, text.length];
+  let [one, other] = [BEGIN, text.length];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x01_00_01_93);
+    other = Math.imul((other << 5) ^ (other >>> 27) ^ unit, 0x9e_37_79_b1);
+  }
+  return { place: mixed(one ^ (other >>> 15)), bits: mixed(other + one) };
+}
+
+/** The same of an id by its bytes; undefined where one of them is no ASCII. */
+export function keyIn(block: Uint8Array, start: number, end: number): IdKey | undefined {
+  let [one, other] = [BEGIN, end - start];
+  for (let at = start; at < end; at += 1) {
+    const byte = block[at] ?? 0;
+    if (byte > 0x7f) return undefined;
+    const unit = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
     one = Math.imul(one ^ unit, 0x01_00_01_93);
     other = Math.imul((other << 5) ^ (other >>> 27) ^ unit, 0x9e_37_79_b1);
   }
@@ -44,10 +60,10 @@ export function placeOf({ place }: IdKey, blocks: number): number {
 }
 
 /** One bit in each of the eight pairs of words of a block. */
-const SALTS = [
+const SALTS = new Int32Array([
   0x47_b6_13_7b, 0x44_97_4d_91, 0x88_24_ad_5b, 0xa2_b7_28_9d, 0x70_54_95_c7, 0x2d_f1_42_4b, 0x9e_fc_49_47,
   0x5c_6b_fb_31,
-];
+]);
 
 /** Whether the block at `offset` (in words) may hold an id. */
 export function mayHold(words: Uint32Array, offset: number, { bits }: IdKey): boolean {
@@ -68,8 +84,7 @@ export class FilterBuilder {
   readonly #words = new Uint32Array(blocksOf(LARGEST_CLASS) * BLOCK_WORDS);
   #ids = 0;
 
-  add(id: string): void {
-    const key = keyOf(id);
+  add(key: IdKey): void {
     const offset = placeOf(key, blocksOf(LARGEST_CLASS)) * BLOCK_WORDS;
     const words = this.#words;
     let isNew = false;

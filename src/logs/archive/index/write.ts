@@ -12,7 +12,7 @@ import {
   rowsPerPage,
   shortHash,
 } from './file.ts';
-import { BLOCK_BYTES, blocksOf, FilterBuilder } from './filter.ts';
+import { BLOCK_BYTES, blocksOf, FilterBuilder, type IdKey, keyOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
 
 /** What a file of an index is made of: new segments, or other files. */
@@ -44,8 +44,12 @@ export class ColumnContent {
       this.#first = Math.min(this.#first ?? at, at);
       this.#last = Math.max(this.#last ?? at, at);
     }
-    if (typeof entityId === 'string') this.#filter.add(entityId);
-    if (typeof actorId === 'string') this.#filter.add(actorId);
+    if (typeof entityId === 'string') this.addId(keyOf(entityId));
+    if (typeof actorId === 'string') this.addId(keyOf(actorId));
+  }
+
+  addId(key: IdKey): void {
+    this.#filter.add(key);
   }
 
   /** The column with all its entries; `bytes` are those in the file. */

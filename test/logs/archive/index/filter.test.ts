@@ -5,6 +5,7 @@ import {
   blocksOf,
   type BuiltFilter,
   FilterBuilder,
+  keyIn,
   keyOf,
   mayHold,
   placeOf,
@@ -39,7 +40,7 @@ test('a filter says of less than one in a hundred other ids that it may have the
 
 function filterOf(ids: readonly string[]): BuiltFilter {
   const builder = new FilterBuilder();
-  for (const id of ids) builder.add(id);
+  for (const id of ids) builder.add(keyOf(id));
   return builder.finish();
 }
 
@@ -51,3 +52,14 @@ function holds({ sizeClass, words }: BuiltFilter, id: string): boolean {
 function uuid(number: number): string {
   return `3f2c1b5e-9d4a-4f7b-8e21-${number.toString(16).padStart(12, '0')}`;
 }
+
+test('R69 an id has the same key by its bytes as by its text, and none for what is not ASCII', () => {
+  const text = string({ unit: 'binary-ascii' });
+  assert(
+    property(text, text, (before, id) => {
+      const bytes = Buffer.from(`${before}${id}"`);
+      expect(keyIn(bytes, before.length, bytes.length - 1)).toEqual(keyOf(id));
+    }),
+  );
+  expect(keyIn(Buffer.from('ÄÖ'), 0, 4)).toBeUndefined();
+});
