@@ -23,7 +23,7 @@ export async function countTallies(
   const isThere = ({ path, bytes }: Segment): boolean => sizes.get(path) === bytes;
   for (const { sha256 } of segments.filter(isThere)) left.set(sha256, (left.get(sha256) ?? 0) + 1);
   const files = sideBySide(indexOf(segments, refs), SIDE_BY_SIDE, (ref) =>
-    unlessDamaged(readTallies(store, ref, left)),
+    unlessDamaged(readTallies(store, ref, left), 'local'),
   );
   for await (const tallies of files) {
     for (const [sha256, tally] of tallies ?? []) {

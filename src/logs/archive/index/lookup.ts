@@ -39,7 +39,7 @@ export async function lookUp(store: ArchiveStore, refs: readonly IndexRef[], que
   if (query.length === 0) return { bySegment, damaged: 0 };
   const keys = query.map((ids) => ids.map(keyOf));
   let damaged = 0;
-  const looks = sideBySide(refs, SIDE_BY_SIDE, (ref) => unlessDamaged(lookInto(store, ref, keys)));
+  const looks = sideBySide(refs, SIDE_BY_SIDE, (ref) => unlessDamaged(lookInto(store, ref, keys), 'local'));
   for await (const found of looks) {
     if (found === undefined) damaged += 1;
     else for (const [sha256, columns] of found) bySegment.set(sha256, columns);

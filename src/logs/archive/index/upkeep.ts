@@ -1,4 +1,4 @@
-import { isSvcError } from '../../../errors.ts';
+import { type ErrorCode, isSvcError } from '../../../errors.ts';
 import { type ArchiveRecord, dayIn, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { type BuiltTally, IndexFile } from './file.ts';
@@ -69,7 +69,7 @@ function monthIn(path: string): string {
 /** Merges files into one; what is damaged or gone is left out, as its segments can be searched without. */
 async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
   const parts: IndexPart[] = [];
-  for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref))))
+  for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local')))
     if (file) parts.push(file);
   const [from, to] = [refs[0]?.from ?? 0, refs.at(-1)?.to ?? 0];
   return parts.length < 2
@@ -95,14 +95,15 @@ export async function removeMerged(store: ArchiveStore, added: readonly IndexRef
 }
 
 /**
- * What work gives; undefined where a file of the index is damaged, unreadable, or gone, which some buckets call forbidden.
+ * What work gives; undefined where a file of the index is damaged, or gone, which some buckets call forbidden. `local`, for
+ * work that only reads: or cannot be read. What cannot be written is an error.
  * @throws any other error
  */
-export async function unlessDamaged<T>(work: Promise<T>): Promise<T | undefined> {
+export async function unlessDamaged<T>(work: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden', 'local')) return undefined;
+    if (isSvcError(error, 'not_found', 'checksum_mismatch', 'forbidden', ...codes)) return undefined;
     throw error;
   }
 }

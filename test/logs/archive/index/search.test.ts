@@ -2,8 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { assert, asyncProperty, boolean, integer, nat, record } from 'fast-check';
 import { expect, test } from 'vitest';
+import { SvcError } from '../../../../src/errors.ts';
 import { lookUp, partToRead } from '../../../../src/logs/archive/index/lookup.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
+import { indexSegments } from '../../../../src/logs/archive/index/upkeep.ts';
 import { readManifest } from '../../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../../src/logs/archive/retention.ts';
 import { searchSegments } from '../../../../src/logs/archive/search.ts';
@@ -21,6 +23,21 @@ test('files are merged by 16 and by 256 commits, and the merged ones take the pl
   const named = async (): Promise<string[]> => (await readManifest(store)).index.map((ref) => ref.path);
   expect((await named()).map(rangeOf)).toEqual(['1-15', '16-16', '17-17', '18-18']);
   expect(filesIn(store.name).filter((file) => file.startsWith(INDEX))).toEqual((await named()).toSorted());
+});
+
+test('R51 files that cannot be merged as the disk is full end an archive; what cannot be read is left out', async () => {
+  const { store, links } = await buildArchive(START, hours(15));
+  const last = links.at(-1);
+  if (last === undefined) throw new Error('nothing was archived');
+  const full = openStore(store.name);
+  full.create = (file) => Promise.reject(new SvcError('local', `${file} could not be written: the disk is full`));
+  const unreadable = openStore(store.name);
+  unreadable.readRange = (file) => Promise.reject(new SvcError('local', `${file} may not be read by this user`));
+  await store.lock(async () => {
+    await expect(indexSegments(full, last, [])).rejects.toThrow('the disk is full');
+    expect(await indexSegments(unreadable, last, [])).toEqual([]);
+    expect((await indexSegments(store, last, [])).map(({ path: file }) => rangeOf(file))).toEqual(['1-15']);
+  });
 });
 
 test('files are merged where every sixteenth record is a gap, too', async () => {
