@@ -1,15 +1,4 @@
-import {
-  type Cell,
-  type CellStyle,
-  type ColumnConstraint,
-  drawFields,
-  drawPlain,
-  drawRecord,
-  drawRow,
-  fitWidths,
-  measureCells,
-  type Measured,
-} from './grid.ts';
+import * as grid from './grid.ts';
 import { asciiWidth } from './text.ts';
 import {
   chooseFields,
@@ -40,10 +29,10 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   let count = 0;
 
   return {
-    record: (value) => drawRecord(value, chosen, options),
+    record: (value) => grid.drawRecord(value, chosen, options),
     rows: async (batch) => {
       if (batch.length === 0) return '';
-      const { lines, ruler } = await measureCells(batch, columns, options);
+      const { lines, ruler } = await grid.measureCells(batch, columns, options);
       const begun = count > 0;
       plan.leaveOut(chosen === undefined ? repeating(columns, batch) : [], begun);
       const page = begun ? lines : [headerOf(columns, labels), ...lines];
@@ -52,7 +41,7 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       if (widths === undefined) {
         const style = { ruler, palette, isAligned: false };
         const blocks = lines.map((line) =>
-          plain ? drawPlain(labels, line, palette) : drawFields(labels, line, width, style),
+          plain ? grid.drawPlain(labels, line, palette) : grid.drawFields(labels, line, width, style),
         );
         return (begun ? '\n' : '') + blocks.join('\n');
       }
@@ -72,7 +61,7 @@ function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): numbe
 }
 
 // A heading over identifiers or times is as wide as it is; over text it may shrink, over numbers it moves right.
-function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): Cell[] {
+function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): grid.Cell[] {
   return columns.map(({ kind }, at) => {
     const text = (labels[at] ?? '').toUpperCase();
     return { text, width: text.length, kind, tone: 'strong' };
@@ -80,9 +69,14 @@ function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): 
 }
 
 // cli-table3 measures emoji and combining marks by rules of its own, by which it would cut an identifier.
-async function drawPage({ lines, ruler }: Measured, widths: readonly number[], palette: Palette, bounded: boolean) {
-  const style: CellStyle = { ruler, palette };
-  if (!bounded || ruler !== asciiWidth) return lines.map((line) => drawRow(line, widths, style)).join('');
+async function drawPage(
+  { lines, ruler }: grid.Measured,
+  widths: readonly number[],
+  palette: Palette,
+  bounded: boolean,
+) {
+  const style: grid.CellStyle = { ruler, palette };
+  if (!bounded || ruler !== asciiWidth) return lines.map((line) => grid.drawRow(line, widths, style)).join('');
   const { default: Table } = await import('cli-table3');
   const table = new Table({
     chars: NO_BORDERS,
@@ -147,7 +141,7 @@ class ColumnPlan<T> {
   }
 
   /** Takes further lines in and gives the widths of the shown columns; undefined once they cannot fit. */
-  widthsFor(lines: readonly (readonly Cell[])[]): readonly number[] | undefined {
+  widthsFor(lines: readonly (readonly grid.Cell[])[]): readonly number[] | undefined {
     if (!this.#fits) return undefined;
     this.#naturals = this.#columns.map((_, at) =>
       lines.reduce((most, line) => Math.max(most, line[at]?.width ?? 0), this.#naturals[at] ?? 0),
@@ -177,13 +171,13 @@ class ColumnPlan<T> {
   }
 
   #fit(shown: readonly number[]): number[] | undefined {
-    const tracks = shown.map((at): ColumnConstraint => {
+    const tracks = shown.map((at): grid.ColumnConstraint => {
       const natural = this.#naturals[at] ?? 0;
       const { kind, least: asked = LEAST_TEXT } = this.#columns[at] ?? {};
       const least = this.#squeezed ? LEAST_TEXT : asked;
       return { natural, least: kind === 'text' ? Math.min(natural, least) : natural };
     });
-    return fitWidths(tracks, this.#width);
+    return grid.fitWidths(tracks, this.#width);
   }
 
   #leastWanted(shown: readonly number[]): number | undefined {

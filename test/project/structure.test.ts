@@ -7,8 +7,8 @@ import { readSourceFiles } from '../support/source-file.ts';
 /**
  * What keeps `src` a code base that one person can hold in mind.
  */
-const MOST_FILES = 310;
-const MOST_LINES = 46_600;
+const MOST_FILES = 300;
+const MOST_LINES = 46_050;
 const MEDIAN_LINES = [90, 150] as const;
 const SHORT_LINES = 30;
 const MOST_SHORT_FILES = 10;

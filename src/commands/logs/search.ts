@@ -10,32 +10,19 @@ import type { TailPosition } from '../../logs/entry.ts';
 import { countText, formatDuration, formatNumber, wholeSecond } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
-import {
-  ENTITY_PARAMETERS,
-  entityFilter,
-  firstRequest,
-  idsAmong,
-  INTERVAL_PARAMETERS,
-  intervalOf,
-  isAbout,
-  logView,
-  matches,
-  RETENTION_PARAMETERS,
-  UNMARKED_ENTRY_PARAMETERS,
-  valuesAmong,
-} from './entries.ts';
+import * as entries from './entries.ts';
 
 const parameters = {
   dir: archiveLocation,
-  ...INTERVAL_PARAMETERS,
-  ...ENTITY_PARAMETERS,
-  ...UNMARKED_ENTRY_PARAMETERS,
+  ...entries.INTERVAL_PARAMETERS,
+  ...entries.ENTITY_PARAMETERS,
+  ...entries.UNMARKED_ENTRY_PARAMETERS,
   limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
 
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
-type Bounds = ReturnType<typeof intervalOf>;
+type Bounds = ReturnType<typeof entries.intervalOf>;
 
 export const search = defineCommand({
   description:
@@ -49,10 +36,10 @@ export const search = defineCommand({
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
   ],
   exitCodes: [4, 5, 7, 8, 12],
-  fields: logView.fields,
+  fields: entries.logView.fields,
   parameters,
   async run(context, input) {
-    const print = await listPrinter(context, logView);
+    const print = await listPrinter(context, entries.logView);
     await searchArchive(context, input, print);
   },
 });
@@ -63,7 +50,7 @@ export async function searchArchive(
   input: SearchInput,
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
 ): Promise<void> {
-  const bounds = intervalOf(input, context.clock.now());
+  const bounds = entries.intervalOf(input, context.clock.now());
   const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/archive/search.ts'),
@@ -75,7 +62,7 @@ export async function searchArchive(
     : { ...(await readManifest(store, bounds)), position: undefined };
   const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
   reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
-  const index = await lookUp(store, manifest.index, idsAmong(input));
+  const index = await lookUp(store, manifest.index, entries.idsAmong(input));
   if (index.damaged > 0)
     context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
@@ -87,8 +74,8 @@ export async function searchArchive(
         ...bounds,
         segments,
         index,
-        matches: (log) => isAbout(log, input) && matches(log, input),
-        among: valuesAmong(input),
+        matches: (log) => entries.isAbout(log, input) && entries.matches(log, input),
+        among: entries.valuesAmong(input),
         limit: input.limit,
         more,
         signal: context.signal,
@@ -127,11 +114,11 @@ async function liveOf(
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  return liveLane(serviceLogs(client, entityFilter(input)), position, {
+  return liveLane(serviceLogs(client, entries.entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
-    matches: (log) => matches(log, input),
+    matches: (log) => entries.matches(log, input),
     onGap: (gap) =>
       context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
   });
@@ -158,16 +145,16 @@ export const history = defineCommand({
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [5, 12],
-  fields: logView.fields,
+  fields: entries.logView.fields,
   parameters: {
     id: argument('<entity-id>', 'the id of the entity', text),
     archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
-    entityType: ENTITY_PARAMETERS.entityType,
-    retention: RETENTION_PARAMETERS.retention,
+    entityType: entries.ENTITY_PARAMETERS.entityType,
+    retention: entries.RETENTION_PARAMETERS.retention,
   },
   async run(context, { id: entityId, archive, entityType, retention }) {
     const input = { ...NO_FILTERS, entityType, entityId, retention };
-    const print = await listPrinter(context, logView);
+    const print = await listPrinter(context, entries.logView);
     if (archive !== undefined)
       return searchArchive(context, { ...input, dir: archive, live: true }, print).catch((error: unknown) => {
         const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
@@ -181,12 +168,12 @@ export const history = defineCommand({
     const client = await context.client();
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
     const lane = liveLane(
-      serviceLogs(client, entityFilter(input)),
+      serviceLogs(client, entries.entityFilter(input)),
       entry.beginAt(wholeSecond(client.now() - retentionMs)),
       {
         overlapMs: entry.DEFAULT_OVERLAP_MS,
         retentionMs,
-        matches: (log) => matches(log, input),
+        matches: (log) => entries.matches(log, input),
         onGap: () => undefined,
       },
     );
@@ -195,7 +182,7 @@ export const history = defineCommand({
     context.notices.note(`from the last ${formatDuration(retentionMs)}; --archive adds what is older`);
   },
   async request(_context, { id: entityId, entityType }) {
-    return firstRequest(entityFilter({ entityType, entityId }));
+    return entries.firstRequest(entries.entityFilter({ entityType, entityId }));
   },
 });
 

@@ -7,30 +7,19 @@ import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { countEntries, gapText, openArchive, reportGaps } from './archives.ts';
-import {
-  ENTITY_PARAMETERS,
-  entityFilter,
-  ENTRY_PARAMETERS,
-  firstRequest,
-  INTERVAL_PARAMETERS,
-  intervalOf,
-  isAbout,
-  matches,
-  reportFiltered,
-  valuesAmong,
-} from './entries.ts';
+import * as entries from './entries.ts';
 
 const DAY_MS = 86_400_000;
 
 const parameters = {
   dir: optionalArgument('[dir]', 'an archive, whose entries are counted offline', text),
   since: {
-    ...INTERVAL_PARAMETERS.since,
+    ...entries.INTERVAL_PARAMETERS.since,
     description: 'only entries from this time on (default 24h, back from --until or the end of the archive)',
   },
-  until: INTERVAL_PARAMETERS.until,
-  ...ENTITY_PARAMETERS,
-  ...ENTRY_PARAMETERS,
+  until: entries.INTERVAL_PARAMETERS.until,
+  ...entries.ENTITY_PARAMETERS,
+  ...entries.ENTRY_PARAMETERS,
   ...PROFILES_PARAMETER,
 } as const;
 
@@ -70,9 +59,9 @@ export const stats = defineCommand({
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
     const now = context.clock.now();
-    const { since, until } = intervalOf(input, now);
+    const { since, until } = entries.intervalOf(input, now);
     const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
-    return firstRequest({ ...entityFilter(input), startDate, endDate: isoTime(until) });
+    return entries.firstRequest({ ...entries.entityFilter(input), startDate, endDate: isoTime(until) });
   },
 });
 
@@ -101,11 +90,11 @@ async function countService(context: Context, input: CountInput): Promise<Counte
     import('../../logs/read-range.ts'),
   ]);
   const now = context.clock.now();
-  const { since: asked, until } = intervalOf(input, now);
+  const { since: asked, until } = entries.intervalOf(input, now);
   const since = asked ?? (until ?? now) - DAY_MS;
   const client = await context.client();
   const counts = new Counts();
-  const tail = new Tail(serviceLogs(client, entityFilter(input)), {
+  const tail = new Tail(serviceLogs(client, entries.entityFilter(input)), {
     begin: beginAt(wholeSecond(since)),
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: DAY_MS,
@@ -120,7 +109,7 @@ async function countService(context: Context, input: CountInput): Promise<Counte
         const at = parseTime(log.created_at);
         if (at !== undefined && (at < since || at >= (until ?? Infinity))) continue;
         read += 1;
-        if (matches(log, input)) counts.add(log);
+        if (entries.matches(log, input)) counts.add(log);
       }
       live?.update({ state: `${countText(read, 'entry')} read` });
       if (until !== undefined && tail.position().settled >= until) break;
@@ -128,7 +117,7 @@ async function countService(context: Context, input: CountInput): Promise<Counte
   } finally {
     live?.fail();
   }
-  reportFiltered(context, input, { shown: counts.entries, read });
+  entries.reportFiltered(context, input, { shown: counts.entries, read });
   return { counts, interval: { since, until: until ?? client.now() } };
 }
 
@@ -147,7 +136,7 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
     import('../../logs/count.ts'),
   ]);
   const now = context.clock.now();
-  const asked = intervalOf(input, now);
+  const asked = entries.intervalOf(input, now);
   const store = await openArchive(context, dir);
   const manifest = await readManifest(store, asked);
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
@@ -159,11 +148,11 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   // All other filters are by what entries are counted by.
   const isById = input.entityId !== undefined || input.grep !== undefined;
   const reading = { label: 'stats', store, segments, index: manifest.index, ...interval };
-  const among = isById ? valuesAmong(input) : undefined;
+  const among = isById ? entries.valuesAmong(input) : undefined;
   await countEntries(context, {
     ...reading,
     among,
-    onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
+    onGroup: (log, bucket) => entries.isAbout(log, input) && entries.matches(log, input) && counts.add(log, bucket),
   });
   return { counts, interval };
 }
