@@ -1,5 +1,6 @@
 import { writePlain } from './output/output.ts';
-import { type System, VERSION } from './system.ts';
+import type { System } from './system.ts';
+import { VERSION } from './version.ts';
 
 /** Runs one command line and resolves to its exit code. Nothing is loaded before it is known to be needed. */
 export async function main(argv: readonly string[], system: System): Promise<number> {

@@ -80,8 +80,3 @@ async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await over.catch(() => signal?.throwIfAborted());
   }
 }
-
-/** The tool's version: package.json's, put in by the build and by the test runner. */
-export const VERSION: string = SVC_VERSION;
-
-declare const SVC_VERSION: string;

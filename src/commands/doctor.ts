@@ -10,7 +10,7 @@ import { cleanText, wrapWords } from '../output/text.ts';
 import { countText } from '../output/time.ts';
 import { simpleColumns, type Tone, type View } from '../output/view.ts';
 import type { KeyType } from '../schema/tenant.ts';
-import { VERSION } from '../system.ts';
+import { VERSION } from '../version.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
 

@@ -1,6 +1,6 @@
 import { type Command, defineCommand, entry, type Entry, group, type Program } from '../app/command.ts';
 import { GLOBAL_PARAMETERS } from '../app/parameter.ts';
-import { VERSION } from '../system.ts';
+import { VERSION } from '../version.ts';
 
 const LOGS: readonly Entry[] = [
   entry('list', 'list log entries: the newest page, or more with --limit and --all', () => import('./logs/list.ts')),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { svcHere } from '../support/run-here.ts';
-import { VERSION } from '../../src/system.ts';
+import { VERSION } from '../../src/version.ts';
 
 describe('words of other tools', () => {
   it('svc version prints what svc --version prints', async () => {

@@ -1,4 +1,4 @@
-import { VERSION } from '../../src/system.ts';
+import { VERSION } from '../../src/version.ts';
 import { type Command, commandsBehind, type Entry, exitCodesOf } from '../../src/app/command.ts';
 import { commandPage, isFilled, rootPage } from '../../src/app/help.ts';
 import { type Page, type Section, type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';

@@ -2,7 +2,7 @@ import { exactValue, JsonToken } from '../../json/exact.ts';
 import { parseTime } from '../../output/time.ts';
 import { isObject } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
-import { VERSION } from '../../system.ts';
+import { VERSION } from '../../version.ts';
 
 export interface RequestOptions extends RecordOptions {
   readonly resource: Readonly<Record<string, string>>;
