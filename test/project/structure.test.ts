@@ -7,7 +7,7 @@ import { readSourceFiles } from '../support/source-file.ts';
 /**
  * What keeps `src` a code base that one person can hold in mind.
  */
-const MOST_FILES = 300;
+const MOST_FILES = 301;
 const MOST_LINES = 46_050;
 const MEDIAN_LINES = [90, 150] as const;
 const SHORT_LINES = 30;
