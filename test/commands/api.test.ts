@@ -56,7 +56,7 @@ describe('svc api', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s works without a body', async (method) => {
     const { code, stdout, stderr, sent } = await api([method, '/3ds/x'], [answer(204)]);
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toMatch(new RegExp(`^ UNKNOWN TENANT  .*\\n${method} /3ds/x: 204, without a body\\n$`));
+    expect(stderr).toMatch(new RegExp(`^UNKNOWN TENANT .*\\n${method} /3ds/x: 204, without a body\\n$`));
     expect(sent[0]?.headers['content-type']).toBeUndefined();
   });
 

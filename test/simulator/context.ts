@@ -17,7 +17,7 @@ export interface Actor {
 /** Where connections go and where servers listen. */
 export interface Network {
   connect(to: { readonly port: number | string; readonly host: string }, from: Actor): Duplex;
-  listen(server: Server, ready: () => void, owner: Actor): Server;
+  listen(server: Server, owner: Actor): Server;
 }
 
 /** What the disk and the network ask of a process. */

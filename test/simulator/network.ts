@@ -20,15 +20,12 @@ export class WorldNetwork implements Network {
   }
 
   /** Makes whoever runs as `owner` able to listen. */
-  listen(server: Server, ready: () => void, owner: Actor): Server {
+  listen(server: Server, owner: Actor): Server {
     const port = (this.#ports += 1);
     this.servers.push(server);
     this.#servers.set(port, { server, owner });
     server.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
-    setImmediate(() => {
-      ready();
-      server.emit('listening');
-    });
+    setImmediate(() => server.emit('listening'));
     return server;
   }
 

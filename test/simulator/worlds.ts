@@ -41,7 +41,10 @@ export async function enterWorlds(): Promise<() => void> {
     return function (...values) {
       const who = actor();
       if (who === undefined) return Reflect.apply(real, this, values);
-      return who.network.listen(this as Server, values.at(-1) as () => void, who);
+      const server = this as Server;
+      const ready = values.at(-1);
+      if (typeof ready === 'function') server.once('listening', ready as () => void);
+      return who.network.listen(server, who);
     };
   });
   Object.assign(globalThis, { [HOLD_IMPORT]: holdImport });
