@@ -1,6 +1,6 @@
 import type { Context } from '../../app/command.ts';
 import { argument, text } from '../../app/parameter.ts';
-import { SvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import type { CountOptions } from '../../logs/archive/count-lines.ts';
 import type { Coverage } from '../../logs/archive/coverage.ts';
 import type { IndexRef } from '../../logs/archive/index/ref.ts';
@@ -38,18 +38,29 @@ async function bucketEnvironment(context: Context): Promise<Environment> {
   return env;
 }
 
-/** Does work that reads much of an archive, and shows how many of its bytes are done. */
+/**
+ * Does work that reads much of an archive, and shows how many of its bytes are done. The error of a changed file names the
+ * command that shows all of them.
+ */
 export async function withByteProgress<T>(
   context: Context,
-  { label, segments }: Reading,
+  { dir, label, segments }: Reading,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
-  return withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+  try {
+    return await withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch') || error.next) throw error;
+    const { code, message, hint, facts } = error;
+    throw new SvcError(code, message, { hint, facts, next: ['logs', 'verify', dir], cause: error });
+  }
 }
 
 interface Reading {
+  /** The archive as it was typed. */
+  readonly dir: string;
   readonly label: string;
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
@@ -64,7 +75,7 @@ interface Counting extends Reading, CountOptions {
 
 /** Counts the entries of segments, in groups: as the index says or, as far as that is not enough, by reading them. */
 export async function countEntries(context: Context, counting: Counting): Promise<void> {
-  const { label, store, segments: all, index, among, ...options } = counting;
+  const { dir, label, store, segments: all, index, among, ...options } = counting;
   const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
     import('../../logs/archive/index/count.ts'),
     import('../../logs/archive/count-lines.ts'),
@@ -73,7 +84,7 @@ export async function countEntries(context: Context, counting: Counting): Promis
   ]);
   const segments = among ? all : await countTallies(store, index, all, options);
   const counter = new LineCounter(options);
-  await withByteProgress(context, { label, segments }, async (onBytes) => {
+  await withByteProgress(context, { dir, label, segments }, async (onBytes) => {
     const reading = { signal: context.signal, onBytes, among };
     const done = sideBySide(segments, READERS, async (segment) => {
       if (among)

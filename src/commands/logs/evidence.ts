@@ -62,7 +62,7 @@ export const evidence = defineCommand({
     const plan = await planEvidence(store, bounds);
     const { from, to, records, segments, last } = plan;
     const bundle = await writeWhole(target, input.force, (draft) =>
-      withByteProgress(context, { label: 'evidence', segments }, (onBytes) =>
+      withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
         writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
       ),
     );

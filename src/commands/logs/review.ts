@@ -83,7 +83,7 @@ async function makeReview(context: Context, input: Input<typeof parameters>): Pr
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
   const { coverage, first, segments, index } = await readManifest(store, bounds);
   const reviewed = new DayReview(from, coverage.covered());
-  const reading = { label: 'review', store, segments, index, ...bounds };
+  const reading = { dir: input.dir, label: 'review', store, segments, index, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
   const names = { archive: store.name, service: first.service, tenant_id: first.tenant_id };
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };

@@ -68,7 +68,7 @@ export async function searchArchive(
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
   let read = 0;
   const parts = segments.map((segment) => partToRead(index, segment));
-  const shown = await withByteProgress(context, { label: 'search', segments: parts }, (onBytes) =>
+  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) =>
     print(
       searchSegments(store, {
         ...bounds,

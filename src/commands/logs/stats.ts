@@ -147,7 +147,7 @@ async function countArchive(context: Context, input: CountInput, dir: string): P
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
   // All other filters are by what entries are counted by.
   const isById = input.entityId !== undefined || input.grep !== undefined;
-  const reading = { label: 'stats', store, segments, index: manifest.index, ...interval };
+  const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
   const among = isById ? entries.valuesAmong(input) : undefined;
   await countEntries(context, {
     ...reading,

@@ -169,7 +169,8 @@ describe('svc logs stats of an archive', () => {
     const segment = filesIn(top).findLast((file) => file.startsWith('tenant=')) ?? '';
     const reports = async () =>
       [await stats([top, '--entity-id', 'any']), await stats([top])].map((each) => errorIn(each));
-    const found = (problem: string): object => ({ exit_code: 12, message: `${segment} was changed: ${problem}` });
+    const next = `svc logs verify ${top}`;
+    const found = (problem: string): object => ({ exit_code: 12, message: `${segment} was changed: ${problem}`, next });
     fs.appendFileSync(path.join(top, segment), 'x');
     const unreadable = found('it cannot be decompressed');
     expect(await reports()).toMatchObject([unreadable, unreadable]);
