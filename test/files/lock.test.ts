@@ -86,8 +86,9 @@ describe('a lock', () => {
   });
 
   it.runIf(ON_LINUX)('is taken over from a process that ended and was never waited for', async () => {
-    // The shell becomes sleep, which waits for no child.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // The shell becomes sleep, which waits for no child; the child ends only then, or the shell could still wait for it.
+    const script = '(while read name < /proc/$$/comm && [ "$name" != sleep ]; do :; done) & echo $!; exec sleep 20';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void parent.kill());
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
     await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
