@@ -66,7 +66,7 @@ async function prepareFrom(
   const { CsvError, parse } = await import('csv-parse');
   const head = await readHead(pieces);
   const header = head.subarray(0, head.indexOf(LF) === -1 ? head.length : head.indexOf(LF));
-  requireText(header.at(-1) === CR ? header.subarray(0, -1) : header);
+  requireExport(header.at(-1) === CR ? header.subarray(0, -1) : header);
   const delimiter = delimiterOf(header.toString());
   const reader = new ExportReader(delimiter, options);
   const parser = parse({
@@ -127,11 +127,12 @@ async function readHead(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
   return head;
 }
 
-/** A file that is no text has no columns; and a header with a card number in it is not shown. */
-function requireText(header: Uint8Array): void {
+/** A file that is no text has no columns, a result file no tokens to request, and a card number is not shown. */
+function requireExport(header: Uint8Array): void {
   const { findings, below } = checkHeader(header);
-  const found = findings.find(({ rule }) => rule === 'card_number') ?? (below === 'nothing' ? findings[0] : undefined);
-  if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`);
+  const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
+  const found = refused ?? (below === 'nothing' ? findings[0] : undefined);
+  if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`, { facts: { rule: found.rule } });
 }
 
 const BATCH = 200;

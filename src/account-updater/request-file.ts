@@ -25,6 +25,7 @@ export interface RequestLimits {
 export type Rule =
   | 'empty_file'
   | 'encoding'
+  | 'wrong_file'
   | 'byte_order_mark'
   | 'header_absent'
   | 'header_case'

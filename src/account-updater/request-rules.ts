@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
 import { containsCardNumber } from '../security/card-number.ts';
+import { KIND_NAMES, kindOf } from './file-kind.ts';
 import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
 import { splitCells } from './request-lines.ts';
 import { countText } from '../output/time.ts';
@@ -73,6 +74,9 @@ const OTHER_DELIMITERS = [
 ] as const;
 
 function checkColumns(text: string): CheckedHeader {
+  const kind = kindOf(text);
+  if (kind !== undefined && kind !== 'request')
+    return header('cells', finding('wrong_file', `the file is ${KIND_NAMES[kind]}, not a request file`));
   const names = namesIn(text, ',');
   const known = REQUEST_COLUMNS.filter((column) => names.includes(column)).length;
   for (const [sign, name] of OTHER_DELIMITERS) {

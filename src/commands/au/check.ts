@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { checkRequestFile } from '../../account-updater/check-request-file.ts';
 import type { Problem, RequestFileCheck, Rule } from '../../account-updater/request-file.ts';
+import { type FileKind, recognizeFile } from '../../account-updater/file-kind.ts';
 import { spoolInput } from '../../account-updater/spool.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { resolvePath, rest } from '../../app/parameter.ts';
@@ -11,6 +12,7 @@ import { countText, formatNumber } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
 import { fileSource, type UploadSource } from '../../transfer/source.ts';
+import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
@@ -61,7 +63,7 @@ function requireAllOk(checked: readonly CheckedFile[]): void {
   const refused = checked.filter(({ check: { ok } }) => !ok);
   const [first] = refused;
   if (!first) return;
-  if (checked.length === 1) throw refusedFile(first.check, first.name);
+  if (checked.length === 1) throw refusalOf(first);
   const problems = refused.flatMap(({ name, check: found }) => explainCheck(found).map((line) => `${name}: ${line}`));
   const files = refused.map(({ name, check: found }) => ({
     file: name,
@@ -81,6 +83,8 @@ interface CheckedFile {
   /** Where its bytes are. */
   readonly path: string;
   readonly check: RequestFileCheck;
+  /** What the file is instead of a request file, where that is certain. */
+  readonly otherKind: Exclude<FileKind, 'request'> | undefined;
 }
 
 /** A request file that was checked and may be sent. */
@@ -94,7 +98,7 @@ export interface RequestFile extends CheckedFile {
 /** Opens and checks a request file; `-` is copied to a private one. @throws SvcError `refused_input`, all problems */
 export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
   const file = await checkFile(context, typed);
-  if (!file.check.ok) throw refusedFile(file.check, file.name);
+  if (!file.check.ok) throw refusalOf(file);
   const source = await fileSource(file.path, { sha256: file.check.sha256 });
   return { ...file, isLasting: typed !== '-', source };
 }
@@ -119,7 +123,13 @@ async function checkFile(context: Context, typed: string): Promise<CheckedFile> 
   const found = await readWithProgress(context, 'check', file, checkRequestFile);
   annotate(context, typed, found);
   if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);
-  return { name, path: file, check: found };
+  const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
+  return { name, path: file, check: found, otherKind: kind === 'request' ? undefined : kind };
+}
+
+function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcError {
+  if (otherKind === undefined) return refusedFile(found, name);
+  return wrongRequest(name === STANDARD_INPUT ? '-' : name, otherKind);
 }
 
 /** Copies standard input into a private file, which goes when the command ends. */

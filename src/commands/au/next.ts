@@ -17,6 +17,7 @@ import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf } from './runs.ts';
+import { requireRequestAndResults } from './wrong-file.ts';
 
 /** A request and what became of the rows of the last one, by what their results ask for: the numbers of `au report`. */
 type NextRequest = Awaited<ReturnType<typeof makeNextRequest>>;
@@ -124,6 +125,12 @@ async function makeNextRequest(context: Context, input: NextInput) {
 }
 
 async function matchedResults(context: Context, { request, results: name }: NextInput) {
+  await requireRequestAndResults(context, {
+    request,
+    results: name,
+    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults],
+  });
+  requireProven(name);
   const { source, check } = await openRequestFile(context, resolvePath(context, request));
   const results = await fileSource(resolvePath(context, name));
   const found = await reconcile(source, results);
@@ -143,6 +150,16 @@ async function matchedResults(context: Context, { request, results: name }: Next
   const isInOrder = found.matchedBy === 'order' && check.duplicates.count === 0;
   const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
   return { source, answers };
+}
+
+/** Results that were refused are accepted by the operator before rows are made of them that are paid for. */
+function requireProven(results: string): void {
+  if (!results.endsWith('.unproven')) return;
+  throw new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
+    hint: 'To compare it with its request, use svc au report. If it is right, accept it:',
+    next: ['au', 'download', '<run>', '--accept-unproven'],
+    facts: { file: results, file_kind: 'unproven' },
+  });
 }
 
 interface Targets {

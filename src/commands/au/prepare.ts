@@ -1,5 +1,6 @@
 import { type ColumnChoice, DATE_ORDERS, PREPARED_COLUMNS, shownNames } from '../../account-updater/prepare-columns.ts';
 import type { ChangeKind } from '../../account-updater/prepare-row.ts';
+import { recognizeFile } from '../../account-updater/file-kind.ts';
 import { type Prepared, type PrepareOptions, prepareRequest } from '../../account-updater/prepare.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
@@ -21,6 +22,7 @@ import { countText, formatNumber } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { copyInput, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
 import { copyOut, openSpool } from './results.ts';
+import { wrongRequest } from './wrong-file.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
   name: 'prepared request',
@@ -90,9 +92,16 @@ async function prepareFile(context: Context, typed: string, draft: Draft, how: P
     const prepared = await prepareRequest(pieces, write, { ...how, ...shown });
     if (prepared.problemCount > 0) throw refusedExport(prepared, typed);
     return prepared;
-  }).catch((error: unknown) => {
-    throw withOption(error, typed);
+  }).catch(async (error: unknown) => {
+    throw (await asWrongFile(error, typed, file)) ?? withOption(error, typed);
   });
+}
+
+/** The failure for a file that is no export at all; undefined for any other failure. */
+async function asWrongFile(error: unknown, typed: string, file: string): Promise<SvcError | undefined> {
+  if (!isSvcError(error, 'refused_input') || error.facts?.['rule'] !== 'wrong_file') return undefined;
+  const kind = await recognizeFile(file);
+  return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
 
 function refusedExport(prepared: Prepared, typed: string): SvcError {

@@ -24,6 +24,7 @@ import { Draft, writeWhole } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
 import { actionParameter, actionsOf, knownRunsRoot } from './runs.ts';
 import { countText } from '../../output/time.ts';
+import { requireRequestAndResults } from './wrong-file.ts';
 
 const parameters = {
   results: argument('<results>', 'a result file', text),
@@ -72,6 +73,11 @@ async function makeReport(context: Context, input: Input<typeof parameters>): Pr
   const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
+  await requireRequestAndResults(context, {
+    request,
+    results,
+    words: (ofRequest, ofResults) => ['au', 'report', ofResults, '--request', ofRequest],
+  });
   const source = await fileSource(resolvePath(context, results));
   const compared = request === undefined ? null : await compare(context, request, source);
   const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
