@@ -86,7 +86,7 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   try {
     request.signal?.throwIfAborted();
     const receiver = dispatch(lease, request, abort.signal, watchdog);
-    return await toResponse(receiver, abort.signal, lease, finish);
+    return await toResponse(receiver, abort.signal, finish);
   } catch (error) {
     finish(false);
     if (request.signal?.aborted) throw request.signal.reason;
@@ -121,7 +121,6 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
 async function toResponse(
   receiver: Receiver,
   signal: AbortSignal,
-  lease: Lease,
   finish: (reusable: boolean) => void,
 ): Promise<HttpResponse> {
   const { status, headers } = await receiver.head;
@@ -139,10 +138,7 @@ async function toResponse(
     status,
     header: (name) => headers.get(name)?.join(', '),
     headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
-    receive(take) {
-      lease.lendPieces();
-      return receive(take);
-    },
+    receive,
     async read(limit) {
       const body = await readPartial(receive, limit);
       if (body.failure) throw body.failure;

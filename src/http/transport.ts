@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../system.ts';
@@ -11,8 +10,6 @@ export interface Lease {
   readonly isReused: boolean;
   /** The error that broke the connection, if any did. */
   brokenBy(): Error | undefined;
-  /** From now on each piece is only lent: its memory takes the next but one. To be called once the head has come. */
-  lendPieces(): void;
   /** Gives it back. One whose exchange did not end properly is closed, also if it is not open yet. */
   release(reusable: boolean): void;
 }
@@ -40,7 +37,7 @@ export interface Transport {
 export function createTransport(environment: Environment = {}, guard: ChangeGuard = {}): Transport {
   // Without a time limit of its own. By default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of certificates off,
   // and a key would go to an impostor (R64).
-  const direct = buildConnector({ timeout: 0, rejectUnauthorized: true, onread: OWN_MEMORY });
+  const direct = buildConnector({ timeout: 0, rejectUnauthorized: true });
   const open = new Set<PooledConnection>();
   return {
     guard,
@@ -75,7 +72,6 @@ class PooledConnection implements Lease {
   isReused = false;
   #forget: (() => void) | undefined;
   #brokenBy: Error | undefined;
-  #socket: Duplex | undefined;
 
   constructor(origin: string, fresh: boolean, environment: Environment, direct: Connector) {
     this.#origin = origin;
@@ -84,7 +80,6 @@ class PooledConnection implements Lease {
     this.#direct = direct;
     const connect = preferResponse(
       (options, callback) => this.#connect(options, callback),
-      (socket) => (this.#socket = socket),
       (error) => (this.#brokenBy = error),
     );
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
@@ -93,10 +88,6 @@ class PooledConnection implements Lease {
 
   brokenBy(): Error | undefined {
     return this.#brokenBy;
-  }
-
-  lendPieces(): void {
-    if (this.#socket) spares.set(this.#socket, newMemory());
   }
 
   isIdleTo(origin: string): boolean {
@@ -111,7 +102,6 @@ class PooledConnection implements Lease {
     const forget = this.#forget;
     this.#forget = undefined;
     this.isReused = true;
-    if (this.#socket) spares.delete(this.#socket);
     if (forget === undefined || (reusable && !this.#fresh)) return;
     forget();
     void this.close();
@@ -181,15 +171,10 @@ const READ_MS = 1_000;
  * Opens connections so that an early response is not lost. A server that refuses a long body says so and closes; the
  * next write then fails, and Node would drop the socket with the response unread in it (R38).
  */
-function preferResponse(
-  connector: Connector,
-  onOpen: (socket: Duplex) => void,
-  onBroken: (error: Error | undefined) => void,
-): Connector {
+function preferResponse(connector: Connector, onBroken: (error: Error | undefined) => void): Connector {
   return (options, callback) => {
     connector(options, (...[error, socket]) => {
       if (error === null) {
-        onOpen(socket);
         // Ahead of undici's own listener, so that the error is known when undici acts on it.
         onBroken(undefined);
         socket.on('error', onBroken);
@@ -230,35 +215,4 @@ function held(socket: Duplex, done: WriteDone): WriteDone {
 
 function isLostPeer(error: Error | null | undefined): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
-}
-
-/** Of a socket whose pieces are lent: the memory that it does not read into now. */
-const spares = new WeakMap<Duplex, Uint8Array>();
-let following: Uint8Array | undefined;
-
-/**
- * What sockets read into. Node takes new memory for each piece, which costs more than all else about reading it: of a file,
- * two memories take turns. A head is copied, since undici looks at its lines again when the last has come.
- */
-const OWN_MEMORY = {
-  /** Called for a new socket, and after each `callback`. */
-  buffer(): Uint8Array {
-    const memory = following ?? newMemory();
-    following = undefined;
-    return memory;
-  },
-  callback(this: Socket, length: number, memory: Uint8Array): boolean {
-    const piece = memory.subarray(0, length);
-    const spare = spares.get(this);
-    if (spare) spares.set(this, memory);
-    // A piece that waits to be read keeps its memory.
-    const free = this.readableLength === 0 ? spare : undefined;
-    const wantsMore = this.push(spare ? piece : Buffer.from(piece));
-    following = spare ? free : memory;
-    return wantsMore;
-  },
-};
-
-function newMemory(): Uint8Array {
-  return Buffer.allocUnsafeSlow(256 * 1024);
 }
