@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Plugin, type RolldownOptions } from 'rolldown';
-import { ERROR, TYPE } from 'undici/lib/llhttp/constants.js';
 import { embeddedJq, jqDirectory } from './embed-jq.config.ts';
 import { embeddedText } from './embed-text.config.ts';
+import { lazyModules } from './lazy-modules.config.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /**
@@ -39,8 +39,11 @@ function chunk(name: string, ...modules: RegExp[]): { name: string; test: RegExp
 const shared: RolldownOptions = {
   platform: 'node',
   transform: { target: 'node20.19', define: { SVC_VERSION: JSON.stringify(manifest.version) } },
+  // How long plugins take differs from build to build.
+  checks: { pluginTimings: false },
   onLog(level, log, handle) {
-    handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
+    // A warning would greet everyone who installs from source.
+    handle(level === 'warn' ? 'error' : level, log);
   },
 };
 
@@ -52,15 +55,7 @@ const commandLine: RolldownOptions = {
   ...shared,
   input: { svc: 'src/process.ts' },
   preserveEntrySignatures: 'allow-extension',
-  plugins: [
-    embeddedJq(),
-    embeddedText(),
-    moduleAliases(),
-    builtinsWhereUsed(),
-    chunksWhereUsed(),
-    chunksKept(),
-    thirdPartyNotices(),
-  ],
+  plugins: [embeddedJq(), embeddedText(), moduleAliases(), lazyModules(), thirdPartyNotices()],
   output: {
     dir: 'dist/cli',
     format: 'cjs',
@@ -86,15 +81,10 @@ const library: RolldownOptions = {
 
 export default defineConfig([commandLine, library]);
 
-const UNDICI = /[\\/]undici[\\/]/;
-
-/**
- * What is loaded in place of a module, and for whom. test/project/aliases.test.ts fails when one of these no longer
- * applies; the gains are milliseconds of one command on Node 20.
- */
-const ALIASES = [
+const ALIASED: readonly Alias[] = [
   {
-    // The package's index loads fetch, WebSocket, caches and mocks as well: 82 ms of a request's 205.
+    // The index of undici also loads fetch, WebSocket, caches and mocks: 52 to 59 ms of each request on Node 20, 39 to 45
+    // on Node 24.
     module: 'undici',
     importer: /[\\/]src[\\/]/,
     code: `
@@ -102,120 +92,40 @@ const ALIASES = [
       export { default as buildConnector } from 'undici/lib/core/connect.js';`,
   },
   {
-    // For servers that speak HTTP/2, which is never negotiated: 8 ms.
+    // undici loads HTTP/2 with its client, and svc never negotiates HTTP/2: 12 ms of each request.
     module: './client-h2.js',
-    importer: UNDICI,
-    code: 'export {};',
-  },
-  {
-    // For bodies that are forms: 90 kB.
-    module: '../web/fetch/body.js',
-    importer: UNDICI,
-    code: 'export {};',
-  },
-  {
-    // For the largest head of a response, which is Node's default here, and for streams of its own client: 3 ms.
-    module: 'node:http',
-    importer: UNDICI,
-    code: 'module.exports = { maxHeaderSize: 16384 };',
-  },
-  {
-    // For its own mistakes: 1 ms.
-    module: 'node:assert',
-    importer: UNDICI,
-    code: `module.exports = (isTrue, message) => isTrue || require('node:assert').fail(message);`,
-  },
-  {
-    // For what the parser's numbers mean, which it computes with many tables: 1 ms.
-    module: '../llhttp/constants.js',
-    importer: UNDICI,
-    code: `module.exports = ${JSON.stringify({ ERROR, TYPE })};`,
-  },
-  {
-    // For subcommands that are executables of their own, which we do not have: 2 ms.
-    module: 'node:child_process',
-    importer: /[\\/]commander[\\/]/,
+    importer: /[\\/]undici[\\/]/,
     code: 'export {};',
   },
 ];
 
-const LOADED_BY_NODE = new Set(
-  ['buffer', 'events', 'fs', 'path', 'process', 'timers', 'url'].map((name) => `node:${name}`),
-);
+interface Alias {
+  readonly module: string;
+  readonly importer: RegExp;
+  readonly code: string;
+}
 
+/** Replaces the two modules above. An alias that no import matches, after an update of undici, fails the build. */
 function moduleAliases(): Plugin {
   const prefix = '\0alias:';
+  const matched = new Set<Alias>();
   return {
     name: 'module-aliases',
     resolveId(source, importer = '') {
-      const alias = ALIASES.find(({ module, importer: who }) => module === source && who.test(importer));
-      return alias && { id: prefix + alias.module, moduleSideEffects: false };
+      const alias = ALIASED.find(({ module, importer: who }) => module === source && who.test(importer));
+      if (!alias) return undefined;
+      matched.add(alias);
+      return { id: prefix + alias.module, moduleSideEffects: false };
     },
     load(id) {
-      return ALIASES.find(({ module }) => id === prefix + module)?.code;
+      return ALIASED.find(({ module }) => id === prefix + module)?.code;
+    },
+    buildEnd(error) {
+      if (error) return;
+      for (const alias of ALIASED)
+        if (!matched.has(alias)) this.error(`no import of ${alias.module} matches its alias in rolldown.config.ts`);
     },
   };
-}
-
-/**
- * Loads a module of Node's where it is used, not where it is imported, unless Node has loaded it by then anyhow: a short
- * command uses few of them, and crypto, fs/promises and child_process cost 2 to 4 ms each. And the copy goes that a default
- * import makes of a module: its hundred members in each of fifty chunks are 3 ms.
- */
-function builtinsWhereUsed(): Plugin {
-  return {
-    name: 'builtins-where-used',
-    renderChunk(code) {
-      const imports = [...code.matchAll(/^let (node_\w+) = require\("(node:[\w/]+)"\);\n/gm)];
-      return imports.reduce((text, [statement, name = '', module = '']) => {
-        const copy = new RegExp(`^${name} = .*\\n`, 'm');
-        const rest = text.replace(copy, '').replaceAll(new RegExp(`\\b${name}\\.default\\b`, 'g'), name);
-        if (LOADED_BY_NODE.has(module)) return rest;
-        // In parentheses: a name may stand behind `new`.
-        const use = `(require("${module}"))`;
-        return rest.replace(statement, '').replaceAll(new RegExp(`\\b${name}\\b`, 'g'), use);
-      }, code);
-    },
-  };
-}
-
-/**
- * Loads a chunk where something of it is first used, not where it is imported: help and TAB read what a command declares,
- * not what it runs. The two that every start has loaded stay as they are.
- */
-function chunksWhereUsed(): Plugin {
-  return {
-    name: 'chunks-where-used',
-    renderChunk(code) {
-      const imports = [
-        ...code.matchAll(/^const (require_[\w$]+) = (require\("\.\/(?!svc\.cjs"|rolldown-runtime)[^"]+"\));\n/gm),
-      ];
-      if (imports.length === 0) return code;
-      const helper = 'const whenUsed = (load) => { let loaded; return () => (loaded ??= load()); };\n';
-      return imports.reduce((text, [statement, name = '', load = '']) => {
-        const use = new RegExp(`\\b${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
-        const rest = text.replace(statement, '').replaceAll(use, () => `(${name}())`);
-        return rest.replace(helper, () => `${helper}const ${name} = whenUsed(() => ${load});\n`);
-      }, helper + code);
-    },
-  };
-}
-
-/**
- * A command that runs for longer may load a chunk when an upgrade has taken its file away: it keeps the text of all (2.7 MB
- * in 15 ms), and Node remembers what it once resolved. Inside an executable `require` is not Node's, and the files stay.
- */
-function chunksKept(): Plugin {
-  const afterHalfASecond = `
-    if (require.extensions) setTimeout(() => {
-      const { readdirSync, readFileSync } = require('node:fs');
-      try {
-        const names = readdirSync(__dirname).filter((name) => name.endsWith('.cjs'));
-        const kept = new Map(names.map((name) => require.resolve('./' + name)).map((file) => [file, readFileSync(file)]));
-        require.extensions['.cjs'] = (module, file) => module._compile(String(kept.get(file)), file);
-      } catch {}
-    }, 500).unref();\n`;
-  return { name: 'chunks-kept', renderChunk: (code, { isEntry }) => (isEntry ? code + afterHalfASecond : code) };
 }
 
 /** Writes THIRD-PARTY-NOTICES.txt: the licences of the packages inside the bundle ask to go where their code goes. */

@@ -32,9 +32,7 @@ try {
 
 async function build() {
   const [{ output, ...input }] = [await loadConfig(join(root, 'rolldown.config.ts'))].flat();
-  // What keeps the text of chunks is for CommonJS.
-  const plugins = input.plugins.filter(({ name }) => name !== 'chunks-kept');
-  const bundle = await rolldown({ ...input, plugins, cwd: root });
+  const bundle = await rolldown({ ...input, cwd: root });
   const perModule = { preserveModules: true, preserveModulesRoot: join(root, 'src'), minify: false };
   await bundle.write({
     ...output,

@@ -5,7 +5,7 @@ import { type Context, defineCommand, PROFILES_PARAMETER } from '../app/command.
 import { nextCommand } from '../app/hint.ts';
 import { isDrawn, listPrinter, once } from '../app/print.ts';
 import { KEY_TYPES, keyOrigin } from '../config/keys.ts';
-import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/machine.ts';
+import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 import { cleanText, wrapWords } from '../output/text.ts';
 import { countText } from '../output/time.ts';
 import { simpleColumns, type Tone, type View } from '../output/view.ts';

@@ -8,7 +8,7 @@ import { loadTunnel, type Proxy, proxyFor } from '../http/proxy.ts';
 import { createTransport } from '../http/transport.ts';
 import { displayHost, isLoopback } from '../schema/address.ts';
 import type { Clock, Environment } from '../system.ts';
-import { failed, failedBy, type Finding, ok, skipped, warning } from './machine.ts';
+import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
 export interface NetworkPath {
   readonly baseUrl: URL;

@@ -1,4 +1,4 @@
-import { EXIT_CODES, SvcError } from '../errors.ts';
+import { EXIT_CODES, SvcError, systemCodeOf } from '../errors.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { type Palette, plainPalette } from './view.ts';
@@ -80,6 +80,11 @@ function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[]
 
 function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
+  if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
+    return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {
+      hint: 'Run the same command again.',
+    });
+  }
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../src/doctor/machine.ts';
+import type { Finding } from '../../src/doctor/finding.ts';
 import { systemClock } from '../../src/system.ts';
 import { makeCertificate, tlsServer, trust } from '../support/certificate.ts';
 import { ConnectProxy, type ProxyManner } from '../support/connect-proxy.ts';

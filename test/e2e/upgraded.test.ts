@@ -1,47 +1,37 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Finished, finished, Home } from '../support/svc.ts';
+import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
 
-/** Is loaded before the tool, and takes its files away as soon as the tool says how it loads them from now on. */
-function upgrade(next: string): string {
-  return `
-    Object.defineProperty(require.extensions, '.cjs', {
-      configurable: true,
-      set(load) {
-        Object.defineProperty(require.extensions, '.cjs', { value: load });
-        require('node:fs').rmSync('dist', { recursive: true });
-        ${next}
-      },
-    });`;
-}
+/** Is loaded before the tool, and takes its files away when the tool loads what counts the results. */
+const UPGRADE = `
+  const Module = require('node:module');
+  const load = Module._load;
+  Module._load = function (name, ...rest) {
+    if (/reconcile/.test(name)) require('node:fs').rmSync('dist', { recursive: true, force: true });
+    return load.call(this, name, ...rest);
+  };`;
 
-/** Runs a copy of the tool whose files are taken away when it runs for longer. */
-async function upgraded(argv: readonly string[], next = ''): Promise<Finished> {
-  for (const name of ['bin', 'dist', 'package.json'])
-    cpSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), home.file(name), { recursive: true });
-  writeFileSync(home.file('upgrade.cjs'), upgrade(next));
-  const words = ['--require', home.file('upgrade.cjs'), home.file('bin/svc.js'), '--sandbox', ...argv];
-  const result = await finished(spawn(process.execPath, words, { cwd: home.path, env: home.environment() }));
-  expect(existsSync(home.file('dist'))).toBe(false);
-  return result;
-}
-
-describe('an upgrade that takes the files of the tool away', () => {
-  it('lets a submission deliver its results, with modules that are loaded only then', async () => {
+describe('an upgrade that takes the files of svc away while a command runs', () => {
+  it('is named by the error, and the same command with the new version delivers the results', async () => {
     const { stdout } = await home.svc(['sandbox', 'cards', '--request']);
     writeFileSync(home.file('cards.csv'), stdout);
-    const result = await upgraded(['au', 'submit', 'cards.csv', '--wait', '--out', 'results.csv', '--yes']);
-    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining('UPD_PAN') });
-  });
-
-  it('lets an archive that follows end in order', async () => {
-    const argv = ['logs', 'archive', 'audit', '--follow'];
-    const result = await upgraded(argv, `process.kill(process.pid, 'SIGTERM');`);
-    expect(result).toMatchObject({ code: 143, stderr: expect.not.stringContaining('bug') });
+    writeFileSync(home.file('upgrade.cjs'), UPGRADE);
+    const project = fileURLToPath(new URL('../../', import.meta.url));
+    for (const name of ['bin', 'dist', 'package.json']) cpSync(project + name, home.file(name), { recursive: true });
+    const words = ['--sandbox', 'au', 'submit', 'cards.csv', '--wait', '--out', 'results.csv', '--yes'];
+    const argv = ['--require', home.file('upgrade.cjs'), home.file('bin/svc.js'), ...words];
+    const before = await finished(spawn(process.execPath, argv, { cwd: home.path, env: home.environment() }));
+    expect(existsSync(home.file('dist'))).toBe(false);
+    expect(before).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('svc was upgraded or removed while this command was running'),
+    });
+    expect(await home.svc(words)).toMatchObject({ code: 0 });
+    expect(readFileSync(home.file('results.csv'), 'utf8')).toContain('UPD_PAN');
   });
 });
