@@ -176,7 +176,7 @@ export function requireKnownOutcome({
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
   throw new SvcError('outcome_unknown', `outcome unknown: the service may have the file of ${problems.join('; of ')}`, {
-    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run, the last of these commands: rows that were processed are then paid for twice.',
+    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
     next: ['au', 'status', name],
     alternatives: [
       ['au', 'jobs'],

@@ -86,8 +86,9 @@ export interface RunRecord {
   readonly version: 1;
   readonly id: string;
   readonly created_at: string;
-  readonly profile: string;
-  readonly base_url: string;
+  /** Those of whoever takes over a run that sent nothing. */
+  profile: string;
+  base_url: string;
   /** Other base URLs at which its tenant was recognized. */
   also_at?: string[];
   /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
@@ -132,6 +133,19 @@ export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'aba
 /** Whether any part still has to be uploaded, so that the input file is needed. */
 export function needsFile({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
   return parts.some(({ state }) => ['planned', 'creating', 'created', 'uploading'].includes(state));
+}
+
+/**
+ * Whether no part of a run ever had a job. Such a run cost nothing: it blocks no other run and belongs to nobody. A
+ * creation without a clear response left at most a job without a file, which is deleted within the hour.
+ */
+export function isUntouched({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  return parts.every(isUnsent);
+}
+
+/** Whether a part never had a job. */
+export function isUnsent({ state, job, earlier_jobs: earlier = [] }: RunPart): boolean {
+  return (state === 'planned' || state === 'creating') && job === undefined && earlier.length === 0;
 }
 
 /** Whether it is unknown of some part whether the service has its file. */

@@ -111,6 +111,31 @@ export function findOutdated(root: string, file: NewRun): RunDirectory | undefin
   );
 }
 
+/**
+ * The run that was begun after one that sent nothing, for the same file or for what is now at the same path: the older
+ * one is then not to be uploaded. A record that cannot be read may be that run.
+ */
+export function laterRun(root: string, { record: untouched }: RunDirectory): { readonly id: string } | undefined {
+  const found = [listRuns(root), indexedRuns(root, () => true)];
+  const later = found.flatMap(({ runs }) => runs).find(({ record }) => isLater(record, untouched));
+  if (later) return later.record;
+  const unreadable = found
+    .flatMap((each) => each.unreadable)
+    .map(({ directory, run }) => run ?? path.basename(directory));
+  const damaged = unreadable.find((name) => untouched.input.sha256.startsWith(hashIn(name) ?? ''));
+  return damaged === undefined ? undefined : { id: damaged };
+}
+
+function isLater(record: RunRecord, untouched: RunRecord): boolean {
+  const { id, input, created_at: begun } = record;
+  if (id === untouched.id || begun < untouched.created_at) return false;
+  // What was tried in the embedded sandbox says nothing about the service.
+  if ((record.base_url === 'sandbox') !== (untouched.base_url === 'sandbox')) return false;
+  const { path: file, sha256, bytes } = untouched.input;
+  const isSameFile = input.sha256 === sha256 && input.bytes === bytes;
+  return isSameFile || (file !== undefined && input.path !== undefined && isSamePath(input.path, file));
+}
+
 /** Whether a run is of this very file. */
 export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): boolean {
   return input.sha256 === check.sha256 && input.bytes === check.bytes;

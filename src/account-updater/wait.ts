@@ -13,7 +13,7 @@ import {
   type WakeUp,
 } from './job.ts';
 import { requireKnownOutcome } from './poll-parts.ts';
-import { hasUnknown, needsFile, progressOf, statusOf } from './record.ts';
+import { hasUnknown, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import { pollRun } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -128,6 +128,13 @@ export function failedRunError({ record, submitWords }: RunDirectory): SvcError 
 /** Parts have no job with a file, or none any more: submitting the file again uploads them. */
 export function unfinishedError({ record, name, submitWords }: RunDirectory): SvcError {
   const { id, parts } = record;
+  if (isUntouched(record) && statusOf(record) !== 'abandoned')
+    return new SvcError('job_expired', `nothing of run ${id} was sent yet`, {
+      hint: 'Submit its file, or abandon the run.',
+      next: submitWords,
+      alternatives: [['au', 'abandon', name]],
+      facts: { run: id },
+    });
   const waiting = parts.filter((part) => needsFile({ parts: [part] }));
   const numbers = waiting.map(({ number }) => number).join(', ');
   const what = parts.length === 1 ? 'its file' : `the file of part ${numbers}`;

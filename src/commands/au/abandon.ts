@@ -11,7 +11,7 @@ import { SvcError, writeFailure } from '../../errors.ts';
 import { makeDirectory } from '../../files/directory.ts';
 import { isSamePath, whileBusy } from '../../files/path.ts';
 import { countText, formatNumber } from '../../output/time.ts';
-import { knownRunsRoot, namedRun, type RunRow, runRow, runView } from './runs.ts';
+import { knownRunsRoot, recordedRun, type RunRow, runRow, runView } from './runs.ts';
 
 export const abandon = defineCommand({
   description:
@@ -62,7 +62,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
 }
 
 function requireRun(context: Context, name: string): RunDirectory {
-  const run = namedRun(context, name);
+  const run = recordedRun(context, name);
   if (!run)
     throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
       hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',

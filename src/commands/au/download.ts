@@ -1,6 +1,6 @@
 import type { Destination } from '../../account-updater/merge.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
-import { type ResultsFile, statusOf } from '../../account-updater/record.ts';
+import { isUntouched, type ResultsFile, statusOf } from '../../account-updater/record.ts';
 import {
   acceptUnproven,
   downloadResults,
@@ -10,7 +10,7 @@ import {
 } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { settleUploads } from '../../account-updater/upload-parts.ts';
-import { failedRunError, pendingRunError } from '../../account-updater/wait.ts';
+import { failedRunError, pendingRunError, unfinishedError } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
@@ -96,6 +96,7 @@ function orAccept(error: unknown, job: string): unknown {
  */
 async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<ResultsFile> {
   const { record } = run;
+  if (isUntouched(record) && statusOf(record) !== 'abandoned') throw unfinishedError(run);
   await invalidateResults(run);
   if (options.acceptUnproven) await acceptUnproven(run);
   else if (options.force) refetchResults(run);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { endOf } from '../../account-updater/prune.ts';
-import { needsFile, statusOf } from '../../account-updater/record.ts';
+import { isUntouched, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
 import { openRuns, removeUnborn, type RunDirectory } from '../../account-updater/run-directory.ts';
 import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '../../account-updater/run-index.ts';
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
@@ -34,6 +34,8 @@ export class RunFinder {
   #proof: TenantProof | undefined;
   #tenant: string | undefined;
   #now: number | undefined;
+  /** Runs that had sent nothing when they were found: until one is locked, another process may begin its jobs. */
+  readonly #free = new WeakSet<RunDirectory>();
 
   constructor(context: Context, choice: RunChoice, file: RequestFile) {
     this.#context = context;
@@ -52,23 +54,20 @@ export class RunFinder {
   }
 
   /**
-   * The recorded run that this file resumes; undefined when a new one may begin.
+   * The recorded run that this file resumes, or one that sent nothing, which anybody may take over; undefined when a
+   * new one may begin.
    * @throws SvcError `config` where a record cannot be read or the tenant is unknown, `conflict` where the file was
    *   submitted and it is not clear that it is to be paid for again
    */
   async find(): Promise<RunDirectory | undefined> {
-    const { again, runDir, cycle, adopt } = this.#choice;
-    if (again) return undefined;
-    if (runDir !== undefined) requireSameFile(runDir, this.#wanted);
+    const { again, runDir } = this.#choice;
+    if (!again && runDir !== undefined) requireSameFile(runDir, this.#wanted);
     const { runs, unreadable } = findRuns(this.#root, runDir, this.#wanted);
-    const ours: RunDirectory[] = [];
-    for (const run of runs) if (await this.#isOurs(run)) ours.push(run);
-    const candidates = ours.toSorted((a, b) => Number(isIn(b, runDir)) - Number(isIn(a, runDir)));
-    const foreign = runs.find((run) => isIn(run, runDir) && !ours.includes(run));
-    if (foreign) throw foreignError(foreign);
-    const now = this.#now ?? this.#context.clock.now();
-    const chosen = cycle === undefined ? latestRun(candidates, now) : runOfCycle(candidates, cycle, adopt, now);
-    if (chosen) requireKept(chosen);
+    const inOrder = runs.toSorted((a, b) => Number(isIn(b, runDir)) - Number(isIn(a, runDir)));
+    const free = inOrder.filter(({ record }) => this.#isSameKind(record) && isUntouched(record));
+    for (const run of free) this.#free.add(run);
+    if (again) return free[0];
+    const chosen = await this.#choose(inOrder, free);
     const [damaged] = unreadable;
     if (
       !damaged ||
@@ -77,10 +76,27 @@ export class RunFinder {
       return chosen;
     const { directory, error } = damaged;
     throw new SvcError('config', `${error.message}. It may be of this file: nothing was submitted`, {
-      hint: `${error.hint ?? ''} To move the record aside, abandon the run; --again submits the file whatever the record holds.`.trimStart(),
+      hint: `${error.hint ?? ''} To move the record aside, abandon the run. ${BILLED_AGAIN}`.trimStart(),
       next: ['au', 'abandon', directory],
+      alternatives: [this.#againWords()],
       facts: { directory },
     });
+  }
+
+  /** Runs that sent something decide, as far as they are of this tenant; where none is resumed, a free run is used. */
+  async #choose(runs: readonly RunDirectory[], free: readonly RunDirectory[]): Promise<RunDirectory | undefined> {
+    const { runDir, cycle, adopt } = this.#choice;
+    const touched = runs.filter((run) => !free.includes(run));
+    const ours: RunDirectory[] = [];
+    for (const run of touched) if (await this.#isOurs(run)) ours.push(run);
+    const foreign = touched.find((run) => isIn(run, runDir) && !ours.includes(run));
+    if (foreign) throw foreignError(foreign);
+    const now = this.#now ?? this.#context.clock.now();
+    const adopted = free.find((run) => isNamed(run, adopt));
+    if (adopted && !ours.some(({ record }) => record.cycle === cycle)) return adopted;
+    const chosen = cycle === undefined ? latestRun(ours, now) : runOfCycle(ours, cycle, adopt, now);
+    if (chosen) requireKept(chosen);
+    return chosen ?? free[0];
   }
 
   /** The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it. */
@@ -99,13 +115,18 @@ export class RunFinder {
       const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
       const run = beginRun(directory, { ...this.#wanted, tenant: this.#tenant });
       if (root !== undefined) indexRun(root, run);
+      this.#free.add(run);
       return run;
     });
   }
 
-  /** Records this command's options, and where the run is recorded. For whoever holds it. */
+  /**
+   * Records this command's options, and where the run is recorded. For whoever holds it.
+   * @throws SvcError `conflict` where another process began a run that was free when it was found
+   */
   update(run: RunDirectory, out: string): void {
     const { record } = run;
+    if (this.#free.has(run)) this.#takeOver(record);
     record.out = path.resolve(out);
     const { cycle, path: file, baseUrl } = this.#wanted;
     if (cycle !== undefined) record.cycle = cycle;
@@ -117,10 +138,51 @@ export class RunFinder {
     if (root !== undefined) indexRun(root, run);
   }
 
+  /** Makes a run that sent nothing a run of this command. */
+  #takeOver(record: RunRecord): void {
+    const { profile, baseUrl, name, cycle } = this.#wanted;
+    if (!isUntouched(record)) return this.#requireSameSubmission(record);
+    record.profile = profile;
+    record.base_url = baseUrl;
+    record.input = { ...record.input, name };
+    if (cycle !== undefined) record.cycle = cycle;
+    if (this.#tenant === undefined) delete record.tenant_id;
+    else record.tenant_id = this.#tenant;
+    delete record.also_at;
+    delete record.abandoned_at;
+  }
+
+  /** A run that another process began since it was found is resumed only where that process had the same in mind. */
+  #requireSameSubmission({ id, profile, base_url: baseUrl, cycle }: RunRecord): void {
+    const wanted = this.#wanted;
+    const isSame =
+      !this.#choice.again &&
+      profile === wanted.profile &&
+      baseUrl === wanted.baseUrl &&
+      (wanted.cycle === undefined || cycle === wanted.cycle);
+    if (isSame) return;
+    throw new SvcError('conflict', `another process began ${id} of this file meanwhile; nothing was submitted`, {
+      hint: 'Run the same command again: it finds what that process submitted.',
+      retryable: true,
+      facts: { run: id },
+    });
+  }
+
+  /** What was tried in the embedded sandbox and what is at a service have nothing to do with each other. */
+  #isSameKind({ base_url: baseUrl }: RunRecord): boolean {
+    return (baseUrl === 'sandbox') === (this.#wanted.baseUrl === 'sandbox');
+  }
+
+  /** The command that starts another run of this file, which is billed again. */
+  #againWords(): string[] {
+    const { path: file, name, cycle } = this.#wanted;
+    return ['au', 'submit', file === undefined ? '-' : name, ...(cycle ? ['--cycle', cycle] : []), '--again'];
+  }
+
   /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that is unknown */
   async #isOurs(run: RunDirectory): Promise<boolean> {
     const { record } = run;
-    if ((record.base_url === 'sandbox') !== (this.#wanted.baseUrl === 'sandbox')) return false;
+    if (!this.#isSameKind(record)) return false;
     // A dry run needs no key: it takes the run of another profile for one of the same tenant.
     if (this.#choice.dryRun) return true;
     const client = await this.#context.client();
@@ -133,7 +195,7 @@ export class RunFinder {
     const isHere = record.profile === profile && record.base_url === baseUrl;
     // Such a run may be resumed: before it creates another job, the tenant is checked once more.
     if (isHere && statusOf(record) !== 'completed') return true;
-    throw unknownTenantError(run);
+    throw unknownTenantError(run, this.#againWords());
   }
 
   /** The runs root made ready for a new run; undefined where that is not possible and `--run-dir` is given. */
@@ -175,6 +237,10 @@ function isIn(run: RunDirectory, directory: string | undefined): boolean {
   return directory !== undefined && isSamePath(run.path, directory);
 }
 
+function isNamed(run: RunDirectory, name: string | undefined): boolean {
+  return run.record.id === name || isIn(run, name);
+}
+
 function requireSameFile(runDir: string, wanted: NewRun): void {
   const [run] = openRuns([runDir]).runs;
   if (!run || isOf(run.record, wanted)) return;
@@ -196,7 +262,10 @@ function foreignError({ path: runDir, record }: RunDirectory): SvcError {
   );
 }
 
-function unknownTenantError({ record, name }: RunDirectory): SvcError {
+/** What the last command of a hint does, where that is `--again`. */
+const BILLED_AGAIN = 'The last of these commands submits the file as another run, which is billed again.';
+
+function unknownTenantError({ record, name }: RunDirectory, again: readonly string[]): SvcError {
   const { id, profile, tenant_id: tenant } = record;
   const assert =
     tenant === undefined
@@ -204,10 +273,11 @@ function unknownTenantError({ record, name }: RunDirectory): SvcError {
       : `If this key belongs to tenant ${tenant}, pass --tenant ${tenant}; if not, pass --tenant with its own tenant's id. `;
   return new SvcError(
     'config',
-    `this file was submitted as ${id} (profile ${profile}), and the service does not show whether this key belongs to the same tenant; nothing was submitted`,
+    `this file may have been submitted as ${id} (profile ${profile}), and svc cannot tell whether this key belongs to the same tenant; nothing was submitted`,
     {
-      hint: `${assert}--again submits the file whatever was submitted before. To see that run:`,
+      hint: `${assert}See what became of that run, and abandon it only if it is not to be resumed. ${BILLED_AGAIN}`,
       next: ['au', 'status', name],
+      alternatives: [['au', 'abandon', name], again],
       facts: { run: id, tenant_id: tenant },
     },
   );
@@ -227,8 +297,9 @@ function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory
     'conflict',
     `this file was submitted on ${submitted.slice(0, 10)} as ${id}, which was completed on ${completed.slice(0, 10)}; nothing was submitted now`,
     {
-      hint: 'To submit it whatever was submitted before, use --again. To refresh the same file in each cycle, name the cycle:',
+      hint: `To refresh the same file in each cycle, name the cycle. ${BILLED_AGAIN}`,
       next: [...submitWordsOf(newest), '--cycle', new Date(now).toISOString().slice(0, 7)],
+      alternatives: [[...submitWordsOf(newest), '--again']],
       facts: { run: id, submitted_at: submitted, completed_at: completed },
     },
   );
@@ -250,15 +321,16 @@ function runOfCycle(runs: readonly RunDirectory[], cycle: string, adopt: string 
     'conflict',
     `this file was submitted without a cycle on ${submitted.slice(0, 10)}, as ${id} (${statusOf(open.record)}); nothing was submitted now`,
     {
-      hint: `To submit the file once more, and pay for it, use --again. If that is its run of ${cycle}:`,
+      hint: `If that is its run of ${cycle}, adopt it. ${BILLED_AGAIN}`,
       next: [...words, '--adopt', id],
+      alternatives: [[...words, '--again']],
       facts: { run: id, submitted_at: submitted, cycle },
     },
   );
 }
 
 function adoptedRun(runs: readonly RunDirectory[], ofCycle: RunDirectory | undefined, cycle: string, adopt: string) {
-  const run = runs.find((each) => each.record.id === adopt || isIn(each, adopt));
+  const run = runs.find((each) => isNamed(each, adopt));
   if (!run) throw new SvcError('usage', '--adopt names no run of this file at this tenant', { next: ['au', 'runs'] });
   const other = ofCycle ?? (run.record.cycle === undefined ? run : undefined);
   if (other === run) return run;
@@ -273,11 +345,13 @@ function adoptedRun(runs: readonly RunDirectory[], ofCycle: RunDirectory | undef
 }
 
 /** An abandoned run is not resumed unasked: its rows may have been paid for. */
-function requireKept({ record, name }: RunDirectory): void {
+function requireKept(run: RunDirectory): void {
+  const { record, name } = run;
   if (statusOf(record) !== 'abandoned') return;
   throw new SvcError('usage', `this file was submitted as ${record.id}, which was abandoned`, {
-    hint: '--again starts another run: rows that were uploaded may then be paid for twice. To resume the abandoned one:',
+    hint: `To resume it, undo that. ${BILLED_AGAIN}`,
     next: ['au', 'abandon', name, '--undo'],
+    alternatives: [[...submitWordsOf(run), '--again']],
     facts: { run: record.id, abandoned_at: record.abandoned_at },
   });
 }

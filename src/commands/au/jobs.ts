@@ -1,3 +1,4 @@
+import { isUntouched } from '../../account-updater/record.ts';
 import type { Page } from '../../api/pages.ts';
 import {
   type Context,
@@ -99,6 +100,10 @@ export const status = defineCommand({
     const run = namedRun(context, of);
     if (run === undefined) return printJob(context, of);
     const print = await listPrinter(context, partView);
+    if (isUntouched(run.record)) {
+      await print(once(partRows(run.record)));
+      return noteNext(context, `nothing of ${run.record.id} was sent yet; to submit it`, run.submitWords);
+    }
     const client = await context.client();
     const { pollJobs, workOn } = await import('../../account-updater/poll-parts.ts');
     const poll = (): Promise<void> => pollJobs(workOn(client, run, { onEvent: showRun(context) }));

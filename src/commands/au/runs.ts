@@ -1,7 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { missingError } from '../../account-updater/job.ts';
-import { type PartState, progressOf, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import {
+  isUnsent,
+  isUntouched,
+  type PartState,
+  progressOf,
+  type RunRecord,
+  statusOf,
+} from '../../account-updater/record.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
 import { indexedRuns } from '../../account-updater/run-index.ts';
@@ -53,16 +60,24 @@ export function serviceOf({ settings }: Pick<Context, 'settings'>): string {
 
 /** The run that an argument names by id or directory; undefined for a job's. @throws SvcError `not_found`, `config` */
 export function namedRun(context: Pick<Context, 'system' | 'settings'>, argument: string): RunDirectory | undefined {
-  const run = openNamed(context, argument);
-  if (!run) return undefined;
+  const run = recordedRun(context, argument);
+  // Nobody owns a run that sent nothing, so that no service has anything of it.
+  if (!run || isUntouched(run.record)) return run;
   const here = serviceOf(context);
   if (run.record.base_url === here || run.record.also_at?.includes(here)) return run;
   throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
-    hint: `Choose its profile: --profile ${run.record.profile}`,
+    hint: placeHint(context, run.record),
+    facts: { run: run.record.id, base_url: run.record.base_url, profile: run.record.profile },
   });
 }
 
-function openNamed(context: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
+function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url: address }: RunRecord): string {
+  if (profile !== settings.profile.value) return `Choose its profile: --profile ${profile}`;
+  return address === 'sandbox' ? 'Add --sandbox.' : `Give its address: --base-url ${address}`;
+}
+
+/** The same, wherever its jobs are: for what needs no service. */
+export function recordedRun(context: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
   if (fs.existsSync(path.join(argument, RECORD))) return RunDirectory.open(argument);
   if (!argument.startsWith('run-')) return undefined;
   const root = knownRunsRoot(context);
@@ -120,11 +135,12 @@ export async function resumable<T>(next: readonly string[], id: string, work: Pr
 }
 
 /** The status of a run or a part, in the same words everywhere; `unknown` where the service may have its file. */
-export type ShownStatus = 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
+export type ShownStatus = 'not sent' | 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
 
 export function shownStatus(record: RunRecord): ShownStatus {
   const status = statusOf(record);
   if (status !== 'open') return status;
+  if (isUntouched(record)) return 'not sent';
   return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
 }
 
@@ -166,7 +182,16 @@ export function runRow(record: RunRecord) {
   };
 }
 
-export const partView: View<ReturnType<typeof partRows>[number]> = {
+interface PartRow {
+  readonly part: number;
+  readonly rows: number;
+  readonly status: ShownStatus;
+  readonly progress: string;
+  readonly job: string | null;
+  readonly errors: readonly string[];
+}
+
+export const partView: View<PartRow> = {
   name: 'part',
   fields: ['part', 'rows', 'status', 'progress', 'job', 'errors'],
   columns: [
@@ -180,11 +205,11 @@ export const partView: View<ReturnType<typeof partRows>[number]> = {
 };
 
 /** The progress of a part is its job's status as the service says, or the step on this side. */
-export function partRows({ parts }: RunRecord) {
+export function partRows({ parts }: RunRecord): PartRow[] {
   return parts.map((part) => ({
     part: part.number,
     rows: part.rows,
-    status: STATUS_OF[part.state] ?? ('pending' as const),
+    status: isUnsent(part) ? 'not sent' : (STATUS_OF[part.state] ?? 'pending'),
     progress: progressOf({ parts: [part] }),
     job: part.job ?? null,
     errors: part.errors ?? [],
@@ -208,6 +233,7 @@ const TONES: ReadonlyMap<unknown, Tone> = new Map([
   ['failed', 'bad'],
   ['unknown', 'warn'],
   ['pending', 'quiet'],
+  ['not sent', 'quiet'],
 ]);
 
 const STEPS = RESULT_STEPS.join(', ');

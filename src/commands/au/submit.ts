@@ -1,5 +1,5 @@
 import { checkDestination } from '../../account-updater/merge.ts';
-import { hasUnknown, needsFile, type RunPart, statusOf } from '../../account-updater/record.ts';
+import { hasUnknown, isUntouched, needsFile, type RunPart, statusOf } from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
@@ -7,7 +7,7 @@ import { noteNext } from '../../app/hint.ts';
 import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { openSummary, summaryParameter } from '../../app/summary.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { SvcError } from '../../errors.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
 import { RunFinder } from './find-run.ts';
@@ -38,7 +38,7 @@ const parameters = {
     cycleName,
   ),
   adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
-  again: flag('--again', 'submit the file again, whatever was submitted before'),
+  again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
   tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
   runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
   failOn: choice('--fail-on <class>', 'exit with 10 when a row ended in an error (err), or in a warning too (wrn)', [
@@ -168,11 +168,7 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
   const client = await context.client();
   await retryFailed(client, run);
   const uploading = uploadParts(client, run, file.path, { onEvent: showRun(context, record) });
-  await resumable(run.submitWords, record.id, uploading).catch((error: unknown) => {
-    if (isSvcError(error, 'outcome_unknown'))
-      context.notices.note('--again would start a new run; rows that were processed would be paid for twice');
-    throw error;
-  });
+  await resumable(run.submitWords, record.id, uploading);
 }
 
 async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {
@@ -180,7 +176,8 @@ async function showPlan(context: Context, file: RequestFile, known: RunDirectory
   await print(checkedFileRow(file.name, file.check));
   const { rows, parts } = file.check;
   const jobs = countText(parts.length, 'job');
-  const plan = known ? planFor(context, known) : `it would create ${jobs} for ${countText(rows, 'row')}`;
+  const isNew = known === undefined || isUntouched(known.record);
+  const plan = isNew ? `it would create ${jobs} for ${countText(rows, 'row')}` : planFor(context, known);
   context.notices.note(`dry run: nothing was sent; ${plan}`);
 }
 

@@ -1,8 +1,9 @@
 import { keepResults } from '../../account-updater/merge.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
-import { hasUnknown, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
 import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../account-updater/results.ts';
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
+import { laterRun } from '../../account-updater/run-index.ts';
 import { uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext, warnOf } from '../../app/hint.ts';
@@ -10,10 +11,11 @@ import { flag } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../app/summary.ts';
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
+import { countText } from '../../output/time.ts';
 import { hashFile } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
 import { deliverResults, warnOfUnrequested } from './results.ts';
-import { recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 import { describeRun, execParameter, runExec } from './wait.ts';
 
 export const sync = defineCommand({
@@ -36,24 +38,58 @@ export const sync = defineCommand({
   async run(context, { exec, dryRun, summary }) {
     const print = await listPrinter(context, runView);
     const summarize = await openSummary(context, summary);
-    const { runs, unreadable } = dueRuns(context, exec);
+    const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
+    for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
-    else if (runs.length === 0) context.notices.note('no open runs of this profile');
+    else if (runs.length === 0) noteNoneOpen(context, elsewhere);
     const isRefused = !dryRun && (await advanceAll(context, runs, summarize, exec));
-    await print(once(runs.map(({ record }) => runRow(record))));
+    await print(once([...runs, ...left.map(({ run }) => run)].map(({ record }) => runRow(record))));
     if (dryRun) return undefined;
     const code = codeFor(runs, exec, unreadable.length > 0);
     return isRefused && code === EXIT_CODES.pending ? EXIT_CODES.checksum_mismatch : code;
   },
 });
 
-function dueRuns(context: Context, exec: string | undefined): FoundRuns {
+interface DueRuns extends FoundRuns {
+  /** Runs that sent nothing, each with the later run of its file: uploading one could bill the same rows twice. */
+  readonly left: readonly { readonly run: RunDirectory; readonly later: string }[];
+  /** Runs that are due with another profile or at another address. */
+  readonly elsewhere: readonly RunDirectory[];
+}
+
+function dueRuns(context: Context, exec: string | undefined): DueRuns {
   const here = serviceOf(context);
   const profile = context.settings.profile.value;
+  const root = knownRunsRoot(context);
   const { runs, unreadable } = recordedRuns(context);
-  const isOurs = ({ record }: RunDirectory): boolean =>
-    record.base_url === here && record.profile === profile && isDue(record, exec);
-  return { runs: runs.filter(isOurs), unreadable };
+  const due = runs.filter(({ record }) => isDue(record, exec));
+  const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
+  const left = due.filter(isHere).flatMap((run) => {
+    const later = root !== undefined && isUntouched(run.record) ? laterRun(root, run) : undefined;
+    return later ? [{ run, later: later.id }] : [];
+  });
+  return {
+    runs: due.filter((run) => isHere(run) && left.every((each) => each.run !== run)),
+    unreadable,
+    left,
+    elsewhere: due.filter((run) => !isHere(run)),
+  };
+}
+
+function noteLeft(context: Context, { record, name }: RunDirectory, later: string): void {
+  const what = `${record.id} was not sent, and is not sent now: ${later} of the same file was begun after it`;
+  noteNext(context, `${what}. If it is no longer needed`, ['au', 'abandon', name]);
+}
+
+function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): void {
+  const profile = context.settings.profile.value;
+  const others = new Map<string, number>();
+  for (const { record } of elsewhere) {
+    const place = record.profile === profile ? `${profile} at ${record.base_url}` : record.profile;
+    others.set(place, (others.get(place) ?? 0) + 1);
+  }
+  const counted = [...others].map(([place, count]) => `${countText(count, 'open run')} of profile ${place}`);
+  context.notices.note(['no open runs of this profile', ...counted].join('; '));
 }
 
 function isOpen(record: RunRecord): boolean {
